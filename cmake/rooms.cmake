@@ -1,0 +1,51 @@
+# A room is a folder under src/: its .cpp files become one object library, the files in its test/ folder one test program.
+# Object libraries keep self-registering files (laws, models, solvers), which a static library would drop.
+
+add_library(mdpcosim_options INTERFACE)
+# Bitwise equal results on every transport and number of workers forbid contraction and reassociation.
+target_compile_options(mdpcosim_options INTERFACE -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
+if(MDPCOSIM_WERROR)
+  target_compile_options(mdpcosim_options INTERFACE -Werror)
+endif()
+if(MDPCOSIM_SANITIZE)
+  target_compile_options(mdpcosim_options INTERFACE -fsanitize=${MDPCOSIM_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_link_options(mdpcosim_options INTERFACE -fsanitize=${MDPCOSIM_SANITIZE})
+endif()
+target_include_directories(mdpcosim_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_include_directories(mdpcosim_options SYSTEM INTERFACE ${EIGEN3_INCLUDE_DIRS})
+
+# Objects do not travel through object libraries: every room hands on its own and those of the rooms below.
+function(mdpcosim_objects name)
+  cmake_parse_arguments(arg "" "" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+  if(NOT arg_SOURCES)
+    set(arg_SOURCES ${CMAKE_SOURCE_DIR}/cmake/empty.cpp)
+  endif()
+  add_library(mdpcosim_${name}_objects OBJECT ${arg_SOURCES})
+  target_link_libraries(mdpcosim_${name}_objects PUBLIC mdpcosim_options ${arg_LIBRARIES})
+  add_library(mdpcosim_${name} INTERFACE)
+  set(closure ${name})
+  foreach(room ${arg_ROOMS})
+    get_property(below GLOBAL PROPERTY mdpcosim_closure_${room})
+    list(APPEND closure ${below})
+    target_link_libraries(mdpcosim_${name}_objects PUBLIC $<TARGET_PROPERTY:mdpcosim_${room}_objects,INTERFACE_LINK_LIBRARIES>)
+  endforeach()
+  list(REMOVE_DUPLICATES closure)
+  set_property(GLOBAL PROPERTY mdpcosim_closure_${name} ${closure})
+  foreach(room ${closure})
+    target_sources(mdpcosim_${name} INTERFACE $<TARGET_OBJECTS:mdpcosim_${room}_objects>)
+    target_link_libraries(mdpcosim_${name} INTERFACE $<TARGET_PROPERTY:mdpcosim_${room}_objects,INTERFACE_LINK_LIBRARIES>)
+  endforeach()
+endfunction()
+
+function(mdpcosim_room name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp ${CMAKE_SOURCE_DIR}/src/${name}/*/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/test/")
+  mdpcosim_objects(${name} SOURCES ${sources} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY mdpcosim_rooms ${name})
+endfunction()
+
+function(mdpcosim_models name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/models/*/*.cpp)
+  mdpcosim_objects(${name} SOURCES ${sources} ${ARGN})
+endfunction()

@@ -1,0 +1,47 @@
+#include "core/port_kind.hpp"
+
+#include <vector>
+
+namespace mdpcosim {
+
+namespace {
+
+const std::vector<port_kind_info>& table() {
+    static const std::vector<port_kind_info> kinds{
+        {port_kind::translation, "translation", {"position", "velocity", "acceleration"}, {"m", "m/s", "m/s2"}, "force", "N"},
+        {port_kind::rotation, "rotation", {"angle", "speed", "acceleration"}, {"rad", "rad/s", "rad/s2"}, "torque", "N.m"},
+        {port_kind::hydraulic, "hydraulic", {"volume", "flow", ""}, {"m3", "m3/s", ""}, "pressure", "Pa"},
+        {port_kind::thermal, "thermal", {"temperature", "", ""}, {"K", "", ""}, "heat-flow", "W"},
+        {port_kind::electric, "electric", {"potential", "", ""}, {"V", "", ""}, "current", "A"},
+        {port_kind::magnetic, "magnetic", {"potential", "", ""}, {"A", "", ""}, "flux", "Wb"},
+        {port_kind::frame, "frame", {"position", "velocity", "acceleration"}, {"m", "m/s", "m/s2"}, "force", "N"},
+        {port_kind::signal, "signal", {"value", "rate", ""}, {"", "", ""}, "value", ""},
+    };
+    return kinds;
+}
+
+}  // namespace
+
+std::span<const port_kind_info> port_kinds() { return table(); }
+
+const port_kind_info& info(port_kind kind) { return table()[static_cast<std::size_t>(kind)]; }
+
+std::optional<port_kind> find_port_kind(std::string_view name) {
+    for (const auto& entry : table())
+        if (entry.name == name) return entry.kind;
+    return std::nullopt;
+}
+
+std::string unit_for(port_kind kind, std::string_view pattern) {
+    const port_kind_info& units = info(kind);
+    std::string text(pattern);
+    const auto put = [&text](std::string_view place, const std::string& unit) {
+        for (auto at = text.find(place); at != std::string::npos; at = text.find(place)) text.replace(at, place.size(), unit);
+    };
+    put("{load}", units.load_unit);
+    put("{motion}", units.motion_unit[0]);
+    put("{rate}", units.motion_unit[1]);
+    return text;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mdpcosim {
+
+enum class port_kind { translation, rotation, hydraulic, thermal, electric, magnetic, frame, signal };
+
+/// Who decides what at a port. In the words of mechanics, used for all domains: `motion` is the position-like quantity
+/// with its rates (volume, temperature, charge ...), `load` what acts on it (force, pressure, heat flow, current ...).
+enum class causality { takes_load, takes_motion };
+
+/// Names and SI units of the variables of one kind of port, as they stand in addresses (`engine.shaft.angle`).
+struct port_kind_info {
+    port_kind kind;
+    std::string name;
+    std::array<std::string, 3> motion;       ///< value, rate, second rate; empty where the domain has none
+    std::array<std::string, 3> motion_unit;
+    std::string load;
+    std::string load_unit;
+};
+
+std::span<const port_kind_info> port_kinds();
+const port_kind_info& info(port_kind kind);
+std::optional<port_kind> find_port_kind(std::string_view name);
+
+/// A law's unit with the kind's units put in: "{load}/{motion}" is N/m for translation and N.m/rad for rotation;
+/// {rate} is the unit of the first rate.
+std::string unit_for(port_kind kind, std::string_view pattern);
+
+}  // namespace mdpcosim

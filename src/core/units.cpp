@@ -1,0 +1,129 @@
+#include "core/units.hpp"
+
+#include <fmt/format.h>
+#include <udunits2.h>
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "core/error.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+struct unit_free {
+    void operator()(ut_unit* unit) const { ut_free(unit); }
+};
+using unit_pointer = std::unique_ptr<ut_unit, unit_free>;
+
+/// The unit library with what engineers write and it lacks. Guarded by one lock: it is used before the run only.
+class unit_system {
+   public:
+    unit_system() {
+        ut_set_error_message_handler(ut_ignore);
+        system_ = ut_read_xml(nullptr);
+        if (system_ == nullptr)
+            throw run_error("the unit database of UDUNITS-2 cannot be read (Debian package libudunits2-data)");
+        add("deg", "degree");
+        add("rev", "2 * 3.14159265358979323846 radian");
+    }
+
+    const ut_unit* find(std::string_view text) {
+        const auto found = cache_.find(text);
+        if (found != cache_.end()) return found->second.get();
+        unit_pointer unit(ut_parse(system_, std::string(text).c_str(), UT_UTF8));
+        return cache_.emplace(text, std::move(unit)).first->second.get();
+    }
+
+    std::mutex guard;
+
+   private:
+    void add(const char* name, const char* definition) {
+        const unit_pointer unit(ut_parse(system_, definition, UT_UTF8));
+        if (unit) ut_map_name_to_unit(name, UT_UTF8, unit.get());
+    }
+
+    ut_system* system_ = nullptr;
+    std::map<std::string, unit_pointer, std::less<>> cache_;
+};
+
+unit_system& units() {
+    static unit_system instance;
+    return instance;
+}
+
+const ut_unit& known_unit(std::string_view text) {
+    const ut_unit* unit = units().find(text);
+    if (unit == nullptr)
+        throw unit_error(fmt::format("unit '{}' is not known; write units like 'N.m/rad', 'kg.m2', 'us', 'rpm'", text));
+    return *unit;
+}
+
+bool mentions(std::string_view unit, std::string_view name) { return unit.find(name) != std::string_view::npos; }
+
+bool cycles_against_angle(std::string_view a, std::string_view b) {
+    const auto cycles = [](std::string_view u) { return mentions(u, "Hz") || mentions(u, "hertz"); };
+    const auto angle = [](std::string_view u) {
+        return mentions(u, "rad") || mentions(u, "rpm") || mentions(u, "rev") || mentions(u, "deg");
+    };
+    return (cycles(a) && angle(b)) || (angle(a) && cycles(b));
+}
+
+}  // namespace
+
+std::optional<quantity> parse_quantity(std::string_view text) {
+    const auto trim = [](std::string_view s) {
+        while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+        while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+        return s;
+    };
+    text = trim(text);
+    if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+    double value = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (status != std::errc{} || !std::isfinite(value)) return std::nullopt;
+    const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+    return quantity{value, std::string(unit)};
+}
+
+conversion find_conversion(std::string_view from, std::string_view to) {
+    if (from.empty() || to.empty() || from == to) return {};
+    const std::lock_guard lock(units().guard);
+    const ut_unit& source = known_unit(from);
+    const ut_unit& target = known_unit(to);
+    if (ut_are_convertible(&source, &target) == 0)
+        throw unit_error(fmt::format("unit '{}' does not fit '{}'", from, to));
+    if (cycles_against_angle(from, to))
+        throw unit_error(fmt::format(
+            "unit '{}' does not fit '{}': one counts cycles, the other angle (factor 2 pi); write the value in '{}'", from,
+            to, to));
+    const std::unique_ptr<cv_converter, decltype(&cv_free)> converter(
+        ut_get_converter(const_cast<ut_unit*>(&source), const_cast<ut_unit*>(&target)), &cv_free);
+    const double offset = cv_convert_double(converter.get(), 0.0);
+    return {cv_convert_double(converter.get(), 1.0) - offset, offset};
+}
+
+double convert(double value, std::string_view from, std::string_view to) {
+    const conversion c = find_conversion(from, to);
+    return c.factor * value + c.offset;
+}
+
+bool units_fit(std::string_view unit, std::string_view other) {
+    try {
+        find_conversion(unit, other);
+        return true;
+    } catch (const unit_error&) {
+        return false;
+    }
+}
+
+std::string unit_product(std::string_view a, std::string_view b) {
+    if (a.empty() || b.empty()) return {};
+    return fmt::format("({}).({})", a, b);
+}
+
+}  // namespace mdpcosim

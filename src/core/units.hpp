@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mdpcosim {
+
+/// A number as a user writes it: `6.3e4 N.m/rad`. An empty unit means a bare number, which is SI.
+struct quantity {
+    double value = 0;
+    std::string unit;
+};
+
+/// Splits `text` into number and unit; nothing when it does not start with a finite number.
+/// The unit is not yet known to exist: convert() says so.
+std::optional<quantity> parse_quantity(std::string_view text);
+
+/// What is wrong with a unit, or with a conversion; the caller adds place and object.
+class unit_error;
+
+/// `value` of `from` expressed in `to`. An empty `from` or `to` takes the number as it is. Throws unit_error for an
+/// unknown unit, units of different dimension, and a mixture of Hz with rad/s, which differ by 2 pi although both
+/// are 1/s to the unit library.
+double convert(double value, std::string_view from, std::string_view to);
+
+/// Factor and offset of the conversion: `to = factor * from + offset`.
+struct conversion {
+    double factor = 1;
+    double offset = 0;
+};
+conversion find_conversion(std::string_view from, std::string_view to);
+
+/// True when `unit` is known and convertible to `other`; empty (unknown) units fit everything.
+bool units_fit(std::string_view unit, std::string_view other);
+
+/// The product of two units as text, `N/m` and `m` to `N/m.m`; empty when one of them is unknown.
+std::string unit_product(std::string_view a, std::string_view b);
+
+class unit_error {
+   public:
+    explicit unit_error(std::string message) : message_(std::move(message)) {}
+    const std::string& message() const { return message_; }
+
+   private:
+    std::string message_;
+};
+
+}  // namespace mdpcosim

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/polynomial.hpp"
+
+/// Extrapolations: the polynomial that stands for u over the next macro step (000, section 2.2).
+///
+/// Every family is linear in the history, so that a rule comes down to weights that all connections with the same
+/// rule share: with H the coming step and tau_k = (t_{l-k} - t_l)/H,
+///     e_n H^n = sum_k ( A[n][k] u^{l-k} + B[n][k] H du^{l-k} ) + C[n] u_end ,
+/// u_end being the value of the last polynomial at its end (forced continuity (2.36) only).
+///   poly-K      interpolation of K values (2.6)
+///   hermite-K   interpolation of K values and rates (2.8)
+///   const-K-R   e_0 = m, lin-K-R: e_0 = u^l and mean m (2.34, 2.35), quad-K-R: also slope du^l (2.38),
+///               with the mean m = sum_k (a_k u^{l-k} + b_k H du^{l-k}), where a, b satisfy R order conditions (2.28)
+namespace mdpcosim {
+
+inline constexpr int max_history = 7;
+
+struct extrapolation_rule {
+    enum class family { poly, hermite, constant, linear, quadratic };
+
+    std::string name;
+    family kind = family::poly;
+    int degree = 0;  ///< N, of the polynomial
+    int K = 1;       ///< supporting points
+    int R = 1;       ///< order conditions (2.28) that the mean over the step fulfils
+    bool uses_rates = false;
+    bool continuous = false;       ///< forced continuity (2.36)
+    std::vector<double> a, b;      ///< mean over the step on a constant grid, K each
+};
+
+/// The rule with this name; throws std::invalid_argument with the reason and a suggestion.
+extrapolation_rule make_extrapolation(std::string_view name);
+
+/// Own coefficients (degree 0, 1 or 2); throws std::invalid_argument when not even the first order condition holds.
+extrapolation_rule make_extrapolation(int degree, std::vector<double> a, std::vector<double> b, bool continuous);
+
+/// Every name that make_extrapolation() knows, families in order.
+std::vector<std::string> extrapolation_names();
+
+/// a_k and b_k that satisfy the first R order conditions on the history tau_0 = 0, tau_1, ...; the free coefficients (the
+/// last 2K - R of a_0 .. a_{K-1}, b_0 .. b_{K-1} in the order of (2.62), (2.66): b first) keep the values in `a` and `b`.
+void solve_order_conditions(std::span<const double> tau, int R, bool without_rates, std::vector<double>& a,
+                            std::vector<double>& b);
+
+/// Residual of order condition r = 0, 1, ... (2.28 a, b, ...) on the history tau.
+double order_condition(std::span<const double> tau, std::span<const double> a, std::span<const double> b, int r);
+
+struct extrapolation_weights {
+    int degree = 0;
+    int points = 0;
+    bool uses_rates = false;
+    bool uses_end = false;
+    std::array<std::array<double, max_history>, max_degree + 1> A{};
+    std::array<std::array<double, max_history>, max_degree + 1> B{};
+    std::array<double, max_degree + 1> C{};
+};
+
+/// Weights for a history tau_0 = 0, tau_1, ... (tau.size() points, at most rule.K are used). With fewer than K points
+/// (the first macro steps) the same family with as many points as there are takes over: see docs/methods/extrapolations.md.
+extrapolation_weights make_weights(const extrapolation_rule& rule, std::span<const double> tau);
+
+}  // namespace mdpcosim

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/parameter.hpp"
+#include "core/port_kind.hpp"
+#include "core/registry.hpp"
+
+/// Coupling laws: a scalar coupling variable u from the motion of the ports a connection joins.
+///
+/// A connection forms q = sum of weight * motion over its ports (first - second for two ports) and v = dq/dt, asks the law
+/// for u, and delivers factor * u to every port (-u to the first, +u to the second). A law that needs v for u
+/// (needs_velocity) has no rate, since du/dt would need accelerations, which depend on the inputs (000, 2.2.2).
+/// evaluate() is const; what a law remembers changes in accept() only, once per accepted macro step.
+namespace mdpcosim {
+
+struct law_value {
+    double u = 0;
+    double rate = 0;  ///< du/dt; meaningless when the law has no rate
+};
+
+class law {
+   public:
+    law() = default;
+    law(const law&) = delete;
+    law& operator=(const law&) = delete;
+    virtual ~law() = default;
+
+    virtual bool needs_velocity() const { return false; }
+    virtual bool has_rate() const { return !needs_velocity(); }
+    virtual law_value evaluate(double q, double v) const = 0;
+    virtual void accept(double /*q*/, double /*v*/, double /*u*/) {}
+};
+
+/// How one port takes part: q += weight * motion, and the port receives factor * u.
+struct port_role {
+    double weight;
+    double factor;
+};
+
+struct law_info {
+    std::string name;
+    std::string summary;
+    std::vector<port_kind> kinds;            ///< kinds of ports it joins; all ports of a connection are of one kind
+    std::vector<parameter_info> parameters;  ///< units may use the patterns of unit_for()
+    std::function<std::unique_ptr<law>(const parameter_values&)> make;
+    /// The roles of the first and second port; (1, -1) and (-1, +1) unless the law says otherwise.
+    std::function<std::vector<port_role>(const parameter_values&)> roles = {};
+};
+
+using law_registration = registration<law_info>;
+using law_registry = registry<law_info>;
+
+/// The roles of a two-port law without roles of its own: u = law(first - second), -u to the first, +u to the second.
+std::vector<port_role> two_port_roles();
+
+}  // namespace mdpcosim

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+
+/// A scenario as plain data: what the user wrote, with the place of every text, names not yet resolved.
+/// `$name` references to `let` and `--set` are already put in.
+namespace mdpcosim {
+
+struct text {
+    std::string value;
+    location where;
+    bool empty() const { return value.empty(); }
+};
+
+/// `name: value` or `name: [value, ...]`.
+struct setting {
+    std::string name;
+    location where;  ///< of the name
+    std::vector<text> values;
+    bool list = false;
+};
+
+struct time_spec {
+    double start = 0;
+    double end = 0;
+    double step = 0;
+};
+
+struct solver_spec {
+    text name;  ///< empty: the default solver
+    std::vector<setting> options;
+};
+
+/// A name from `mdpcosim list extrapolations`, or own coefficients `{degree: N, a: [...], b: [...]}`.
+struct extrapolation_spec {
+    text name;
+    std::optional<int> degree;
+    std::vector<double> a, b;
+    bool continuous = false;
+    location where;
+    bool given() const { return !name.empty() || degree.has_value(); }
+};
+
+/// `ports:` of a subsystem whose variables have names of their own (ode, later FMUs and programs):
+/// `shaft: {kind: rotation, angle: phi, speed: w, torque: tau}`.
+struct port_spec {
+    std::string name;
+    location where;
+    text kind;
+    text causality;              ///< "takes-load" (default) or "takes-motion"
+    std::vector<setting> variables;  ///< port variable -> variable of the subsystem
+};
+
+struct ode_output {
+    std::string name;
+    location where;
+    text expression;
+    text unit;  ///< empty: unknown
+};
+
+/// `when` crosses zero in `direction` (rising, falling, both): the states in `set` jump.
+struct ode_event {
+    location where;
+    text when;
+    text direction;
+    std::vector<setting> set;
+};
+
+struct ode_spec {
+    std::vector<setting> parameters;  ///< value with unit
+    std::vector<setting> states;      ///< initial value with unit
+    std::vector<setting> inputs;      ///< start value with unit
+    std::vector<setting> equations;   ///< state -> right-hand side
+    std::vector<ode_output> outputs;
+    std::vector<ode_event> events;
+    std::map<std::string, double> lets;  ///< `$name` inside expressions, in SI
+};
+
+/// Recorded data: a CSV file with a `time` column and one output per further column.
+struct file_spec {
+    std::filesystem::path path;  ///< resolved against the scenario's folder
+    std::vector<setting> units;  ///< column -> unit
+    text interpolation;          ///< linear (default), hold, cubic
+    text outside;                ///< hold (default), repeat
+};
+
+struct subsystem_spec {
+    enum class source_kind { model, ode, file };
+
+    std::string name;
+    location where;
+    source_kind kind = source_kind::model;
+    text source;  ///< the model's name or the file as written
+    std::vector<setting> set;
+    solver_spec solver;
+    std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
+    std::vector<port_spec> ports;
+    ode_spec ode;
+    file_spec file;
+};
+
+struct connection_spec {
+    std::string name;
+    location where;
+    text law;
+    std::vector<text> between;
+    std::vector<setting> parameters;
+    extrapolation_spec extrapolation;
+};
+
+/// `2 N/m*a.x - b.y + 3 -> c.u`
+struct signal_spec {
+    struct term {
+        text address;
+        double gain = 1;
+        std::string gain_unit;   ///< empty: a bare number, which takes the unit that fits
+        bool has_gain = false;
+    };
+    std::string name;  ///< given, or the target's address
+    location where;
+    std::vector<term> terms;
+    double offset = 0;
+    std::string offset_unit;
+    text target;
+    extrapolation_spec extrapolation;
+};
+
+struct record_spec {
+    std::optional<double> every;  ///< seconds; absent: every macro step
+    std::vector<text> only;       ///< address patterns with `*`; empty: everything
+};
+
+struct scenario {
+    std::filesystem::path path;
+    time_spec time;
+    text method;  ///< default "explicit"
+    extrapolation_spec extrapolation;
+    std::vector<subsystem_spec> subsystems;
+    std::vector<connection_spec> connections;
+    std::vector<signal_spec> signals;
+    record_spec record;
+    std::vector<setting> let;  ///< as written, for the record
+};
+
+}  // namespace mdpcosim

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/parameter.hpp"
+#include "core/registry.hpp"
+#include "subsystem/equations.hpp"
+
+/// Native models register themselves: one folder under models/, one file with a model_registration.
+namespace mdpcosim {
+
+struct model_info {
+    std::string name;
+    std::string summary;
+    std::vector<parameter_info> parameters;
+    std::function<std::unique_ptr<equations>(const parameter_values&)> make;
+};
+
+using model_registration = registration<model_info>;
+using model_registry = registry<model_info>;
+
+}  // namespace mdpcosim

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/parameter.hpp"
+#include "core/registry.hpp"
+#include "subsystem/equations.hpp"
+
+/// Integrators for `equations`.
+///
+/// Call order: initialise once, then integrate over consecutive intervals. `x` belongs to the caller; the solver may
+/// keep a copy, so that a caller that changes x (an event, a restored state) calls reset(). integrate() handles state and
+/// time events itself. A one-step solver never reuses a right-hand side from before `begin`: the inputs jump there.
+namespace mdpcosim {
+
+class solver {
+   public:
+    solver() = default;
+    solver(const solver&) = delete;
+    solver& operator=(const solver&) = delete;
+    virtual ~solver() = default;
+
+    /// `model` outlives the solver.
+    virtual void initialise(equations& model, double t0, std::span<double> x) = 0;
+
+    /// x(begin) to x(end) with the input polynomials in t - begin. Throws run_error with the solver's reason and the time.
+    virtual void integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) = 0;
+
+    /// x was changed from outside at time t.
+    virtual void reset(double t, std::span<const double> x) = 0;
+
+    /// What the solver itself remembers besides x (its step size), as plain numbers, for save/restore. A solver that
+    /// remembers more than fits here (multistep without restart) says so by saves() == false.
+    virtual bool saves() const { return true; }
+    virtual std::string why_not_saved() const { return {}; }
+    virtual double memory() const { return 0; }
+    virtual void set_memory(double /*value*/) {}
+
+    virtual subsystem_statistics statistics() const = 0;
+};
+
+struct solver_info {
+    std::string name;
+    std::string summary;
+    std::vector<parameter_info> options;
+    std::function<std::unique_ptr<solver>(const parameter_values&)> make;
+};
+
+/// A solver registers itself in its own file: `const solver_registration r{{"rk4", "...", {...}, make}};`
+using solver_registration = registration<solver_info>;
+using solver_registry = registry<solver_info>;
+inline constexpr const char* default_solver = "erk-5";
+
+}  // namespace mdpcosim

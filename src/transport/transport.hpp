@@ -1,0 +1,64 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/index.hpp"
+#include "subsystem/subsystem.hpp"
+
+/// How the master reaches subsystems; the only way it knows them.
+///
+/// Call order as in the subsystem contract, for all subsystems at once: initialise, evaluate, then advance any number of
+/// times. inputs() and outputs() are the exchange areas: the master writes input polynomials before advance() and reads
+/// outputs after it; subsystem i owns the slots from input_offset(i) and output_offset(i).
+namespace mdpcosim {
+
+/// A subsystem failed: which, when and why. Thrown after all subsystems of the step have come to rest.
+class subsystem_failure : public run_error {
+   public:
+    subsystem_failure(std::string subsystem, double t, const std::string& reason);
+    const std::string& subsystem_name() const { return subsystem_; }
+    double time() const { return time_; }
+
+   private:
+    std::string subsystem_;
+    double time_;
+};
+
+/// What one subsystem cost so far, from sampled steps.
+struct subsystem_cost {
+    double seconds_per_step = 0;
+    int worker = 0;
+};
+
+class transport {
+   public:
+    virtual ~transport() = default;
+
+    virtual std::size_t size() const = 0;
+    virtual const std::string& name(subsystem_index i) const = 0;
+    virtual const subsystem_description& describe(subsystem_index i) const = 0;
+    virtual capabilities offers(subsystem_index i) const = 0;
+
+    virtual std::size_t input_offset(subsystem_index i) const = 0;
+    virtual std::size_t output_offset(subsystem_index i) const = 0;
+    virtual std::span<polynomial> inputs() = 0;
+    virtual std::span<const double> outputs() const = 0;
+
+    virtual void initialise(double t0) = 0;
+    /// Outputs of one subsystem at the present time for the given input values.
+    virtual void evaluate(subsystem_index i, std::span<const double> u) = 0;
+    /// All subsystems over one macro step, in parallel where it pays.
+    virtual void advance(const macro_step& step) = 0;
+    /// The state of every subsystem; each must offer save_restore. One saved state at a time.
+    virtual void save() = 0;
+    virtual void restore() = 0;
+
+    virtual subsystem_statistics statistics(subsystem_index i) const = 0;
+    virtual subsystem_cost cost(subsystem_index i) const = 0;
+    virtual int workers() const = 0;
+};
+
+}  // namespace mdpcosim
