@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+
+#include "subsystem/equations.hpp"
+#include "subsystem/solver.hpp"
+
+namespace mdpcosim {
+
+/// Equations and a solver make a subsystem.
+std::unique_ptr<subsystem> make_native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator);
+
+}  // namespace mdpcosim
