@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <udunits2.h>
 
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -107,10 +109,14 @@ conversion find_conversion(std::string_view from, std::string_view to) {
     return {cv_convert_double(converter.get(), 1.0) - offset, offset};
 }
 
-double convert(double value, std::string_view from, std::string_view to) {
-    const conversion c = find_conversion(from, to);
-    return c.factor * value + c.offset;
+double conversion::operator()(double value) const {
+    // 20 us is 20/1e6 s = 2e-05 s, while 20 * 1e-6 is not the nearest double: divide where the inverse is a whole number.
+    const double inverse = std::round(1 / factor);
+    if (std::abs(factor) < 1 && std::abs(factor * inverse - 1) < 1e-12) return value / inverse + offset;
+    return factor * value + offset;
 }
+
+double convert(double value, std::string_view from, std::string_view to) { return find_conversion(from, to)(value); }
 
 bool units_fit(std::string_view unit, std::string_view other) {
     try {
@@ -119,6 +125,23 @@ bool units_fit(std::string_view unit, std::string_view other) {
     } catch (const unit_error&) {
         return false;
     }
+}
+
+std::string si_unit(std::string_view unit) {
+    if (unit.empty()) return {};
+    const std::lock_guard lock(units().guard);
+    std::array<char, 256> buffer{};
+    const int length = ut_format(&known_unit(unit), buffer.data(), buffer.size(), UT_ASCII | UT_DEFINITION);
+    if (length < 0 || length >= static_cast<int>(buffer.size()))
+        throw unit_error(fmt::format("unit '{}' has no SI form", unit));
+    // The library writes '<factor> <SI units> @ <offset>'; a unit without a factor is coherent already.
+    std::string text(buffer.data(), static_cast<std::size_t>(length));
+    const bool coherent = std::isdigit(static_cast<unsigned char>(text.front())) == 0 && text.find('@') == std::string::npos;
+    if (coherent) return std::string(unit);
+    text = text.substr(0, text.find(" @"));
+    const std::size_t blank = text.find(' ');
+    if (std::isdigit(static_cast<unsigned char>(text.front())) == 0) return text;
+    return blank == std::string::npos ? "1" : text.substr(blank + 1);
 }
 
 std::string unit_product(std::string_view a, std::string_view b) {

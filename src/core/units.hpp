@@ -28,11 +28,16 @@ double convert(double value, std::string_view from, std::string_view to);
 struct conversion {
     double factor = 1;
     double offset = 0;
+    double operator()(double value) const;
 };
 conversion find_conversion(std::string_view from, std::string_view to);
 
 /// True when `unit` is known and convertible to `other`; empty (unknown) units fit everything.
 bool units_fit(std::string_view unit, std::string_view other);
+
+/// The coherent SI unit of the same dimension: `kN/mm` to `kg.s-2`, `deg` to `rad`. An SI unit stays as it is written; an
+/// empty unit stays empty. Throws unit_error for an unknown unit.
+std::string si_unit(std::string_view unit);
 
 /// The product of two units as text, `N/m` and `m` to `N/m.m`; empty when one of them is unknown.
 std::string unit_product(std::string_view a, std::string_view b);

@@ -59,6 +59,8 @@ class transport {
     virtual subsystem_statistics statistics(subsystem_index i) const = 0;
     virtual subsystem_cost cost(subsystem_index i) const = 0;
     virtual int workers() const = 0;
+    /// Macro steps that were done in parallel; the others ran serially because that was cheaper.
+    virtual std::int64_t parallel_steps() const = 0;
 };
 
 }  // namespace mdpcosim

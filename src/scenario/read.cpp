@@ -1,0 +1,193 @@
+#include "scenario/read.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "core/suggest.hpp"
+#include "core/units.hpp"
+#include "scenario/map_reader.hpp"
+#include "scenario/resolve.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+yaml_node& entry(yaml_node& map, const std::string& key, const location& where) {
+    if (map.kind == yaml_node::type::null) map.kind = yaml_node::type::map;
+    if (yaml_node* found = map.find(key)) return *found;
+    map.entries.emplace_back(yaml_key{key, where}, yaml_node{});
+    map.entries.back().second.where = where;
+    return map.entries.back().second;
+}
+
+std::vector<std::string> keys(const yaml_node* map) {
+    std::vector<std::string> names;
+    if (map != nullptr)
+        for (const auto& [key, value] : map->entries) names.push_back(key.name);
+    return names;
+}
+
+/// Where a setting from the command line belongs in the file: `let`, a subsystem's parameter or solver option, a
+/// connection's parameter, or a top-level section.
+yaml_node& target_of(yaml_node& root, const scenario_override& change, const location& where) {
+    const std::size_t dot = change.address.find('.');
+    const std::string object = change.address.substr(0, dot);
+    if (dot == std::string::npos) {
+        if (object == "method" || object == "extrapolation") return entry(root, object, where);
+        yaml_node* let = root.find("let");
+        if (let == nullptr || let->find(object) == nullptr)
+            throw user_error(where, unknown_name("let value", object, "'let'", keys(let)) +
+                                        " A parameter is written 'object.parameter=value'.");
+        return *let->find(object);
+    }
+    const std::string rest = change.address.substr(dot + 1);
+    if (object == "time" || object == "record") return entry(entry(root, object, where), rest, where);
+    yaml_node* subsystems = root.find("subsystems");
+    if (yaml_node* found = subsystems == nullptr ? nullptr : subsystems->find(object)) {
+        if (rest.starts_with("solver.")) {
+            yaml_node& solver = entry(*found, "solver", where);
+            if (solver.kind == yaml_node::type::scalar) {
+                yaml_node map;
+                map.kind = yaml_node::type::map;
+                map.where = solver.where;
+                map.entries.emplace_back(yaml_key{"name", solver.where}, solver);
+                solver = std::move(map);
+            }
+            return entry(solver, rest.substr(7), where);
+        }
+        if (rest == "solver" || rest == "input-degree") return entry(*found, rest, where);
+        return entry(entry(*found, "set", where), rest, where);
+    }
+    yaml_node* connections = root.find("connections");
+    if (yaml_node* found = connections == nullptr ? nullptr : connections->find(object)) return entry(*found, rest, where);
+    std::vector<std::string> names = keys(subsystems);
+    const auto more = keys(connections);
+    names.insert(names.end(), more.begin(), more.end());
+    throw user_error(where, unknown_name("object", object, "The scenario", names));
+}
+
+void apply(yaml_node& root, const scenario_override& change) {
+    const location where{intern(change.option), 0, 0};
+    yaml_node value = read_yaml_text(change.value, change.option, true);
+    yaml_node& target = target_of(root, change, where);
+    value.where = where;
+    target = std::move(value);
+}
+
+let_table read_let(const yaml_node* node, std::vector<setting>& written) {
+    let_table let;
+    for (auto& entry : read_settings(node, {}, "let")) {
+        if (entry.list) throw user_error(entry.where, fmt::format("let value '{}': a single value is expected.", entry.name));
+        text value = entry.values.front();
+        if (value.value.starts_with('$')) {
+            const auto earlier = let.find(value.value.substr(1));
+            if (earlier != let.end()) value.value = earlier->second.value;
+        }
+        let[entry.name] = value;
+        entry.values = {value};
+        written.push_back(std::move(entry));
+    }
+    return let;
+}
+
+time_spec read_time(const yaml_node& node, const let_table& let) {
+    map_reader map(node, let, "time");
+    time_spec time;
+    const text start = map.find_text("start");
+    if (!start.empty()) time.start = read_number(start, "s", "time: start");
+    const text end = map.need_text("end");
+    time.end = read_number(end, "s", "time: end");
+    const text step = map.need_text("step");
+    time.step = read_number(step, "s", "time: step");
+    map.finish();
+    if (!(time.step > 0)) throw user_error(step.where, fmt::format("time: step {} s must be greater than zero.", time.step));
+    if (!(time.end > time.start))
+        throw user_error(end.where, fmt::format("time: end {} s must lie after start {} s.", time.end, time.start));
+    if ((time.end - time.start) / time.step > 9e15)
+        throw user_error(step.where, fmt::format("time: step {} s is too small for {} s to {} s.", time.step, time.start, time.end));
+    return time;
+}
+
+record_spec read_record(const yaml_node* node, const let_table& let) {
+    record_spec record;
+    if (node == nullptr) return record;
+    map_reader map(*node, let, "record");
+    const text every = map.find_text("every");
+    if (!every.empty()) {
+        record.every = read_number(every, "s", "record: every");
+        if (!(*record.every > 0)) throw user_error(every.where, "record: every must be greater than zero.");
+    }
+    if (const yaml_node* only = map.find("only")) record.only = read_setting({"only", only->where}, *only, let, "record").values;
+    map.finish();
+    return record;
+}
+
+/// One name, one object: subsystems, connections and named signals share the addresses of results and messages.
+void check_unique(const scenario& s) {
+    std::unordered_map<std::string, const char*> seen;
+    const auto add = [&](const std::string& name, const location& where, const char* what) {
+        const auto [found, is_new] = seen.emplace(name, what);
+        if (!is_new)
+            throw user_error(where, fmt::format("{} '{}': a {} has the same name; names must differ.", what, name, found->second));
+    };
+    for (const auto& x : s.subsystems) add(x.name, x.where, "subsystem");
+    for (const auto& x : s.connections) add(x.name, x.where, "connection");
+}
+
+scenario read_tree(yaml_node root, const std::filesystem::path& path, const std::filesystem::path& folder,
+                   const std::vector<scenario_override>& overrides) {
+    if (root.kind != yaml_node::type::map)
+        throw user_error({intern(path.string()), 1, 1}, fmt::format("a scenario is a map with 'time' and 'subsystems', not {}.",
+                                                                    describe(root.kind)));
+    for (const auto& change : overrides) apply(root, change);
+
+    scenario s;
+    s.path = path;
+    const yaml_node* let_node = root.find("let");
+    const let_table let = read_let(let_node, s.let);
+    map_reader map(root, let, "scenario");
+    map.find("let");
+    const text version = map.find_text("mdpcosim");
+    if (!version.empty() && version.value != "1")
+        throw user_error(version.where, fmt::format("scenario: this program reads version 1, not '{}'.", version.value));
+    const yaml_node* time_node = map.find("time");
+    s.method = map.find_text("method");
+    if (const yaml_node* rule = map.find("extrapolation")) s.extrapolation = read_extrapolation(*rule, let, "extrapolation");
+    const yaml_node* subsystems = map.find("subsystems");
+    const yaml_node* connections = map.find("connections");
+    const yaml_node* signals = map.find("signals");
+    s.record = read_record(map.find("record"), let);
+    map.finish();
+
+    s.time = read_time(time_node == nullptr ? map.need("time") : *time_node, let);
+    const yaml_node& subsystem_map = subsystems == nullptr ? map.need("subsystems") : *subsystems;
+    const map_reader check(subsystem_map, let, "subsystems");
+    for (const auto& [key, value] : subsystem_map.entries) s.subsystems.push_back(read_subsystem(key, value, let, folder));
+    if (s.subsystems.empty()) throw user_error(subsystem_map.where, "subsystems: at least one subsystem is needed.");
+    if (connections != nullptr) {
+        const map_reader check_connections(*connections, let, "connections");
+        for (const auto& [key, value] : connections->entries) s.connections.push_back(read_connection(key, value, let));
+    }
+    if (signals != nullptr) {
+        if (signals->kind != yaml_node::type::list)
+            throw user_error(signals->where, fmt::format("signals: a list of '- a.y -> b.u' is expected, not {}.",
+                                                         describe(signals->kind)));
+        for (const auto& item : signals->items) s.signals.push_back(read_signal(item, let));
+    }
+    check_unique(s);
+    return s;
+}
+
+}  // namespace
+
+scenario read_scenario(const std::filesystem::path& path, const std::vector<scenario_override>& overrides) {
+    return read_tree(read_yaml_file(path), path, path.parent_path(), overrides);
+}
+
+scenario read_scenario_text(const std::string& text, const std::string& name, const std::filesystem::path& folder,
+                            const std::vector<scenario_override>& overrides) {
+    return read_tree(read_yaml_text(text, name), name, folder, overrides);
+}
+
+}  // namespace mdpcosim

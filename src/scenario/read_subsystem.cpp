@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include "core/suggest.hpp"
+#include "core/units.hpp"
+#include "scenario/map_reader.hpp"
+#include "scenario/resolve.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+solver_spec read_solver(const yaml_node* node, const let_table& let, const std::string& object) {
+    solver_spec solver;
+    if (node == nullptr) return solver;
+    if (node->kind == yaml_node::type::scalar) {
+        solver.name = read_text(*node, let, object);
+        return solver;
+    }
+    map_reader map(*node, let, object);
+    solver.name = map.find_text("name");
+    solver.options = map.rest();
+    return solver;
+}
+
+std::vector<port_spec> read_ports(const yaml_node* node, const let_table& let, const std::string& object) {
+    std::vector<port_spec> ports;
+    if (node == nullptr) return ports;
+    const map_reader check(*node, let, fmt::format("{}: 'ports'", object));
+    for (const auto& [key, value] : node->entries) {
+        check_name(key, "port");
+        map_reader map(value, let, fmt::format("{}: port '{}'", object, key.name));
+        port_spec port{key.name, key.where, map.need_text("kind"), map.find_text("causality"), {}};
+        port.variables = map.rest();
+        ports.push_back(std::move(port));
+    }
+    return ports;
+}
+
+std::vector<ode_output> read_ode_outputs(const yaml_node* node, const let_table& let, const std::string& object) {
+    std::vector<ode_output> outputs;
+    if (node == nullptr) return outputs;
+    const map_reader check(*node, let, fmt::format("{}: 'outputs'", object));
+    for (const auto& [key, value] : node->entries) {
+        ode_output output{key.name, key.where, {}, {}};
+        const std::string output_object = fmt::format("{}: output '{}'", object, key.name);
+        if (value.kind == yaml_node::type::map) {
+            map_reader map(value, let, output_object);
+            output.expression = map.need_text("value");
+            output.unit = map.find_text("unit");
+            map.finish();
+        } else {
+            output.expression = read_text(value, let, output_object);
+        }
+        outputs.push_back(std::move(output));
+    }
+    return outputs;
+}
+
+std::vector<ode_event> read_ode_events(const yaml_node* node, const let_table& let, const std::string& object) {
+    std::vector<ode_event> events;
+    if (node == nullptr) return events;
+    if (node->kind != yaml_node::type::list)
+        throw user_error(node->where, fmt::format("{}: 'events' is a list of '- {{when: ..., set: {{...}}}}', not {}.", object,
+                                                  describe(node->kind)));
+    for (const auto& item : node->items) {
+        map_reader map(item, let, fmt::format("{}: event {}", object, events.size() + 1));
+        ode_event event{item.where, map.need_text("when"), map.find_text("direction"), {}};
+        event.set = read_settings(&map.need("set"), let, map.object());
+        map.finish();
+        events.push_back(std::move(event));
+    }
+    return events;
+}
+
+ode_spec read_ode(const yaml_node& node, const let_table& let, const std::string& object) {
+    map_reader map(node, let, fmt::format("{}: 'ode'", object));
+    ode_spec ode;
+    const auto settings = [&](const char* key, const char* what) {
+        return read_settings(map.find(key), let, fmt::format("{}: {}", object, what));
+    };
+    ode.parameters = settings("parameters", "parameters");
+    ode.states = settings("states", "states");
+    ode.inputs = settings("inputs", "inputs");
+    ode.equations = settings("equations", "equations");
+    ode.outputs = read_ode_outputs(map.find("outputs"), let, object);
+    ode.events = read_ode_events(map.find("events"), let, object);
+    map.finish();
+    for (const auto& [name, value] : let) {
+        const auto number = parse_quantity(value.value);
+        if (number) ode.lets[name] = read_number(value, si_unit(number->unit), "let value '" + name + "'");
+    }
+    return ode;
+}
+
+file_spec read_file(map_reader& map, const text& path, const std::filesystem::path& folder) {
+    file_spec file;
+    file.path = folder / path.value;
+    file.units = read_settings(map.find("units"), map.let(), fmt::format("{}: units", map.object()));
+    file.interpolation = map.find_text("interpolation");
+    file.outside = map.find_text("outside");
+    return file;
+}
+
+}  // namespace
+
+subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const let_table& let,
+                              const std::filesystem::path& folder) {
+    check_name(key, "subsystem");
+    subsystem_spec spec;
+    spec.name = key.name;
+    spec.where = key.where;
+    const std::string object = fmt::format("subsystem '{}'", key.name);
+    map_reader map(node, let, object);
+    const yaml_node* model = map.find("model");
+    const yaml_node* ode = map.find("ode");
+    const yaml_node* file = map.find("file");
+    const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr);
+    for (const char* later : {"fmu", "plugin", "program"})
+        if (const yaml_node* found = node.find(later))
+            throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file.",
+                                                       object, later));
+    if (sources != 1) {
+        if (sources == 0) map.finish();  // a misspelt key says more than a missing one
+        throw user_error(key.where, fmt::format("{}: exactly one of 'model', 'ode', 'file' says what it is; found {}.", object,
+                                                sources));
+    }
+    if (model != nullptr) {
+        spec.kind = subsystem_spec::source_kind::model;
+        spec.source = read_text(*model, let, object + ": 'model'");
+    } else if (ode != nullptr) {
+        spec.kind = subsystem_spec::source_kind::ode;
+        spec.source = {"ode", ode->where};
+        spec.ode = read_ode(*ode, let, object);
+        spec.ports = read_ports(map.find("ports"), let, object);
+    } else {
+        spec.kind = subsystem_spec::source_kind::file;
+        spec.source = read_text(*file, let, object + ": 'file'");
+        spec.file = read_file(map, spec.source, folder);
+    }
+    if (spec.kind != subsystem_spec::source_kind::file) {
+        spec.set = read_settings(map.find("set"), let, object + ": set");
+        spec.solver = read_solver(map.find("solver"), let, object + ": solver");
+        const text degree = map.find_text("input-degree");
+        if (!degree.empty()) spec.input_degree = read_whole(degree, 0, object + ": input-degree");
+    }
+    map.finish();
+    return spec;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include "scenario/read.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+/// A scalar that reads back as the same text; quoted where YAML would see something else in it.
+std::string scalar(const std::string& value) {
+    const bool plain = !value.empty() && value.find_first_of(":#{}[],&*!|>'\"%@`\n\\") == std::string::npos &&
+                       value.front() != ' ' && value.back() != ' ' && value.front() != '-' && value.front() != '?' &&
+                       value.front() != '=' && value != "~" && value != "null";
+    if (plain) return value;
+    const bool number = !value.empty() && value.find_first_not_of("+-.0123456789eE") == std::string::npos;
+    if (number) return value;
+    std::string quoted = "\"";
+    for (const char c : value) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c;
+    }
+    return quoted + '"';
+}
+
+std::string value_of(const setting& s) {
+    if (!s.list) return scalar(s.values.front().value);
+    std::vector<std::string> items;
+    for (const auto& value : s.values) items.push_back(scalar(value.value));
+    return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
+std::string flow_map(const std::vector<setting>& settings) {
+    std::vector<std::string> items;
+    for (const auto& s : settings) items.push_back(fmt::format("{}: {}", scalar(s.name), value_of(s)));
+    return fmt::format("{{{}}}", fmt::join(items, ", "));
+}
+
+std::string flow_extrapolation(const extrapolation_spec& e) {
+    if (!e.degree) return scalar(e.name.value);
+    return fmt::format("{{degree: {}, a: [{}], b: [{}], continuous: {}}}", *e.degree, fmt::join(e.a, ", "),
+                       fmt::join(e.b, ", "), e.continuous);
+}
+
+void write_block(std::string& out, const char* key, const std::vector<setting>& settings, int indent) {
+    if (settings.empty()) return;
+    out += fmt::format("{:{}}{}:\n", "", indent, key);
+    for (const auto& s : settings) out += fmt::format("{:{}}{}: {}\n", "", indent + 2, scalar(s.name), value_of(s));
+}
+
+void write_ode(std::string& out, const ode_spec& ode) {
+    out += "    ode:\n";
+    write_block(out, "parameters", ode.parameters, 6);
+    write_block(out, "states", ode.states, 6);
+    write_block(out, "inputs", ode.inputs, 6);
+    write_block(out, "equations", ode.equations, 6);
+    if (!ode.outputs.empty()) out += "      outputs:\n";
+    for (const auto& o : ode.outputs) {
+        const std::string unit = o.unit.empty() ? "" : fmt::format(", unit: {}", scalar(o.unit.value));
+        out += fmt::format("        {}: {{value: {}{}}}\n", scalar(o.name), scalar(o.expression.value), unit);
+    }
+    if (!ode.events.empty()) out += "      events:\n";
+    for (const auto& e : ode.events)
+        out += fmt::format("        - {{when: {}, direction: {}, set: {}}}\n", scalar(e.when.value),
+                           e.direction.empty() ? "both" : e.direction.value, flow_map(e.set));
+}
+
+void write_subsystem(std::string& out, const subsystem_spec& s) {
+    out += fmt::format("  {}:\n", s.name);
+    switch (s.kind) {
+        case subsystem_spec::source_kind::model: out += fmt::format("    model: {}\n", scalar(s.source.value)); break;
+        case subsystem_spec::source_kind::ode: write_ode(out, s.ode); break;
+        case subsystem_spec::source_kind::file:
+            out += fmt::format("    file: {}\n", scalar(std::filesystem::absolute(s.file.path).string()));
+            if (!s.file.units.empty()) out += fmt::format("    units: {}\n", flow_map(s.file.units));
+            if (!s.file.interpolation.empty()) out += fmt::format("    interpolation: {}\n", s.file.interpolation.value);
+            if (!s.file.outside.empty()) out += fmt::format("    outside: {}\n", s.file.outside.value);
+            break;
+    }
+    if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
+    if (!s.solver.name.empty()) {
+        std::vector<setting> solver{{"name", {}, {s.solver.name}, false}};
+        solver.insert(solver.end(), s.solver.options.begin(), s.solver.options.end());
+        out += fmt::format("    solver: {}\n", flow_map(solver));
+    }
+    if (s.input_degree) out += fmt::format("    input-degree: {}\n", *s.input_degree);
+    if (!s.ports.empty()) out += "    ports:\n";
+    for (const auto& port : s.ports) {
+        std::vector<setting> entries{{"kind", {}, {port.kind}, false}};
+        if (!port.causality.empty()) entries.push_back({"causality", {}, {port.causality}, false});
+        entries.insert(entries.end(), port.variables.begin(), port.variables.end());
+        out += fmt::format("      {}: {}\n", port.name, flow_map(entries));
+    }
+}
+
+std::string signal_text(const signal_spec& s) {
+    std::string sum;
+    for (const auto& term : s.terms) {
+        if (!sum.empty()) sum += " + ";
+        const std::string unit = term.gain_unit.empty() ? "" : " " + term.gain_unit;
+        sum += term.has_gain ? fmt::format("{}{}*{}", term.gain, unit, term.address.value) : term.address.value;
+    }
+    if (s.offset != 0 || sum.empty())
+        sum += fmt::format("{}{}{}", sum.empty() ? "" : " + ", s.offset, s.offset_unit.empty() ? "" : " " + s.offset_unit);
+    return fmt::format("{} -> {}", sum, s.target.value);
+}
+
+void write_couplings(std::string& out, const scenario& s) {
+    if (!s.connections.empty()) out += "connections:\n";
+    for (const auto& c : s.connections) {
+        std::vector<std::string> ports;
+        for (const auto& port : c.between) ports.push_back(port.value);
+        out += fmt::format("  {}:\n    law: {}\n    between: [{}]\n", c.name, c.law.value, fmt::join(ports, ", "));
+        for (const auto& p : c.parameters) out += fmt::format("    {}: {}\n", p.name, value_of(p));
+        if (c.extrapolation.given()) out += fmt::format("    extrapolation: {}\n", flow_extrapolation(c.extrapolation));
+    }
+    if (!s.signals.empty()) out += "signals:\n";
+    for (const auto& signal : s.signals) {
+        out += fmt::format("  - connect: \"{}\"\n", signal_text(signal));
+        if (signal.name != signal.target.value) out += fmt::format("    name: {}\n", signal.name);
+        if (signal.extrapolation.given()) out += fmt::format("    extrapolation: {}\n", flow_extrapolation(signal.extrapolation));
+    }
+}
+
+}  // namespace
+
+std::string write_scenario(const scenario& s) {
+    std::string out = "mdpcosim: 1\n";
+    write_block(out, "let", s.let, 0);
+    out += fmt::format("time: {{start: {} s, end: {} s, step: {} s}}\n", s.time.start, s.time.end, s.time.step);
+    out += fmt::format("method: {}\n", s.method.empty() ? "explicit" : s.method.value);
+    if (s.extrapolation.given()) out += fmt::format("extrapolation: {}\n", flow_extrapolation(s.extrapolation));
+    out += "subsystems:\n";
+    for (const auto& subsystem : s.subsystems) write_subsystem(out, subsystem);
+    write_couplings(out, s);
+    std::vector<std::string> record;
+    if (s.record.every) record.push_back(fmt::format("every: {} s", *s.record.every));
+    if (!s.record.only.empty()) {
+        std::vector<std::string> patterns;
+        for (const auto& pattern : s.record.only) patterns.push_back(scalar(pattern.value));
+        record.push_back(fmt::format("only: [{}]", fmt::join(patterns, ", ")));
+    }
+    if (!record.empty()) out += fmt::format("record: {{{}}}\n", fmt::join(record, ", "));
+    return out;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+
+/// A YAML document as a tree that knows the place of every key and value. Duplicate keys are refused while reading.
+namespace mdpcosim {
+
+struct yaml_node;
+
+struct yaml_key {
+    std::string name;
+    location where;
+};
+
+struct yaml_node {
+    enum class type { null, scalar, list, map };
+
+    type kind = type::null;
+    location where;
+    std::string scalar;
+    std::vector<yaml_node> items;
+    std::vector<std::pair<yaml_key, yaml_node>> entries;
+
+    yaml_node* find(std::string_view key);
+    const yaml_node* find(std::string_view key) const { return const_cast<yaml_node*>(this)->find(key); }
+};
+
+/// "a number or text", "a list", "a map", "nothing": for messages.
+const char* describe(yaml_node::type kind);
+
+yaml_node read_yaml_file(const std::filesystem::path& path);
+
+/// `name` stands for the file in messages; all places are line 0 (unknown) when `one_place` is set.
+yaml_node read_yaml_text(const std::string& text, std::string_view name, bool one_place = false);
+
+}  // namespace mdpcosim

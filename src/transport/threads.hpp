@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace mdpcosim {
+
+struct named_subsystem {
+    std::string name;
+    std::unique_ptr<subsystem> model;
+};
+
+/// Subsystems in this process, served by threads. `workers` 0 takes one per core. Small systems run serially on the
+/// caller's thread where measured costs say that parallel work does not pay; results do not depend on it.
+std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers);
+
+}  // namespace mdpcosim

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace mdpcosim {
+
+/// Threads that do the same piece of work again and again, made for rounds of microseconds.
+///
+/// run() calls work(w) for every worker w; worker 0 is the caller's thread. Waiting threads spin while there are no more
+/// workers than cores, then yield, then sleep: waking a sleeper costs as much as hundreds of small macro steps, a
+/// spinner answers within a cache miss. One thread calls run(); work() must not throw.
+class worker_pool {
+   public:
+    class job {
+       public:
+        virtual ~job() = default;
+        virtual void work(int worker) noexcept = 0;
+    };
+
+    worker_pool(int workers, job& what);
+    worker_pool(const worker_pool&) = delete;
+    worker_pool& operator=(const worker_pool&) = delete;
+    ~worker_pool();
+
+    int workers() const { return workers_; }
+    void run();
+
+   private:
+    struct alignas(64) mailbox {
+        std::atomic<std::uint32_t> round{0};
+        std::atomic<std::uint32_t> sleepers{0};
+    };
+
+    void serve(int worker);
+    void post(mailbox& box, std::uint32_t round) const;
+    void wait_for(mailbox& box, std::uint32_t round) const;
+
+    int workers_;
+    bool spin_;
+    job& job_;
+    std::uint32_t round_ = 0;
+    std::atomic<bool> stop_{false};
+    mailbox start_;
+    std::unique_ptr<mailbox[]> done_;
+    std::vector<std::thread> threads_;
+};
+
+/// The number of cores this process may use.
+int available_cores();
+
+}  // namespace mdpcosim
