@@ -5,16 +5,34 @@
 
 namespace mdpcosim {
 
-/// Which worker serves which subsystem: lists of subsystem numbers per worker, each in rising order.
-struct schedule {
-    std::vector<std::vector<int>> work;
+/// Which worker serves which subsystem. After construction nothing allocates, so that it can be re-decided in the macro loop.
+class schedule {
+   public:
+    schedule(std::size_t subsystems, int workers);
 
-    /// The load of the busiest worker under the given costs: the time a parallel round cannot fall below.
-    double busiest(std::span<const double> cost) const;
+    /// The subsystems of one worker, in rising order.
+    std::span<const int> work(int worker) const;
+    int worker_of(std::size_t subsystem) const { return worker_[subsystem]; }
+
+    /// The load of the busiest worker under the given costs: a parallel round cannot be faster.
+    double busiest(std::span<const double> cost) const { return busiest(worker_, cost); }
+
+    /// Decides anew when the load of the busiest worker falls by more than 5 %. Neighbours stay together (they are neighbours
+    /// in memory too) unless longest-first balancing is better by more than 5 %.
+    void decide(std::span<const double> cost);
+
+   private:
+    void neighbours_together(std::span<const double> cost);
+    void longest_first(std::span<const double> cost);
+    double busiest(std::span<const int> worker, std::span<const double> cost) const;
+    void adopt(std::span<const int> worker);
+
+    int workers_;
+    std::vector<int> worker_;  ///< of each subsystem
+    std::vector<int> order_;   ///< subsystems sorted by worker
+    std::vector<int> begin_;   ///< of each worker's part of order_
+    std::vector<int> near_, balanced_, by_cost_;
+    mutable std::vector<double> load_;
 };
-
-/// Neighbours stay together (subsystems of one worker are then neighbours in memory too) unless longest-first balancing
-/// is better by more than 5 %.
-schedule make_schedule(std::span<const double> cost, int workers);
 
 }  // namespace mdpcosim

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -44,10 +45,14 @@ std::string slot_name(const std::vector<Variable>& variables, int slot) {
     return fmt::format("[{}]", slot);
 }
 
-class thread_transport final : public transport, private worker_pool::job {
+class thread_transport final : public transport, public worker_pool::job {
    public:
     thread_transport(std::vector<named_subsystem> subsystems, int workers)
-        : subsystems_(std::move(subsystems)), cost_(subsystems_.size(), 0.0) {
+        : subsystems_(std::move(subsystems)),
+          cost_(subsystems_.size(), 0.0),
+          workers_(std::clamp(workers > 0 ? workers : available_cores(), 1, static_cast<int>(subsystems_.size()))),
+          schedule_(subsystems_.size(), workers_),
+          failures_(static_cast<std::size_t>(workers_)) {
         std::size_t input = 0, output = 0;
         for (const auto& [name, model] : subsystems_) {
             const auto& d = model->describe();
@@ -58,10 +63,7 @@ class thread_transport final : public transport, private worker_pool::job {
         }
         inputs_.resize(input);
         outputs_.resize(output);
-        const int wanted = workers > 0 ? workers : available_cores();
-        workers_ = std::clamp(wanted, 1, std::max(1, static_cast<int>(subsystems_.size())));
-        failures_.resize(static_cast<std::size_t>(workers_));
-        schedule_ = make_schedule(cost_, workers_);
+        if (workers_ > 1) pool_ = std::make_unique<worker_pool>(workers_, *this);
     }
 
     std::size_t size() const override { return subsystems_.size(); }
@@ -73,7 +75,7 @@ class thread_transport final : public transport, private worker_pool::job {
     std::span<polynomial> inputs() override { return inputs_; }
     std::span<const double> outputs() const override { return outputs_; }
     subsystem_statistics statistics(subsystem_index i) const override { return subsystems_[i.value()].model->statistics(); }
-    subsystem_cost cost(subsystem_index i) const override { return {cost_[i.value()], worker_of(i)}; }
+    subsystem_cost cost(subsystem_index i) const override { return {cost_[i.value()], parallel_ ? schedule_.worker_of(i.value()) : 0}; }
     int workers() const override { return workers_; }
     std::int64_t parallel_steps() const override { return parallel_steps_; }
 
@@ -140,7 +142,7 @@ class thread_transport final : public transport, private worker_pool::job {
     std::span<double> output_of(const place& p) { return {outputs_.data() + p.output, p.output_count}; }
 
     void work(int worker) noexcept override {
-        for (const int i : schedule_.work[static_cast<std::size_t>(worker)]) advance_one(i, worker);
+        for (const int i : schedule_.work(worker)) advance_one(i, worker);
     }
 
     void advance_all() {
@@ -218,24 +220,12 @@ class thread_transport final : public transport, private worker_pool::job {
                 return;
             }
         }
-        schedule better = make_schedule(cost_, workers_);
-        const double now = schedule_.busiest(cost_);
-        const double then = better.busiest(cost_);
-        if (then < 0.95 * now) schedule_ = std::move(better);
+        schedule_.decide(cost_);
         constexpr double round_cost = 1e-6;
-        if (!parallel_ && calls_ >= retry_at_ && serial - std::min(now, then) > 2 * round_cost) {
-            if (!pool_) pool_ = std::make_unique<worker_pool>(workers_, *this);
+        if (!parallel_ && calls_ >= retry_at_ && serial - schedule_.busiest(cost_) > 2 * round_cost) {
             parallel_ = true;
             parallel_wall_ = 0;
         }
-    }
-
-    int worker_of(subsystem_index i) const {
-        if (!parallel_) return 0;
-        for (std::size_t w = 0; w < schedule_.work.size(); ++w)
-            if (std::binary_search(schedule_.work[w].begin(), schedule_.work[w].end(), static_cast<int>(i.value())))
-                return static_cast<int>(w);
-        return 0;
     }
 
     std::vector<named_subsystem> subsystems_;
@@ -243,13 +233,13 @@ class thread_transport final : public transport, private worker_pool::job {
     std::vector<polynomial> inputs_;
     std::vector<double> outputs_;
     std::vector<double> cost_;
-    std::vector<std::unique_ptr<snapshot>> snapshots_;
+    int workers_;
+    schedule schedule_;
     std::vector<failure> failures_;
     std::atomic<bool> any_failure_{false};
-    schedule schedule_;
+    std::vector<std::unique_ptr<snapshot>> snapshots_;
     macro_step step_;
     double time_ = 0, saved_time_ = 0;
-    int workers_ = 1;
     bool parallel_ = false, sampling_ = false;
     double parallel_wall_ = 0;
     std::int64_t calls_ = 0, next_sample_ = 1, retry_at_ = 0, retry_after_ = 1000, parallel_steps_ = 0;
