@@ -1,0 +1,42 @@
+#include "master/coupled_system.hpp"
+
+#include <algorithm>
+
+namespace mdpcosim {
+
+void coupled_system::finish() {
+    u.assign(coupling.channels(), 0.0);
+    du.assign(coupling.channels(), 0.0);
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < subsystems->size(); ++i)
+        most = std::max(most, static_cast<std::size_t>(subsystems->describe(subsystem_index(i)).input_count()));
+    input_values.assign(most, 0.0);
+}
+
+void coupled_system::initialise(double t0) {
+    subsystems->initialise(t0);
+    for (std::size_t i = 0; i < subsystems->size(); ++i) {
+        const auto& inputs = subsystems->describe(subsystem_index(i)).inputs;
+        for (const auto& input : inputs)
+            std::fill_n(input_values.begin() + input.slot, input.size, input.start);
+        const auto count = static_cast<std::size_t>(subsystems->describe(subsystem_index(i)).input_count());
+        subsystems->evaluate(subsystem_index(i), std::span(input_values).first(count));
+    }
+    coupling.clear_history();
+    evaluate(initial_levels);
+}
+
+void coupled_system::evaluate(const evaluation_levels& levels) {
+    coupling.evaluate(subsystems->outputs(), u, du);
+    for (const auto& level : levels) {
+        for (const subsystem_index i : level) {
+            const auto count = static_cast<std::size_t>(subsystems->describe(i).input_count());
+            const auto values = std::span(input_values).first(count);
+            coupling.input_values(u, subsystems->input_offset(i), values);
+            subsystems->evaluate(i, values);
+        }
+        coupling.evaluate(subsystems->outputs(), u, du);
+    }
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/registry.hpp"
+#include "core/time_grid.hpp"
+#include "master/coupled_system.hpp"
+
+/// How one macro step is done. One method, one file.
+///
+/// Call order: check() before the run, then step() over consecutive macro steps of an initialised system. After step() the
+/// outputs and u, du of the system are those of step.end.
+namespace mdpcosim {
+
+class method {
+   public:
+    virtual ~method() = default;
+    /// Names what a subsystem or connection lacks for this method, and the way that needs less; throws user_error.
+    virtual void check(const coupled_system& /*system*/) const {}
+    virtual void step(coupled_system& system, const macro_step& step) = 0;
+};
+
+struct method_info {
+    std::string name;
+    std::string summary;
+    std::function<std::unique_ptr<method>()> make;
+};
+
+using method_registration = registration<method_info>;
+using method_registry = registry<method_info>;
+inline constexpr const char* default_method = "explicit";
+
+}  // namespace mdpcosim

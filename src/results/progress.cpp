@@ -1,0 +1,74 @@
+#include "results/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+namespace mdpcosim {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+std::string duration_text(double seconds) {
+    const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+}  // namespace
+
+progress::style progress::fitting(bool quiet) {
+    if (quiet) return style::none;
+    return ::isatty(STDERR_FILENO) != 0 ? style::bar : style::lines;
+}
+
+progress::progress(style how, double start, double end)
+    : how_(how), start_(start), end_(end), begin_(clock::now()), last_(begin_) {}
+
+progress::~progress() { finish(); }
+
+std::string progress::line(double start, double end, double t, double wall, int bar_width) {
+    const double share = std::clamp((t - start) / (end - start), 0.0, 1.0);
+    std::string text = fmt::format("{:3.0f} % ", 100 * share);
+    if (bar_width > 0) {
+        const int filled = static_cast<int>(share * bar_width);
+        text += fmt::format("|{:#<{}}{:<{}}| ", "", filled, "", bar_width - filled);
+    }
+    text += fmt::format("t = {:.4g} s of {:.4g} s", t, end);
+    if (wall > 0 && share > 0) {
+        const double speed = (t - start) / wall;
+        text += speed >= 1 ? fmt::format(", {:.3g} x real time", speed) : fmt::format(", real time / {:.3g}", 1 / speed);
+        text += fmt::format(", {} left", duration_text(wall * (1 - share) / share));
+    }
+    return text;
+}
+
+void progress::update(double t) {
+    if (how_ == style::none) return;
+    const auto now = clock::now();
+    const double interval = how_ == style::bar ? 0.1 : 10;
+    if (std::chrono::duration<double>(now - last_).count() < interval) return;
+    last_ = now;
+    const double wall = std::chrono::duration<double>(now - begin_).count();
+    if (how_ == style::bar)
+        fmt::print(stderr, "\r\033[K{}", line(start_, end_, t, wall, 30));
+    else
+        fmt::print(stderr, "{}\n", line(start_, end_, t, wall, 0));
+    std::fflush(stderr);
+    shown_ = true;
+}
+
+void progress::finish() {
+    if (shown_ && how_ == style::bar) {
+        fmt::print(stderr, "\r\033[K");
+        std::fflush(stderr);
+    }
+    shown_ = false;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace mdpcosim {
+
+/// Shows how far a run is: a bar on a terminal, a plain line now and then elsewhere, nothing when quiet. Writes to
+/// standard error, so that standard output stays the program's result.
+class progress {
+   public:
+    enum class style { none, bar, lines };
+
+    /// The style that fits standard error.
+    static style fitting(bool quiet);
+
+    progress(style how, double start, double end);
+    ~progress();
+    progress(const progress&) = delete;
+    progress& operator=(const progress&) = delete;
+
+    /// Called a few times a second.
+    void update(double t);
+    /// Removes the bar before other text is written.
+    void finish();
+
+    /// "  42 % |####    | t = 0.84 s of 2 s, 1.3 x real time, 5 s left"; for tests.
+    static std::string line(double start, double end, double t, double wall, int bar_width);
+
+   private:
+    style how_;
+    double start_, end_;
+    std::chrono::steady_clock::time_point begin_, last_;
+    bool shown_ = false;
+};
+
+}  // namespace mdpcosim

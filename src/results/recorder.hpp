@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mdpcosim {
+
+/// One column of the results: an output of a subsystem or a connection's coupling variable.
+struct recorded_column {
+    enum class source { output, coupling };
+    std::string name;
+    std::string unit;
+    source from = source::output;
+    std::uint32_t index = 0;  ///< output slot or channel
+};
+
+/// Where rows go: a file format. Rows hold the time and then the columns.
+class result_sink {
+   public:
+    virtual ~result_sink() = default;
+    virtual void write(std::span<const double> values, std::size_t row_length) = 0;
+    /// After this what was written is readable by others, whatever happens to this process.
+    virtual void flush() = 0;
+};
+
+/// Collects rows in memory and hands them on in blocks, so that the macro loop pays for copying only.
+class recorder {
+   public:
+    recorder(std::vector<recorded_column> columns, std::unique_ptr<result_sink> sink);
+
+    void row(double t, std::span<const double> y, std::span<const double> u);
+    void flush();
+
+    std::int64_t rows() const { return rows_; }
+    const std::vector<recorded_column>& columns() const { return columns_; }
+
+   private:
+    std::vector<recorded_column> columns_;
+    std::unique_ptr<result_sink> sink_;
+    std::vector<double> block_;
+    std::size_t used_ = 0;
+    std::int64_t rows_ = 0;
+};
+
+}  // namespace mdpcosim

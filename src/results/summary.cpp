@@ -1,0 +1,96 @@
+#include "results/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace mdpcosim {
+
+std::string to_json(const run_summary& s) {
+    using json = nlohmann::ordered_json;
+    json subsystems = json::array();
+    for (const auto& x : s.subsystems)
+        subsystems.push_back({{"name", x.name},
+                              {"type", x.type},
+                              {"solver", x.solver},
+                              {"micro_steps", x.micro_steps},
+                              {"evaluations", x.evaluations},
+                              {"rejected", x.rejected},
+                              {"events", x.events},
+                              {"seconds_per_macro_step", x.seconds_per_step},
+                              {"worker", x.worker}});
+    json connections = json::array();
+    for (const auto& x : s.connections)
+        connections.push_back({{"name", x.name},
+                               {"law", x.law},
+                               {"extrapolation", x.extrapolation},
+                               {"unit", x.unit},
+                               {"u_min", x.u_min},
+                               {"u_max", x.u_max},
+                               {"u_end", x.u_end}});
+    const json document{{"scenario", s.scenario},
+                        {"folder", s.folder},
+                        {"status", s.status},
+                        {"message", s.message},
+                        {"method", s.method},
+                        {"transport", "threads"},
+                        {"time", {{"start", s.start}, {"end", s.end}, {"step", s.step}, {"reached", s.reached}}},
+                        {"macro_steps", s.steps},
+                        {"parallel_macro_steps", s.parallel_steps},
+                        {"workers", s.workers},
+                        {"rows", s.rows},
+                        {"wall_seconds", s.wall_seconds},
+                        {"setup_seconds", s.setup_seconds},
+                        {"subsystems", subsystems},
+                        {"connections", connections},
+                        {"notes", s.notes}};
+    return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+std::string duration_text(double seconds) {
+    if (seconds < 1e-3) return fmt::format("{:.3g} us", 1e6 * seconds);
+    if (seconds < 1) return fmt::format("{:.3g} ms", 1e3 * seconds);
+    return fmt::format("{:.3g} s", seconds);
+}
+
+constexpr std::size_t most_rows = 12;
+
+void append_rest(std::string& out, std::size_t count) {
+    if (count > most_rows) out += fmt::format("  ... and {} more in summary.json\n", count - most_rows);
+}
+
+}  // namespace
+
+std::string to_table(const run_summary& s) {
+    std::string out = fmt::format("{}: {} macro steps to t = {} s in {} ({} per step, {})\n",
+                                  s.status, s.steps, s.reached, duration_text(s.wall_seconds),
+                                  duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),
+                                  s.parallel_steps > 0 ? fmt::format("{} workers, {} steps in parallel", s.workers, s.parallel_steps)
+                                                       : "serial");
+    if (!s.subsystems.empty()) {
+        out += fmt::format("\n  {:<16} {:<28} {:<12} {:>12} {:>8} {:>12}\n", "subsystem", "type", "solver", "micro steps", "events",
+                           "per step");
+        for (std::size_t i = 0; i < std::min(most_rows, s.subsystems.size()); ++i) {
+            const auto& x = s.subsystems[i];
+            out += fmt::format("  {:<16} {:<28} {:<12} {:>12} {:>8} {:>12}\n", x.name, x.type, x.solver, x.micro_steps, x.events,
+                               duration_text(x.seconds_per_step));
+        }
+        append_rest(out, s.subsystems.size());
+    }
+    if (!s.connections.empty()) {
+        out += fmt::format("\n  {:<16} {:<28} {:<20} {:>12} {:>12} {:>12}\n", "connection", "law", "extrapolation", "min u", "max u", "end u");
+        for (std::size_t i = 0; i < std::min(most_rows, s.connections.size()); ++i) {
+            const auto& x = s.connections[i];
+            out += fmt::format("  {:<16} {:<28} {:<20} {:>12.5g} {:>12.5g} {:>12.5g} {}\n", x.name, x.law, x.extrapolation, x.u_min,
+                               x.u_max, x.u_end, x.unit);
+        }
+        append_rest(out, s.connections.size());
+    }
+    for (const auto& note : s.notes) out += "\n  note: " + note;
+    if (!s.notes.empty()) out += '\n';
+    return out;
+}
+
+}  // namespace mdpcosim
