@@ -23,20 +23,18 @@ void coupled_system::initialise(double t0) {
         subsystems->evaluate(subsystem_index(i), std::span(input_values).first(count));
     }
     coupling.clear_history();
-    evaluate(initial_levels);
+    evaluate(at_start);
 }
 
-void coupled_system::evaluate(const evaluation_levels& levels) {
-    coupling.evaluate(subsystems->outputs(), u, du);
-    for (const auto& level : levels) {
-        for (const subsystem_index i : level) {
-            const auto count = static_cast<std::size_t>(subsystems->describe(i).input_count());
-            const auto values = std::span(input_values).first(count);
-            coupling.input_values(u, subsystems->input_offset(i), values);
-            subsystems->evaluate(i, values);
-        }
-        coupling.evaluate(subsystems->outputs(), u, du);
+void coupled_system::evaluate(std::span<const evaluation> order) {
+    for (const auto& [subsystem, channels] : order) {
+        for (const channel_index c : channels) u[c.value()] = coupling.evaluate_one(c, subsystems->outputs());
+        const auto count = static_cast<std::size_t>(subsystems->describe(subsystem).input_count());
+        const auto values = std::span(input_values).first(count);
+        coupling.input_values(u, subsystems->input_offset(subsystem), values);
+        subsystems->evaluate(subsystem, values);
     }
+    coupling.evaluate(subsystems->outputs(), u, du);
 }
 
 }  // namespace mdpcosim

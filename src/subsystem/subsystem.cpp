@@ -1,8 +1,14 @@
 #include "subsystem/subsystem.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 namespace mdpcosim {
+
+std::string element_name(const variable& v, int slot) {
+    return v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, slot - v.slot);
+}
 
 // Methods check offers().save_restore before the run, so that these three are reached by a programming error only.
 

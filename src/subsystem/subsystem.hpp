@@ -39,6 +39,9 @@ struct variable {
     int slot = 0;  ///< of the first element
 };
 
+/// `x`, or `x[2]` for the element of a vector at `slot`.
+std::string element_name(const variable& v, int slot);
+
 struct input_variable : variable {
     int max_degree = mdpcosim::max_degree;  ///< highest degree of polynomial it takes; others are projected by the master
     double start = 0;                       ///< value while nothing is connected

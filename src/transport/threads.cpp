@@ -34,10 +34,6 @@ int first_not_finite(std::span<const double> y) {
     return static_cast<int>(std::find_if(y.begin(), y.end(), [](double v) { return !std::isfinite(v); }) - y.begin());
 }
 
-std::string element_name(const variable& v, int slot) {
-    return v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, slot - v.slot);
-}
-
 template <class Variable>
 std::string slot_name(const std::vector<Variable>& variables, int slot) {
     for (const auto& v : variables)

@@ -1,0 +1,20 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "engine/engine.hpp"
+
+namespace mdpcosim {
+
+void add_check(CLI::App& app, int& status) {
+    auto o = std::make_shared<scenario_options>();
+    CLI::App* command = app.add_subcommand("check", "Validate a scenario and show the coupled system, run nothing");
+    o->add_to(*command);
+    command->callback([o, &status] {
+        fmt::print("{}", check(read_scenario(o->path(), o->overrides())));
+        status = 0;
+    });
+}
+
+}  // namespace mdpcosim

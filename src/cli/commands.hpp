@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+/// One file per subcommand: each adds itself to the command line and sets `status` to the exit code when it ran.
+namespace mdpcosim {
+
+void add_run(CLI::App& app, int& status);
+void add_check(CLI::App& app, int& status);
+void add_list(CLI::App& app, int& status);
+
+/// The options that stand for settings of the scenario (--set, --step, --end ...), the same in every subcommand.
+class scenario_options {
+   public:
+    void add_to(CLI::App& command);
+    std::vector<struct scenario_override> overrides() const;
+    const std::string& path() const { return path_; }
+
+   private:
+    std::string path_;
+    std::vector<std::string> set_;
+    std::string start_, end_, step_, method_, extrapolation_;
+};
+
+}  // namespace mdpcosim

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "engine/engine.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+std::atomic<bool> interrupted{false};
+
+/// The first signal asks the run to end in order; a second one finds the default action and ends the process.
+extern "C" void on_signal(int number) {
+    interrupted.store(true);
+    std::signal(number, SIG_DFL);
+}
+
+struct options {
+    scenario_options scenario;
+    std::string out;
+    std::string transport = "threads";
+    int workers = 0;
+    bool quiet = false;
+    bool json = false;
+};
+
+int run_command(const options& o) {
+    const mdpcosim::scenario s = read_scenario(o.scenario.path(), o.scenario.overrides());
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    const run_summary summary = run(s, {o.out, o.workers, o.quiet || o.json, &interrupted});
+    if (o.json)
+        fmt::print("{}", to_json(summary));
+    else if (!o.quiet)
+        fmt::print("{}\nresults in {}: results.csv ({} rows), summary.json, scenario.yaml\n", to_table(summary), summary.folder, summary.rows);
+    std::fflush(stdout);
+    if (summary.status == "failed") {
+        fmt::print(stderr, "mdpcosim: {}\n", summary.message);
+        return 1;
+    }
+    if (summary.status == "interrupted") {
+        fmt::print(stderr, "mdpcosim: {}\n", summary.message);
+        return 130;
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+    auto o = std::make_shared<options>();
+    CLI::App* command = app.add_subcommand("run", "Run a scenario");
+    o->scenario.add_to(*command);
+    command->add_option("--out", o->out, "Folder for the results (default: <scenario>.out)");
+    command->add_option("--transport", o->transport, "How subsystems are reached: threads")->check(CLI::IsMember({"threads"}));
+    command->add_option("--workers", o->workers, "Threads that serve subsystems (default: one per core)")->check(CLI::Range(1, 4096));
+    command->add_flag("--quiet", o->quiet, "No progress and no table");
+    command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
+    command->callback([o, &status] { status = run_command(*o); });
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "engine/engine.hpp"
+
+namespace mdpcosim {
+
+void scenario_options::add_to(CLI::App& command) {
+    command.add_option("scenario", path_, "The scenario file")->required();
+    command.add_option("--start", start_, "Start time, as 'time: {start: ...}' in the file");
+    command.add_option("--end", end_, "End time");
+    command.add_option("--step", step_, "Macro step");
+    command.add_option("--method", method_, "Method of the macro step (mdpcosim list methods)");
+    command.add_option("--extrapolation", extrapolation_, "Extrapolation of the connections (mdpcosim list extrapolations)");
+    command.add_option("--set", set_, "object.parameter=value: a parameter of a subsystem or connection, or a let value (name=value)")
+        ->type_name("OBJECT.PARAMETER=VALUE")
+        ->allow_extra_args(false);
+}
+
+std::vector<scenario_override> scenario_options::overrides() const {
+    std::vector<scenario_override> list;
+    const auto add = [&](const char* address, const std::string& value, const char* option) {
+        if (!value.empty()) list.push_back({address, value, fmt::format("{} {}", option, value)});
+    };
+    add("time.start", start_, "--start");
+    add("time.end", end_, "--end");
+    add("time.step", step_, "--step");
+    add("method", method_, "--method");
+    add("extrapolation", extrapolation_, "--extrapolation");
+    for (const auto& entry : set_) {
+        const std::size_t equals = entry.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw user_error(fmt::format("--set {}: write object.parameter=value, for example --set spring.stiffness='2 kN/m'.", entry));
+        list.push_back({entry.substr(0, equals), entry.substr(equals + 1), "--set " + entry});
+    }
+    return list;
+}
+
+}  // namespace mdpcosim

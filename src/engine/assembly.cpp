@@ -1,0 +1,391 @@
+#include "engine/assembly.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+#include "core/suggest.hpp"
+#include "core/units.hpp"
+#include "engine/address_book.hpp"
+#include "engine/feed_through.hpp"
+#include "engine/recording.hpp"
+#include "scenario/resolve.hpp"
+#include "subsystem/factory.hpp"
+#include "transport/threads.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+constexpr const char* default_with_rates = "lin-2-3-opt";
+constexpr const char* default_without_rates = "lin-3-3-b0";
+constexpr const char* signal_with_rates = "hermite-1";
+constexpr const char* signal_without_rates = "poly-2";
+
+/// A signal: the sum of its terms and an offset.
+class signal_law final : public law {
+   public:
+    explicit signal_law(double offset) : offset_(offset) {}
+    law_value evaluate(double q, double v) const override { return {q + offset_, v}; }
+
+   private:
+    double offset_;
+};
+
+/// The law's parameters with the units of one kind of port. Kept for the program's life: parameter_values refer to them.
+const std::vector<parameter_info>& parameters_for(const law_info& law, port_kind kind) {
+    static std::map<std::pair<const law_info*, port_kind>, std::vector<parameter_info>> cache;
+    auto& infos = cache[{&law, kind}];
+    if (infos.empty())
+        for (parameter_info p : law.parameters) {
+            p.unit = unit_for(kind, p.unit);
+            infos.push_back(std::move(p));
+        }
+    return infos;
+}
+
+const law_info& known_law(const connection_spec& c) {
+    const auto& laws = law_registry::instance();
+    if (const law_info* found = laws.find(c.law.value)) return *found;
+    throw user_error(c.law.where, fmt::format("connection '{}': law '{}' does not exist. Laws: {}.{}", c.name, c.law.value,
+                                              name_list(laws.names()), did_you_mean(c.law.value, laws.names())));
+}
+
+std::string number_with_unit(double value, const std::string& unit) {
+    return unit.empty() || unit == "1" ? fmt::format("{}", value) : fmt::format("{} {}", value, unit);
+}
+
+std::string law_text(const law_info& law, const std::vector<parameter_info>& infos, const parameter_values& values) {
+    std::vector<std::string> parts;
+    for (const auto& p : infos)
+        if (values.given(p.name)) parts.push_back(fmt::format("{} = {}", p.name, number_with_unit(values[p.name], p.unit)));
+    return parts.empty() ? law.name : fmt::format("{} ({})", law.name, fmt::join(parts, ", "));
+}
+
+std::string kind_list(const std::vector<port_kind>& kinds) {
+    std::vector<std::string> names;
+    for (const port_kind k : kinds) names.push_back(info(k).name);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+class builder {
+   public:
+    builder(const scenario& s, int workers) : scenario_(s) {
+        std::vector<named_subsystem> subsystems;
+        subsystems.reserve(s.subsystems.size());
+        for (const auto& spec : s.subsystems) subsystems.push_back({spec.name, make_subsystem(spec)});
+        result_.system.subsystems = make_thread_transport(std::move(subsystems), workers);
+        book_ = std::make_unique<address_book>(transport_());
+        graph_.input_channels.resize(transport_().inputs().size());
+    }
+
+    assembly build() {
+        result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
+        for (const auto& c : scenario_.connections) add_connection(c);
+        for (const auto& s : scenario_.signals) add_signal(s);
+        finish_inputs();
+        find_evaluation_order(transport_(), *book_, graph_, result_.system);
+        result_.system.finish();
+        result_.columns = select_columns(scenario_.record, result_);
+        add_notes();
+        return std::move(result_);
+    }
+
+   private:
+    struct port_use {
+        address_book::port_place place;
+        text address;
+    };
+
+    /// Why a channel has no rate du/dt; empty when it has one.
+    using reason = std::string;
+
+    transport& transport_() { return *result_.system.subsystems; }
+
+    const extrapolation_rule& rule_named(const std::string& name, const location& where, const std::string& object) {
+        const auto found = rules_.find(name);
+        if (found != rules_.end()) return found->second;
+        try {
+            return rules_.emplace(name, make_extrapolation(name)).first->second;
+        } catch (const std::invalid_argument& problem) {
+            throw user_error(where, fmt::format("{}: {}", object, problem.what()));
+        }
+    }
+
+    const extrapolation_rule& rule_of(const extrapolation_spec& spec, const std::string& object) {
+        if (!spec.degree) return rule_named(spec.name.value, spec.name.where, object);
+        try {
+            extrapolation_rule own = make_extrapolation(*spec.degree, spec.a, spec.b, spec.continuous);
+            const std::string key = own.name;
+            return rules_.insert_or_assign(key + to_string(spec.where), std::move(own)).first->second;
+        } catch (const std::invalid_argument& problem) {
+            throw user_error(spec.where, fmt::format("{}: {}", object, problem.what()));
+        }
+    }
+
+    /// The channel's own extrapolation, else the scenario's (`general`) if the channel has the rates it uses, else a default.
+    const extrapolation_rule& choose_rule(const extrapolation_spec& own, const extrapolation_spec* general, const reason& no_rate,
+                                          const char* with_rates, const char* without_rates, const std::string& object,
+                                          channel_report& report) {
+        if (own.given()) {
+            const extrapolation_rule& rule = rule_of(own, object);
+            if (rule.uses_rates && !no_rate.empty())
+                throw user_error(own.where, fmt::format("{}: extrapolation '{}' uses rates, but {}. Without rates: poly-K, const-K-K-b0, "
+                                                        "lin-K-K-b0, for example '{}'.", object, rule.name, no_rate, without_rates));
+            report.why_extrapolation = "given";
+            return rule;
+        }
+        if (general != nullptr && general->given()) {
+            const extrapolation_rule& rule = rule_of(*general, "extrapolation");
+            if (!rule.uses_rates || no_rate.empty()) {
+                report.why_extrapolation = "of the scenario";
+                return rule;
+            }
+            report.why_extrapolation = fmt::format("default, because {}", no_rate);
+        } else {
+            report.why_extrapolation = no_rate.empty() ? "default" : fmt::format("default, because {}", no_rate);
+        }
+        return rule_named(no_rate.empty() ? with_rates : without_rates, {}, object);
+    }
+
+    std::vector<port_use> connected_ports(const connection_spec& c, const law_info& law, const std::string& object) {
+        if (c.between.size() != 2)
+            throw user_error(c.where, fmt::format("{}: law '{}' joins two ports; 'between' has {}.", object, law.name, c.between.size()));
+        std::vector<port_use> ports;
+        for (const auto& address : c.between) ports.push_back({book_->find_port(address, object), address});
+        if (ports[0].place.what == ports[1].place.what && ports[0].place.subsystem == ports[1].place.subsystem)
+            throw user_error(ports[1].address.where, fmt::format("{}: port '{}' is joined to itself.", object, ports[1].address.value));
+        for (const auto& p : ports) {
+            const port& what = *p.place.what;
+            if (std::find(law.kinds.begin(), law.kinds.end(), what.kind) == law.kinds.end())
+                throw user_error(p.address.where, fmt::format("{}: port '{}' is of kind {}, but law '{}' joins ports of kind {}.", object,
+                                                              p.address.value, info(what.kind).name, law.name, kind_list(law.kinds)));
+            if (what.causality != causality::takes_load)
+                throw user_error(p.address.where,
+                                 fmt::format("{}: port '{}' takes {} and gives {}, but law '{}' needs a port that gives {} and takes {}.",
+                                             object, p.address.value, info(what.kind).motion[0], info(what.kind).load, law.name,
+                                             info(what.kind).motion[0], info(what.kind).load));
+        }
+        if (ports[0].place.what->kind != ports[1].place.what->kind)
+            throw user_error(ports[1].address.where,
+                             fmt::format("{}: port '{}' is of kind {}, but port '{}' is of kind {}; both must be of one kind.", object,
+                                         ports[0].address.value, info(ports[0].place.what->kind).name, ports[1].address.value,
+                                         info(ports[1].place.what->kind).name));
+        return ports;
+    }
+
+    const output_variable& output_at(subsystem_index s, int slot) {
+        const auto& outputs = transport_().describe(s).outputs;
+        return *std::find_if(outputs.begin(), outputs.end(), [&](const auto& y) { return slot >= y.slot && slot < y.slot + y.size; });
+    }
+
+    reason no_rate_of(const std::vector<port_use>& ports, const law& what, const law_info& law) {
+        if (!what.has_rate()) return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
+        for (const auto& p : ports) {
+            if (p.place.what->motion[1] < 0)
+                return fmt::format("port '{}' gives no {}", p.address.value, info(p.place.what->kind).motion[1]);
+            if (output_at(p.place.subsystem, p.place.what->motion[0]).rate_needs_input)
+                return fmt::format("the {} of port '{}' depends on its input", info(p.place.what->kind).motion[1], p.address.value);
+        }
+        return {};
+    }
+
+    void add_connection(const connection_spec& c) {
+        const std::string object = fmt::format("connection '{}'", c.name);
+        const law_info& law = known_law(c);
+        const std::vector<port_use> ports = connected_ports(c, law, object);
+        const port_kind kind = ports[0].place.what->kind;
+        const auto& infos = parameters_for(law, kind);
+        const parameter_values values = resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (law {})", object, law.name));
+        std::unique_ptr<mdpcosim::law> what = make_law(law, values, c, object);
+        const auto roles = law.roles ? law.roles(values) : two_port_roles();
+
+        channel_report report;
+        report.name = c.name;
+        report.law = law_text(law, infos, values);
+        report.unit = info(kind).load_unit;
+        report.recorded_name = true;
+        const reason no_rate = no_rate_of(ports, *what, law);
+        const extrapolation_rule& rule = choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate, default_with_rates,
+                                                     default_without_rates, object, report);
+        const bool needs_velocity = what->needs_velocity();
+        std::vector<channel_term> terms;
+        std::vector<output_slot> sources;
+        for (std::size_t k = 0; k < ports.size(); ++k) {
+            const auto& [place, address] = ports[k];
+            if (needs_velocity && place.what->motion[1] < 0)
+                throw user_error(address.where, fmt::format("{}: law '{}' needs the {} of port '{}', which gives none.", object, law.name,
+                                                            info(kind).motion[1], address.value));
+            const bool with_rate = needs_velocity || rule.uses_rates;
+            terms.push_back({book_->global_output(place.subsystem, place.what->motion[0]),
+                             with_rate ? book_->global_output(place.subsystem, place.what->motion[1]) : output_slot(), roles[k].weight});
+            sources.push_back(terms.back().value);
+            if (needs_velocity) sources.push_back(terms.back().rate);
+        }
+        const channel_index channel = add_channel(std::move(report), std::move(what), std::move(terms), std::move(sources), rule, object, c.where);
+        for (std::size_t k = 0; k < ports.size(); ++k) {
+            const auto& [place, address] = ports[k];
+            deliver(channel, place.subsystem, place.what->load, roles[k].factor, address.value, rule.degree);
+        }
+    }
+
+    std::unique_ptr<law> make_law(const law_info& law, const parameter_values& values, const connection_spec& c, const std::string& object) {
+        try {
+            return law.make(values);
+        } catch (const std::invalid_argument& problem) {
+            throw user_error(c.where, fmt::format("{}: {}", object, problem.what()));
+        }
+    }
+
+    void add_signal(const signal_spec& s) {
+        const std::string object = fmt::format("signal to '{}'", s.target.value);
+        const auto target = book_->find_input(s.target, object);
+        const auto [earlier, is_new] = driven_.emplace(target.slot.value(), s.where);
+        if (!is_new)
+            throw user_error(s.where, fmt::format("{}: the input is driven already by the signal at line {}, column {}. An input takes one "
+                                                  "signal; write the sum in one line ('a.y + b.y -> {}').", object, earlier->second.line,
+                                                  earlier->second.column, s.target.value));
+        check_offset_unit(s, *target.what, object);
+        channel_report report;
+        report.name = s.name;
+        report.is_signal = true;
+        report.unit = target.what->unit;
+        report.recorded_name = s.name != s.target.value;
+        reason no_rate;
+        std::vector<address_book::output_place> places;
+        for (const auto& term : s.terms) {
+            places.push_back(book_->find_output(term.address, object));
+            const output_variable& y = *places.back().what;
+            check_term_unit(term, y, *target.what, object);
+            if (no_rate.empty() && y.rate_slot < 0) no_rate = fmt::format("'{}' gives no rate", term.address.value);
+            if (no_rate.empty() && y.rate_needs_input) no_rate = fmt::format("the rate of '{}' depends on its inputs", term.address.value);
+        }
+        const extrapolation_rule& rule = choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
+        std::vector<channel_term> terms;
+        std::vector<output_slot> sources;
+        std::vector<std::string> texts;
+        for (std::size_t k = 0; k < places.size(); ++k) {
+            const auto& [subsystem, y, slot] = places[k];
+            const int element = static_cast<int>(slot.value() - transport_().output_offset(subsystem)) - y->slot;
+            terms.push_back({slot, rule.uses_rates ? book_->global_output(subsystem, y->rate_slot + element) : output_slot(), s.terms[k].gain});
+            sources.push_back(slot);
+            texts.push_back(s.terms[k].has_gain ? fmt::format("{}*{}", number_with_unit(s.terms[k].gain, s.terms[k].gain_unit), s.terms[k].address.value)
+                                                : s.terms[k].address.value);
+        }
+        if (s.offset != 0 || texts.empty()) texts.push_back(number_with_unit(s.offset, s.offset_unit));
+        report.law = fmt::format("{}", fmt::join(texts, " + "));
+        const channel_index channel = add_channel(std::move(report), std::make_unique<signal_law>(s.offset), std::move(terms),
+                                                  std::move(sources), rule, object, s.where);
+        deliver(channel, target.subsystem, static_cast<int>(target.slot.value() - transport_().input_offset(target.subsystem)), 1,
+                s.target.value, rule.degree);
+    }
+
+    static void check_term_unit(const signal_spec::term& term, const output_variable& y, const input_variable& target, const std::string& object) {
+        // A bare gain is SI and takes the unit that fits; without a gain, or with a gain that has a unit, units must agree.
+        if (term.has_gain && term.gain_unit.empty() && std::abs(term.gain) != 1) return;
+        const std::string unit = term.gain_unit.empty() ? y.unit : unit_product(term.gain_unit, y.unit);
+        if (!units_fit(unit, target.unit))
+            throw user_error(term.address.where,
+                             fmt::format("{}: '{}' in '{}' does not fit the input's unit '{}'. Give a gain with a unit, '2 N/m*{}'.", object,
+                                         term.address.value, unit, target.unit, term.address.value));
+    }
+
+    static void check_offset_unit(const signal_spec& s, const input_variable& target, const std::string& object) {
+        if (!units_fit(s.offset_unit, target.unit))
+            throw user_error(s.where, fmt::format("{}: the offset's unit '{}' does not fit the input's unit '{}'.", object, s.offset_unit,
+                                                  target.unit));
+    }
+
+    channel_index add_channel(channel_report report, std::unique_ptr<law> what, std::vector<channel_term> terms,
+                              std::vector<output_slot> sources, const extrapolation_rule& rule, const std::string& object,
+                              const location& where) {
+        report.extrapolation = rule.name;
+        const channel_index channel = result_.system.coupling.add_channel(report.name, std::move(what), std::move(terms), rule);
+        result_.channels.push_back(std::move(report));
+        graph_.channel_sources.push_back(std::move(sources));
+        graph_.channel_names.push_back(object);
+        graph_.channel_places.push_back(where);
+        return channel;
+    }
+
+    void deliver(channel_index channel, subsystem_index s, int slot, double factor, const std::string& address, int rule_degree) {
+        const auto& inputs = transport_().describe(s).inputs;
+        const auto& input = *std::find_if(inputs.begin(), inputs.end(), [&](const auto& v) { return slot >= v.slot && slot < v.slot + v.size; });
+        const int limit = std::min(input.max_degree, scenario_.subsystems[s.value()].input_degree.value_or(max_degree));
+        const input_slot global = book_->global_input(s, slot);
+        result_.system.coupling.add_delivery(global, limit, {channel, factor});
+        result_.channels.back().ends.push_back({address, factor, std::min(limit, rule_degree)});
+        graph_.input_channels[global.value()].push_back(channel);
+    }
+
+    void finish_inputs() {
+        std::vector<double> start(transport_().inputs().size(), 0.0);
+        for (std::size_t i = 0; i < transport_().size(); ++i)
+            for (const auto& input : transport_().describe(subsystem_index(i)).inputs)
+                for (int k = 0; k < input.size; ++k) start[book_->global_input(subsystem_index(i), input.slot + k).value()] = input.start;
+        result_.system.coupling.finish(start);
+    }
+
+    void add_notes() {
+        if (scenario_.record.every) {
+            const double ratio = *scenario_.record.every / scenario_.time.step;
+            if (std::abs(ratio - std::round(ratio)) > 1e-6 * ratio || ratio < 0.5)
+                result_.notes.push_back(fmt::format("record: every {} s is no multiple of the macro step {} s; rows stand at the first macro "
+                                                    "point after each record time.", *scenario_.record.every, scenario_.time.step));
+        }
+        if (scenario_.subsystems.size() > 1 && result_.channels.empty())
+            result_.notes.emplace_back("nothing is coupled: there are neither connections nor signals.");
+    }
+
+    const scenario& scenario_;
+    assembly result_;
+    std::unique_ptr<address_book> book_;
+    coupling_graph graph_;
+    std::map<std::string, extrapolation_rule> rules_;
+    std::unordered_map<std::size_t, location> driven_;
+};
+
+}  // namespace
+
+assembly assemble(const scenario& s, int workers) { return builder(s, workers).build(); }
+
+std::unique_ptr<method> make_method(const scenario& s) {
+    const auto& methods = method_registry::instance();
+    const std::string name = s.method.empty() ? default_method : s.method.value;
+    if (const method_info* info = methods.find(name)) return info->make();
+    throw user_error(s.method.where, fmt::format("method '{}' does not exist. Methods: {}.{}", name, name_list(methods.names()),
+                                                 did_you_mean(name, methods.names())));
+}
+
+scenario resolved(const scenario& s, const assembly& a) {
+    scenario full = s;
+    if (full.method.empty()) full.method.value = "explicit";
+    for (auto& subsystem : full.subsystems) subsystem = with_defaults(subsystem);
+    const address_book book(*a.system.subsystems);
+    std::size_t channel = 0;
+    const auto fix = [&](extrapolation_spec& e, bool physical) {
+        // Own coefficients stay as given; everything else gets the name that was chosen.
+        const bool own = e.degree.has_value() || (physical && a.channels[channel].why_extrapolation == "of the scenario" && s.extrapolation.degree);
+        if (own && !e.degree) e = s.extrapolation;
+        if (!own) e.name.value = a.channels[channel].extrapolation;
+        ++channel;
+    };
+    for (auto& c : full.connections) {
+        fix(c.extrapolation, true);
+        const law_info& law = known_law(c);
+        const port_kind kind = book.find_port(c.between.front(), c.name).what->kind;
+        for (const auto& p : parameters_for(law, kind)) {
+            setting missing;
+            const bool present = std::any_of(c.parameters.begin(), c.parameters.end(), [&](const auto& g) { return g.name == p.name; });
+            if (!present && default_setting(p, missing)) c.parameters.push_back(std::move(missing));
+        }
+    }
+    for (auto& signal : full.signals) fix(signal.extrapolation, false);
+    return full;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coupling/extrapolation.hpp"
+#include "master/coupled_system.hpp"
+#include "master/method.hpp"
+#include "results/recorder.hpp"
+#include "scenario/spec.hpp"
+
+/// From a scenario to a coupled system: makes the subsystems, resolves every address, chooses laws and extrapolations, finds
+/// feed-through and algebraic loops, selects what is recorded. All mistakes a user can make in names, kinds,
+/// causalities and units end here as user_error.
+namespace mdpcosim {
+
+/// What one connection or signal became; `check` and the summary show it.
+struct channel_report {
+    struct end {
+        std::string address;  ///< `a.mass`, or the target of a signal
+        double factor = 1;    ///< the port receives factor * u
+        int degree = 0;       ///< effective degree of the input
+    };
+
+    std::string name;
+    std::string law;  ///< with its parameters; for signals the sum
+    std::string unit;
+    bool is_signal = false;
+    bool recorded_name = false;  ///< has a column `<name>.u`
+    std::string extrapolation;
+    std::string why_extrapolation;  ///< "given", or why it was chosen
+    std::vector<end> ends;
+};
+
+struct assembly {
+    coupled_system system;
+    std::vector<channel_report> channels;  ///< by channel_index
+    std::vector<recorded_column> columns;
+    std::vector<std::string> notes;
+};
+
+/// `workers` 0: one per core.
+assembly assemble(const scenario& s, int workers);
+
+/// The method the scenario names.
+std::unique_ptr<method> make_method(const scenario& s);
+
+/// The scenario with every default written out, so that its run gives the same results.
+scenario resolved(const scenario& s, const assembly& a);
+
+}  // namespace mdpcosim

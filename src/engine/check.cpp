@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/units.hpp"
+#include "engine/assembly.hpp"
+#include "engine/engine.hpp"
+#include "subsystem/factory.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+std::string slot_name(const auto& variables, int slot) {
+    for (const auto& v : variables)
+        if (slot >= v.slot && slot < v.slot + v.size) return element_name(v, slot);
+    return "-";
+}
+
+std::string with_unit(const std::string& name, const std::string& unit) {
+    return unit.empty() ? name : fmt::format("{} [{}]", name, unit);
+}
+
+/// `shaft  rotation  gives angle [rad], speed [rad/s], takes torque [N.m]`, with own variable names where they differ.
+std::string port_line(const subsystem_description& d, const port& p) {
+    const auto& words = info(p.kind);
+    const bool takes_load = p.causality == causality::takes_load;
+    std::vector<std::string> motion;
+    for (std::size_t k = 0; k < 3; ++k) {
+        if (p.motion[k] < 0) continue;
+        const std::string variable = takes_load ? slot_name(d.outputs, p.motion[k]) : slot_name(d.inputs, p.motion[k]);
+        const std::string own = variable == p.name + "." + words.motion[k] ? "" : fmt::format(" = {}", variable);
+        motion.push_back(with_unit(words.motion[k], words.motion_unit[k]) + own);
+    }
+    const std::string load_variable = takes_load ? slot_name(d.inputs, p.load) : slot_name(d.outputs, p.load);
+    const std::string load = with_unit(words.load, words.load_unit) +
+                             (load_variable == p.name + "." + words.load ? "" : fmt::format(" = {}", load_variable));
+    const std::string motions = fmt::format("{}", fmt::join(motion, ", "));
+    return fmt::format("    port {:<12} {:<12} gives {}, takes {}\n", p.name, words.name, takes_load ? motions : load,
+                       takes_load ? load : motions);
+}
+
+bool in_port(const subsystem_description& d, int slot, bool input) {
+    for (const auto& p : d.ports) {
+        const bool load_is_input = p.causality == causality::takes_load;
+        if (input == load_is_input ? p.load == slot : std::find(p.motion.begin(), p.motion.end(), slot) != p.motion.end()) return true;
+    }
+    return false;
+}
+
+void write_variables(std::string& out, const subsystem_description& d) {
+    std::vector<std::string> inputs, outputs;
+    for (const auto& v : d.inputs)
+        if (!in_port(d, v.slot, true)) inputs.push_back(with_unit(v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, v.size), v.unit));
+    for (const auto& v : d.outputs)
+        if (!in_port(d, v.slot, false) && !v.name.starts_with("der("))
+            outputs.push_back(with_unit(v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, v.size), v.unit));
+    if (!inputs.empty()) out += fmt::format("    inputs            {}\n", fmt::join(inputs, ", "));
+    if (!outputs.empty()) out += fmt::format("    outputs           {}\n", fmt::join(outputs, ", "));
+}
+
+/// The parameters as the program understands them: every conversion of units can be seen.
+void write_settings(std::string& out, const subsystem_spec& spec, const subsystem_spec& full) {
+    if (!full.solver.name.empty()) {
+        std::vector<std::string> options;
+        for (const auto& o : full.solver.options) options.push_back(fmt::format("{} = {}", o.name, o.values.front().value));
+        out += fmt::format("    solver            {}{}\n", full.solver.name.value,
+                           options.empty() ? "" : fmt::format(" ({})", fmt::join(options, ", ")));
+    }
+    if (spec.input_degree) out += fmt::format("    input-degree      {} (limit set in the scenario)\n", *spec.input_degree);
+    for (const auto& s : spec.set) {
+        std::vector<std::string> values;
+        for (const auto& v : s.values) {
+            const auto q = parse_quantity(v.value);
+            const std::string si = q && !q->unit.empty() ? si_unit(q->unit) : "";
+            const bool converted = q && !si.empty() && si != q->unit;
+            values.push_back(converted ? fmt::format("{} = {} {}", v.value, convert(q->value, q->unit, si), si) : v.value);
+        }
+        if (values.size() > 6) values.resize(6), values.emplace_back("...");
+        out += fmt::format("    set {:<13} {}\n", s.name, fmt::join(values, ", "));
+    }
+}
+
+std::string sign_text(double factor) {
+    if (factor == 1) return "+u";
+    if (factor == -1) return "-u";
+    return fmt::format("{}*u", factor);
+}
+
+void write_channels(std::string& out, const assembly& a, bool signals) {
+    for (const auto& c : a.channels) {
+        if (c.is_signal != signals) continue;
+        std::vector<std::string> ends;
+        for (const auto& e : c.ends) ends.push_back(fmt::format("{} receives {} (degree {})", e.address, sign_text(e.factor), e.degree));
+        if (signals)
+            out += fmt::format("  {} -> {} (degree {})\n", c.law, c.ends.front().address, c.ends.front().degree);
+        else
+            out += fmt::format("  {:<14} {}, u in {}\n                 {}\n", c.name, c.law, c.unit, fmt::join(ends, ", "));
+        out += fmt::format("                 extrapolation {} ({})\n", c.extrapolation, c.why_extrapolation);
+    }
+}
+
+}  // namespace
+
+std::string check(const scenario& s) {
+    make_method(s);
+    const assembly a = assemble(s, 1);
+    const scenario full = resolved(s, a);
+    const transport& subsystems = *a.system.subsystems;
+    std::string out = fmt::format("{}: {} s to {} s, macro step {} s, method {}\n\nsubsystems\n", s.path.string(), s.time.start, s.time.end,
+                                  s.time.step, full.method.value);
+    for (std::size_t i = 0; i < subsystems.size(); ++i) {
+        const auto& d = subsystems.describe(subsystem_index(i));
+        out += fmt::format("  {:<14} {}\n", subsystems.name(subsystem_index(i)), d.type);
+        for (const auto& p : d.ports) out += port_line(d, p);
+        write_variables(out, d);
+        write_settings(out, s.subsystems[i], full.subsystems[i]);
+    }
+    if (!s.connections.empty()) out += "\nconnections: u = law(first - second)\n";
+    write_channels(out, a, false);
+    if (!s.signals.empty()) out += "\nsignals\n";
+    write_channels(out, a, true);
+    out += fmt::format("\nrecorded {}: {} columns\n", s.record.every ? fmt::format("every {} s", *s.record.every) : "every macro step",
+                       a.columns.size());
+    for (std::size_t i = 0; i < a.columns.size() && i < 40; ++i)
+        out += fmt::format("  {}\n", with_unit(a.columns[i].name, a.columns[i].unit));
+    if (a.columns.size() > 40) out += fmt::format("  ... and {} more\n", a.columns.size() - 40);
+    for (const auto& note : a.notes) out += fmt::format("\nnote: {}\n", note);
+    return out;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/address_book.hpp"
+#include "master/coupled_system.hpp"
+
+namespace mdpcosim {
+
+/// Which outputs reach which channels, and which channels reach which inputs, for finding feed-through.
+struct coupling_graph {
+    std::vector<std::vector<output_slot>> channel_sources;   ///< outputs that u depends on, by channel
+    std::vector<std::vector<channel_index>> input_channels;  ///< channels delivered to an input, by input slot
+    std::vector<std::string> channel_names;                  ///< "connection 'c'", "signal 'a.y -> b.u'"
+    std::vector<location> channel_places;
+};
+
+/// The order in which subsystems with feed-through are evaluated (see coupled_system). An algebraic loop is a user error
+/// that names it port by port.
+void find_evaluation_order(const transport& subsystems, const address_book& book, const coupling_graph& graph, coupled_system& system);
+
+}  // namespace mdpcosim

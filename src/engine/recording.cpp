@@ -1,0 +1,106 @@
+#include "engine/recording.hpp"
+
+#include <fmt/format.h>
+
+#include "core/suggest.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+bool matches(std::string_view pattern, std::string_view name) {
+    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
+    while (n < name.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            mark = n;
+        } else if (p < pattern.size() && pattern[p] == name[n]) {
+            ++p;
+            ++n;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            n = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+class selection {
+   public:
+    explicit selection(const record_spec& record) : only_(record.only), hit_(record.only.size(), false) {}
+
+    bool wants(const std::string& name, bool derivative) {
+        if (only_.empty()) return !derivative;
+        bool wanted = false;
+        for (std::size_t i = 0; i < only_.size(); ++i) {
+            if (!matches(only_[i].value, name)) continue;
+            hit_[i] = true;
+            // `a.*` means what a run without `only` would record of a; derivatives are asked for by name.
+            wanted |= !derivative || only_[i].value.find("der(") != std::string::npos;
+        }
+        return wanted;
+    }
+
+    void finish(const std::vector<std::string>& names) const {
+        for (std::size_t i = 0; i < only_.size(); ++i)
+            if (!hit_[i])
+                throw user_error(only_[i].where, fmt::format("record: '{}' matches nothing.{} 'mdpcosim check' lists what can be "
+                                                             "recorded.", only_[i].value, did_you_mean(only_[i].value, names)));
+    }
+
+   private:
+    const std::vector<text>& only_;
+    std::vector<bool> hit_;
+};
+
+/// Other names of an output: `port.variable` where the subsystem's own name differs.
+std::vector<std::string> port_names(const subsystem_description& d, int slot) {
+    std::vector<std::string> names;
+    for (const auto& p : d.ports) {
+        const auto& words = info(p.kind);
+        if (p.causality == causality::takes_motion && p.load == slot) names.push_back(p.name + "." + words.load);
+        for (std::size_t k = 0; p.causality == causality::takes_load && k < 3; ++k)
+            if (p.motion[k] == slot) names.push_back(p.name + "." + words.motion[k]);
+    }
+    return names;
+}
+
+}  // namespace
+
+std::vector<recorded_column> select_columns(const record_spec& record, const assembly& a) {
+    std::vector<recorded_column> columns;
+    std::vector<std::string> names;
+    selection select(record);
+    const transport& subsystems = *a.system.subsystems;
+    for (std::size_t i = 0; i < subsystems.size(); ++i) {
+        const subsystem_index s(i);
+        const auto& d = subsystems.describe(s);
+        for (const auto& y : d.outputs) {
+            const bool derivative = y.name.starts_with("der(");
+            for (int slot = y.slot; slot < y.slot + y.size; ++slot) {
+                const std::string name = subsystems.name(s) + "." + element_name(y, slot);
+                bool wanted = select.wants(name, derivative);
+                if (!record.only.empty())
+                    for (const auto& other : port_names(d, slot)) wanted |= select.wants(subsystems.name(s) + "." + other, derivative);
+                if (names.size() < 2000) names.push_back(name);
+                if (wanted)
+                    columns.push_back({name, y.unit, recorded_column::source::output,
+                                       static_cast<std::uint32_t>(subsystems.output_offset(s) + static_cast<std::size_t>(slot))});
+            }
+        }
+    }
+    for (std::size_t c = 0; c < a.channels.size(); ++c) {
+        if (!a.channels[c].recorded_name) continue;
+        const std::string name = a.channels[c].name + ".u";
+        if (names.size() < 4000) names.push_back(name);
+        if (select.wants(name, false))
+            columns.push_back({name, a.channels[c].unit, recorded_column::source::coupling, static_cast<std::uint32_t>(c)});
+    }
+    select.finish(names);
+    return columns;
+}
+
+}  // namespace mdpcosim

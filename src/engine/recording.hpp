@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/assembly.hpp"
+
+namespace mdpcosim {
+
+/// The columns that the scenario asks for: everything but derivatives `der(...)`, or what the patterns in `only` match. A
+/// pattern (with `*` for any text) is matched against `subsystem.variable`, `subsystem.port.variable` and `connection.u`;
+/// one that matches nothing is a user error.
+std::vector<recorded_column> select_columns(const record_spec& record, const assembly& a);
+
+}  // namespace mdpcosim
