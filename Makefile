@@ -1,0 +1,77 @@
+# The short names for everything; the work is done by CMake (CMakePresets.json) and the scripts in tools/.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help build demo test test-long test-release test-asan test-tsan bench format tidy clean
+# The rules here share build folders; Ninja is what runs in parallel.
+.NOTPARALLEL:
+
+JOBS ?= $(shell nproc)
+example := examples/two-mass/scenario.yaml
+
+# The program alone needs no test packages. As soon as they are there, the same build folder holds the tests, too, and
+# all objects are used again.
+configure = tests=OFF; if tools/setup --check test >/dev/null; then tests=ON; fi; \
+	cmake --preset release -DMDPCOSIM_TESTS=$$tests -DMDPCOSIM_BENCHMARKS=$$tests >/dev/null
+build_in = cmake --build $(1) --parallel $(JOBS) --target $(2)
+run_tests = ctest --preset $(1) --parallel $(JOBS) --output-junit $(CURDIR)/build/test-counts/$(1).xml
+# The thread sanitizer cannot start where the kernel scatters addresses widely.
+fixed_addresses = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+build: ## install what is missing and leave the program in build/mdpcosim
+	@tools/setup build
+	@$(configure)
+	@$(call build_in,build,mdpcosim)
+
+demo: build ## build, run an example and say where to look
+	build/mdpcosim run $(example) --out demo.out
+	@echo
+	@echo "The run's results are in demo.out/:"
+	@echo "  results.csv    one row per recorded time, one column per variable"
+	@echo "  summary.json   method, step, costs and end values"
+	@echo "The scenario is $(example); 'build/mdpcosim check $(example)' explains it."
+
+test: test-release test-asan test-tsan ## every test that fits a CI run, the sanitizers included
+
+test-release: ## build everything with warnings as errors and run the tests that are not long
+	@tools/setup build test format
+	@$(configure)
+	@$(call build_in,build,all)
+	@$(call run_tests,release)
+
+test-asan: ## the unit tests and contract suites under the address and undefined-behaviour sanitizers
+	@tools/setup build test
+	@cmake --preset asan >/dev/null
+	@$(call build_in,build-asan,sanitize_tests)
+	@$(call run_tests,asan)
+
+test-tsan: ## the tests of everything that runs threads under the thread sanitizer
+	@tools/setup build test
+	@cmake --preset tsan >/dev/null
+	@$(fixed_addresses) $(call build_in,build-tsan,thread_tests)
+	@$(fixed_addresses) $(call run_tests,tsan)
+
+test-long: test ## the same, then the tests that need hours rather than minutes
+	@$(call run_tests,long)
+
+bench: ## build and run every benchmark
+	@tools/setup build test
+	@$(configure)
+	@$(call build_in,build,all)
+	@shopt -s nullglob; for program in build/bench/bench_*; do \
+		if [[ -f $$program && -x $$program ]]; then echo "== $$program"; "$$program"; fi; done
+
+format: ## lay out all C++ sources
+	@tools/setup format
+	@tools/format
+
+tidy: ## clang-tidy over src/ and models/
+	@tools/setup build test tidy
+	@$(configure)
+	@find src $(wildcard models) -name '*.cpp' -not -path '*/test/*' -print0 | xargs -0 -r -n 1 -P $(JOBS) clang-tidy-14 --quiet -p build
+
+clean: ## remove everything that was built
+	rm -rf build build-debug build-asan build-tsan demo.out

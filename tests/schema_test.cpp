@@ -1,0 +1,205 @@
+// schema/scenario.schema.json against the examples, which must be valid, and against wrong scenarios, which must not.
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+#include <vector>
+
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+const fs::path source_dir = MDPCOSIM_SOURCE_DIR;
+
+/// A plain scalar as YAML's core schema types it; quoted ones (tag "!") are strings.
+json typed(const YAML::Node& node) {
+    const std::string& text = node.Scalar();
+    if (node.Tag() == "!") return text;
+    if (text == "true" || text == "false") return text == "true";
+    const char* first = text.data() + (text.starts_with('+') ? 1 : 0);
+    const char* last = text.data() + text.size();
+    std::int64_t whole = 0;
+    if (const auto [end, error] = std::from_chars(first, last, whole); error == std::errc() && end == last)
+        return whole;
+    double number = 0;
+    const bool digits = std::any_of(first, last, [](char c) { return c >= '0' && c <= '9'; });
+    if (const auto [end, error] = std::from_chars(first, last, number); digits && error == std::errc() && end == last)
+        return number;
+    return text;
+}
+
+json to_json(const YAML::Node& node) {
+    if (node.IsScalar()) return typed(node);
+    if (node.IsSequence()) {
+        json list = json::array();
+        for (const auto& item : node) list.push_back(to_json(item));
+        return list;
+    }
+    if (node.IsMap()) {
+        json map = json::object();
+        for (const auto& entry : node) map[entry.first.Scalar()] = to_json(entry.second);
+        return map;
+    }
+    return nullptr;
+}
+
+class scenario_schema {
+   public:
+    scenario_schema() {
+        std::ifstream in(source_dir / "schema" / "scenario.schema.json");
+        const json document = json::parse(in);
+        valijson::SchemaParser parser;
+        parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(document), schema_);
+    }
+
+    /// What is wrong with the document, one finding per line; empty when it is valid.
+    std::string findings(const json& document) const {
+        valijson::Validator validator(valijson::Validator::kStrongTypes);
+        valijson::ValidationResults results;
+        if (validator.validate(schema_, valijson::adapters::NlohmannJsonAdapter(document), &results)) return {};
+        std::string text;
+        for (valijson::ValidationResults::Error error; results.popError(error);) {
+            for (const auto& place : error.context) text += place;
+            text += ": " + error.description + "\n";
+        }
+        return text;
+    }
+
+   private:
+    valijson::Schema schema_;
+};
+
+const scenario_schema& schema() {
+    static const scenario_schema only;
+    return only;
+}
+
+std::vector<fs::path> example_files() {
+    std::vector<fs::path> files;
+    if (fs::is_directory(source_dir / "examples"))
+        for (const auto& folder : fs::directory_iterator(source_dir / "examples"))
+            if (fs::exists(folder.path() / "scenario.yaml")) files.push_back(folder.path() / "scenario.yaml");
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+TEST(schema, every_example_is_valid) {
+    const bool folders = fs::is_directory(source_dir / "examples") &&
+                         std::any_of(fs::directory_iterator(source_dir / "examples"), fs::directory_iterator{},
+                                     [](const auto& entry) { return entry.is_directory(); });
+    const auto files = example_files();
+    EXPECT_EQ(folders, !files.empty()) << "examples/ has folders, but none of them holds a scenario.yaml";
+    for (const auto& file : files)
+        EXPECT_EQ(schema().findings(to_json(YAML::LoadFile(file.string()))), "") << file.string();
+}
+
+TEST(schema, plain_scalars_are_typed_as_yaml_says) {
+    const json document = to_json(YAML::Load("[1, -2.5e3, .5, +3, true, 20 us, '1', 1.2.3, -, yes, e, 1e400x]"));
+    EXPECT_EQ(document, json::parse(R"([1, -2.5e3, 0.5, 3, true, "20 us", "1", "1.2.3", "-", "yes", "e", "1e400x"])"));
+}
+
+constexpr const char* minimal = "{time: {end: 1, step: 0.1}, subsystems: {a: {model: mass}}}";
+
+constexpr const char* complete = R"(
+mdpcosim: 1
+let: {c: 6.3e4 N.m/rad, half: 0.5, rule: poly-1, twice: $c}
+time: {start: 0, end: 2 s, step: 20 us}
+method: explicit
+extrapolation: {degree: 1, a: [1.5, -0.5], b: [0, 0], continuous: true}
+subsystems:
+  engine:
+    ode:
+      parameters: {J: 0.12 kg.m2, d: $half}
+      states: {phi: 0 rad, w: 3000 rpm}
+      inputs: {tau: 0 N.m}
+      equations: {phi: w, w: (tau - d*w)/J}
+      outputs: {power: {value: tau*w, unit: W}, twice: 2*w, one: 1}
+      events: [{when: w - 400, direction: rising, set: {w: 0.5*w}}, {when: phi, set: {phi: 0}}]
+    set: {J: 0.13 kg.m2}
+    solver: {name: cvode-bdf, rtol: 1e-8}
+    input-degree: 2
+    ports:
+      shaft: {kind: rotation, causality: takes-load, angle: phi, speed: w, torque: tau}
+  brake: {model: inertia, set: {J: 0.4 kg.m2, shape: [1, 2 m]}, solver: erk-5, input-degree: $half}
+  cycle: {file: run42.csv, units: {demand: N.m}, interpolation: cubic, outside: repeat}
+connections:
+  coupling: {law: spring, between: [engine.shaft, brake.shaft], stiffness: $c, extrapolation: $rule}
+  node: {law: capacitance, between: [a.p, b.p, c.p], mode: exact}
+signals:
+  - cycle.demand -> engine.demand
+  - 2 N/m*a.x - b.y + 3 -> c.u
+  - {connect: cycle.demand -> brake.demand, name: demand, extrapolation: poly-1}
+record: {every: 1 ms, only: [engine.*, coupling.*]}
+)";
+
+TEST(schema, takes_the_smallest_and_the_fullest_scenario) {
+    EXPECT_EQ(schema().findings(to_json(YAML::Load(minimal))), "");
+    EXPECT_EQ(schema().findings(to_json(YAML::Load(complete))), "");
+}
+
+/// `complete` with one place replaced by what must be refused.
+struct wrong {
+    const char* what;
+    const char* from;
+    const char* to;
+};
+
+class wrong_scenario : public testing::TestWithParam<wrong> {};
+
+TEST_P(wrong_scenario, is_refused) {
+    std::string text = complete;
+    const std::size_t at = text.find(GetParam().from);
+    ASSERT_NE(at, std::string::npos) << GetParam().from;
+    text.replace(at, std::string(GetParam().from).size(), GetParam().to);
+    EXPECT_NE(schema().findings(to_json(YAML::Load(text))), "") << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    schema, wrong_scenario,
+    testing::Values(
+        wrong{"version", "mdpcosim: 1", "mdpcosim: 2"}, wrong{"unknown_section", "method:", "methode:"},
+        wrong{"no_time", "time: {start: 0, end: 2 s, step: 20 us}", ""}, wrong{"no_step", ", step: 20 us", ""},
+        wrong{"time_without_number", "end: 2 s", "end: soon"}, wrong{"unknown_time_key", "start: 0", "begin: 0"},
+        wrong{"list_in_let", "half: 0.5", "half: [0.5]"}, wrong{"name_with_blank", "  brake:", "  my brake:"},
+        wrong{"name_with_dot", "  brake:", "  my.brake:"}, wrong{"no_source", "model: inertia, ", ""},
+        wrong{"two_sources", "model: inertia,", "model: inertia, file: a.csv,"},
+        wrong{"source_not_there_yet", "model: inertia", "fmu: Inertia.fmu"},
+        wrong{"ports_of_a_model", "model: inertia,", "model: inertia, ports: {p: {kind: rotation}},"},
+        wrong{"units_of_a_model", "model: inertia,", "model: inertia, units: {p: m},"},
+        wrong{"solver_of_a_file", "file: run42.csv,", "file: run42.csv, solver: erk-5,"},
+        wrong{"interpolation", "interpolation: cubic", "interpolation: spline"},
+        wrong{"outside", "outside: repeat", "outside: mirror"},
+        wrong{"degree_too_high", "input-degree: 2", "input-degree: 7"},
+        wrong{"degree_not_whole", "input-degree: 2", "input-degree: 1.5"},
+        wrong{"port_kind", "kind: rotation", "kind: rotational"}, wrong{"port_without_kind", "kind: rotation, ", ""},
+        wrong{"port_variable_of_another_kind", "angle: phi", "position: phi"},
+        wrong{"causality", "takes-load", "takes_load"}, wrong{"ode_key", "equations:", "equation:"},
+        wrong{"ode_name", "{J: 0.12 kg.m2,", "{J-x: 0.12 kg.m2,"},
+        wrong{"ode_state_without_number", "phi: 0 rad", "phi: zero"},
+        wrong{"output_without_value", "{value: tau*w, unit: W}", "{unit: W}"},
+        wrong{"event_without_set", ", set: {phi: 0}", ""},
+        wrong{"event_direction", "direction: rising", "direction: up"}, wrong{"no_law", "law: spring, ", ""},
+        wrong{"no_ports", "between: [engine.shaft, brake.shaft], ", ""},
+        wrong{"ports_not_a_list", "[engine.shaft, brake.shaft]", "engine.shaft"},
+        wrong{"extrapolation_without_a", "a: [1.5, -0.5], ", ""},
+        wrong{"extrapolation_key", "continuous: true", "smooth: true"},
+        wrong{"continuous_not_bool", "continuous: true", "continuous: maybe"},
+        wrong{"signal_without_arrow", "cycle.demand -> engine.demand", "cycle.demand"},
+        wrong{"signal_without_target", "cycle.demand -> engine.demand", "cycle.demand ->"},
+        wrong{"signal_without_source", "cycle.demand -> engine.demand", "'-> engine.demand'"},
+        wrong{"signal_key", "connect:", "from:"}, wrong{"record_key", "every:", "each:"},
+        wrong{"record_without_number", "every: 1 ms", "every: step"}),
+    [](const auto& instance) { return std::string(instance.param.what); });
+
+}  // namespace
