@@ -558,6 +558,8 @@ TEST(chain, explains_mistakes) {
     EXPECT_THROW(make("chain", {{"impact-share", "0.1"}}), user_error);
     EXPECT_THROW(make("chain", {{"impact-share", "1.1"}, {"impact-force", "1"}, {"impact-time-max", "1"}}), user_error);
     EXPECT_THROW(make("chain", {{"n", "2.5"}}), user_error);
+    EXPECT_THROW(make("chain", {{"n", "1e9"}}), user_error);
+    EXPECT_THROW(make("chain", {{"seed", "1e20"}}), user_error);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -588,6 +590,7 @@ TEST(lag_2, without_overshoot_at_the_aperiodic_limit) {
     const vec x = integrate(*model, initial(*model), 0, 0.5, 1000, [](int, double) { return 1.0; });
     EXPECT_NEAR(x[0], 1 - std::exp(-2) * (1 + 2), 1e-11);
     EXPECT_NEAR(x[0], 0.59399, 5e-6);
+    EXPECT_THROW(make("lag-2", {{"omega0", "1 Hz"}}), user_error);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -701,6 +704,7 @@ TEST(busy, takes_longer_with_more_work) {
         return best;
     };
     EXPECT_GT(best_time("1000000"), 10 * best_time("1000"));
+    EXPECT_THROW(make("busy", {{"work", "1e30"}}), user_error);
 }
 
 }  // namespace

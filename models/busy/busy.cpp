@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <cstdint>
 
+#include "core/error.hpp"
 #include "subsystem/description_parts.hpp"
 #include "subsystem/model.hpp"
 
@@ -62,6 +65,12 @@ private:
     std::int64_t work_;
 };
 
+std::unique_ptr<equations> make(const parameter_values& p) {
+    if (p["work"] > 1e12)
+        throw user_error(fmt::format("parameter 'work' is {}; one evaluation must end: at most 1e12", p["work"]));
+    return std::make_unique<busy>(p);
+}
+
 using range = parameter_info::range;
 
 const model_registration registered{{
@@ -73,7 +82,7 @@ const model_registration registered{{
         {"x0", "m", "position at the start", 0},
         {"v0", "m/s", "velocity at the start", 0},
     },
-    [](const parameter_values& p) -> std::unique_ptr<equations> { return std::make_unique<busy>(p); },
+    make,
 }};
 
 }  // namespace

@@ -237,6 +237,9 @@ void check_impacts(const parameter_values& p) {
 std::unique_ptr<equations> make(const parameter_values& p) {
     if (p["n"] > 1e8)
         throw user_error(fmt::format("parameter 'n' is {}; at most 1e8 masses fit into one subsystem", p["n"]));
+    for (const char* name : {"seed", "first"})
+        if (p[name] > 0x1p53)
+            throw user_error(fmt::format("parameter '{}' is {}; at most 2^53 is exact", name, p[name]));
     check_initial_values(p, "x0", "x-amplitude");
     check_initial_values(p, "v0", "v-amplitude");
     check_impacts(p);
