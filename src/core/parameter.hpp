@@ -18,7 +18,7 @@ struct parameter_info {
     range allowed = range::any;
     bool required = false;
     bool list = false;                ///< takes a number or a list of numbers
-    std::vector<std::string> choices; ///< not empty: a word out of these, its value being the word's index
+    std::vector<std::string> choices = {};  ///< not empty: a word out of these, its value being the word's index
 };
 
 /// Values for a list of declared parameters, in SI and in the declared order.

@@ -1,0 +1,56 @@
+#include "subsystem/description_parts.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace mdpcosim {
+
+int add_input(subsystem_description& to, std::string name, std::string unit, std::string description) {
+    input_variable added;
+    added.name = std::move(name);
+    added.unit = std::move(unit);
+    added.description = std::move(description);
+    added.slot = to.input_count();
+    to.inputs.push_back(std::move(added));
+    return to.inputs.back().slot;
+}
+
+int add_output(subsystem_description& to, std::string name, std::string unit, std::string description, int size) {
+    output_variable added;
+    added.name = std::move(name);
+    added.unit = std::move(unit);
+    added.description = std::move(description);
+    added.size = size;
+    added.slot = to.output_count();
+    to.outputs.push_back(std::move(added));
+    return to.outputs.back().slot;
+}
+
+output_variable& output_named(subsystem_description& in, std::string_view name) {
+    const auto found =
+        std::find_if(in.outputs.begin(), in.outputs.end(), [&](const auto& o) { return o.name == name; });
+    if (found == in.outputs.end()) throw std::logic_error("output '" + std::string(name) + "' is not described");
+    return *found;
+}
+
+int add_mechanical_port(subsystem_description& to, const std::string& name, port_kind kind, std::string description) {
+    const port_kind_info& words = info(kind);
+    port added;
+    added.name = name;
+    added.kind = kind;
+    added.load = add_input(to, name + "." + words.load, words.load_unit, words.load + " on port '" + name + "'");
+    for (std::size_t i = 0; i < 3; ++i)
+        added.motion[i] = add_output(to, name + "." + words.motion[i], words.motion_unit[i],
+                                     words.motion[i] + " of port '" + name + "'");
+    added.description = std::move(description);
+
+    const auto value = to.outputs.end() - 3, rate = to.outputs.end() - 2, acceleration = to.outputs.end() - 1;
+    value->rate_slot = rate->slot;
+    rate->rate_slot = acceleration->slot;
+    rate->rate_needs_input = true;
+    acceleration->direct = {added.load};
+    to.ports.push_back(std::move(added));
+    return value->slot;
+}
+
+}  // namespace mdpcosim

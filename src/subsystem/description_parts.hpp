@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "subsystem/subsystem.hpp"
+
+/// Parts that descriptions of models are put together from; every function appends and returns the (first) slot.
+namespace mdpcosim {
+
+int add_input(subsystem_description& to, std::string name, std::string unit, std::string description);
+
+int add_output(subsystem_description& to, std::string name, std::string unit, std::string description, int size = 1);
+
+/// The output of that name; it must exist.
+output_variable& output_named(subsystem_description& in, std::string_view name);
+
+/// A translation or rotation port that takes the load: outputs value, rate and acceleration in this order, one input.
+/// The acceleration depends on the port's own load; a model in which other inputs act on it too adds them to `direct`.
+int add_mechanical_port(subsystem_description& to, const std::string& name, port_kind kind, std::string description);
+
+}  // namespace mdpcosim
