@@ -26,11 +26,10 @@ struct weighted_row {
 constexpr int max_rows = 2 * max_history + 1;
 
 /// project(p, H, 0) with the same operations in the same order; plain FMUs take constants, so this is the common case.
-polynomial mean(const polynomial& p, double H) {
-    polynomial result;
-    double power = 1;
-    for (int n = 0; n <= p.degree; ++n, power *= H) result.c[0] += p.c[n] * power / (n + 1);
-    return result;
+double mean(const double* c, int degree, double H) {
+    double sum = 0, power = 1;
+    for (int n = 0; n <= degree; ++n, power *= H) sum += c[n] * power / (n + 1);
+    return sum;
 }
 
 }  // namespace
@@ -291,9 +290,12 @@ void network::deliver(double H, std::span<polynomial> inputs) const {
             const double* e = coefficients_.data() + from.at;
             for (std::uint32_t n = 0; n < from.coefficients; ++n) c[n] += from.factor * e[n];
         }
-        p.c = c;
-        p.degree = target.degree;
-        if (target.degree > target.limit) p = target.limit == 0 ? mean(p, H) : project(p, H, target.limit);
+        if (target.limit == 0 && target.degree > 0) {
+            p = {{mean(c.data(), target.degree, H)}, 0};
+            continue;
+        }
+        p = {c, target.degree};
+        if (target.degree > target.limit) p = project(p, H, target.limit);
     }
 }
 
