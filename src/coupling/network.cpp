@@ -291,10 +291,12 @@ void network::deliver(double H, std::span<polynomial> inputs) const {
             for (std::uint32_t n = 0; n < from.coefficients; ++n) c[n] += from.factor * e[n];
         }
         if (target.limit == 0 && target.degree > 0) {
-            p = {{mean(c.data(), target.degree, H)}, 0};
+            p.c = {mean(c.data(), target.degree, H)};
+            p.degree = 0;
             continue;
         }
-        p = {c, target.degree};
+        p.c = c;
+        p.degree = target.degree;
         if (target.degree > target.limit) p = project(p, H, target.limit);
     }
 }
