@@ -13,7 +13,7 @@
 ///
 /// A connection forms q = sum of weight * motion over its ports (first - second for two ports) and v = dq/dt, asks the law
 /// for u, and delivers factor * u to every port (-u to the first, +u to the second). A law that needs v for u
-/// (needs_velocity) has no rate, since du/dt would need accelerations, which depend on the inputs (000, 2.2.2).
+/// (needs_velocity) has no rate, since du/dt would need accelerations, which depend on the inputs (Friedrich 2011, 2.2.2).
 /// evaluate() is const; what a law remembers changes in accept() only, once per accepted macro step.
 namespace mdpcosim {
 
@@ -33,6 +33,8 @@ class law {
     virtual bool has_rate() const { return !needs_velocity(); }
     virtual law_value evaluate(double q, double v) const = 0;
     virtual void accept(double /*q*/, double /*v*/, double /*u*/) {}
+    /// Whether accept() does anything; laws without memory say no and are not called after every macro step.
+    virtual bool remembers() const { return true; }
 };
 
 /// How one port takes part: q += weight * motion, and the port receives factor * u.
@@ -46,6 +48,7 @@ struct law_info {
     std::string summary;
     std::vector<port_kind> kinds;            ///< kinds of ports it joins; all ports of a connection are of one kind
     std::vector<parameter_info> parameters;  ///< units may use the patterns of unit_for()
+    /// Throws std::invalid_argument when values contradict each other; ranges are checked before.
     std::function<std::unique_ptr<law>(const parameter_values&)> make;
     /// The roles of the first and second port; (1, -1) and (-1, +1) unless the law says otherwise.
     std::function<std::vector<port_role>(const parameter_values&)> roles = {};

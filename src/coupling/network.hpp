@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,7 +19,9 @@
 ///   accept(t, y, u, du)           the values of an accepted time enter the history; laws remember
 ///   extrapolate(t_next)           polynomials of all channels from the last accepted time to t_next
 ///   deliver(H, inputs)            const: sums of channel polynomials per input, projected to what the input takes
-/// After finish() nothing allocates.
+/// accept() at the last accepted time again replaces that entry (values after an event); an earlier time needs
+/// clear_history(). extrapolate() may be called again with another t_next: a trial step changes no history.
+/// After finish() nothing allocates, and sums are formed in the order in which terms and deliveries were added.
 namespace mdpcosim {
 
 /// A port's or a signal source's part in a channel: q += weight * y[value], v += weight * y[rate].
@@ -34,11 +38,13 @@ struct delivery {
 
 class network {
    public:
+    /// Without a law (signals) u = q and du/dt = v. Throws std::invalid_argument when the law or the rule needs rates
+    /// that a term does not give, or the rule needs du/dt and the law has none.
     channel_index add_channel(std::string name, std::unique_ptr<law> channel_law, std::vector<channel_term> terms,
                               const extrapolation_rule& rule);
     /// Adds factor * u of `channel` to the input; `degree` is the highest degree the input takes.
     void add_delivery(input_slot input, int degree, delivery d);
-    /// `start` are the values of the inputs that nothing is delivered to.
+    /// `start` are the values of all inputs, used for those that nothing is delivered to.
     void finish(std::span<const double> start);
 
     std::size_t channels() const { return laws_.size(); }
@@ -53,13 +59,81 @@ class network {
     /// Coupling variable of one channel; for the ordered evaluation of outputs with feed-through.
     double evaluate_one(channel_index channel, std::span<const double> y) const;
 
-    const polynomial& channel_polynomial(channel_index channel) const { return polynomials_[channel.value()]; }
+    polynomial channel_polynomial(channel_index channel) const;
+    /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
     void clear_history();
 
    private:
+    struct term {
+        std::int32_t value, rate;  ///< rate < 0: the channel has no velocity
+        double weight;
+    };
+    struct motion {
+        double q, v;
+    };
+    /// Channels with the same rule share weights. Rows of history are contiguous over the group's channels.
+    struct group {
+        extrapolation_rule rule;
+        std::vector<std::uint32_t> channels;  ///< position in the group -> channel
+        bool contiguous = false;              ///< channels are first, first + 1, ...
+        std::size_t padded = 0;               ///< length of a row, a multiple of the block
+        int newest = 0;                       ///< ring: row of the last accepted time
+        std::vector<double> u, du;            ///< [K][padded]; du only where the rule uses rates
+        std::vector<double> end;              ///< end of the last polynomial; forced continuity only
+        std::size_t coefficients = 0;         ///< where this group begins in coefficients_
+        extrapolation_weights weights;
+        bool weights_on_constant_grid = false;
+
+        std::size_t stride() const { return static_cast<std::size_t>(rule.degree) + 1; }
+        std::size_t row(int k) const { return static_cast<std::size_t>((newest + k) % rule.K) * padded; }
+    };
+    struct place {
+        std::uint32_t group, position;
+    };
+    struct delivered {
+        std::uint32_t channel;
+        std::uint32_t at;            ///< place in coefficients_
+        std::uint32_t coefficients;  ///< degree of the rule + 1
+        double factor;
+    };
+    struct input_entry {
+        std::uint32_t first = 0, last = 0;  ///< range in deliveries_
+        int limit = max_degree;
+        int degree = 0;  ///< of the sum, before projection
+        double start = 0;
+    };
+    struct pending_delivery {
+        std::size_t input;
+        int degree;
+        delivery what;
+    };
+
+    motion channel_motion(std::size_t channel, const double* y) const;
+    void make_groups();
+    void make_inputs(std::span<const double> start);
+    void remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du);
+    bool update_weights(group& g, std::span<const double> tau);
+    void extrapolate_group(const group& g, double H);
+    void update_input_degrees();
+    std::size_t coefficients_of(std::size_t channel) const;
+
     std::vector<std::string> names_;
     std::vector<std::unique_ptr<law>> laws_;
-    std::vector<polynomial> polynomials_;
+    std::vector<term> terms_;
+    std::vector<std::uint32_t> first_term_{0};  ///< channels + 1 entries
+    std::vector<std::uint32_t> remembering_;    ///< channels whose laws remember
+    std::vector<group> groups_;
+    std::vector<place> places_;
+    std::vector<double> coefficients_;  ///< per channel degree + 1 numbers, group after group
+    std::vector<pending_delivery> pending_;
+    std::vector<delivered> deliveries_;
+    std::vector<input_entry> inputs_;
+
+    std::array<double, max_history> times_{};  ///< accepted times, newest first
+    std::array<double, max_history> tau_{};    ///< of the last extrapolation
+    int points_ = 0;
+    bool extrapolated_ = false;  ///< polynomials begin at the newest time
+    bool has_end_ = false;       ///< the newest time is the end of a polynomial
 };
 
 }  // namespace mdpcosim

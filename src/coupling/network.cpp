@@ -1,0 +1,313 @@
+#include "coupling/network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace mdpcosim {
+
+namespace {
+
+/// Rows are worked through in blocks of fixed length, which compilers turn into vector instructions without
+/// changing the order of any channel's sum.
+constexpr std::size_t block = 8;
+
+bool same_rule(const extrapolation_rule& x, const extrapolation_rule& y) {
+    return x.kind == y.kind && x.degree == y.degree && x.K == y.K && x.R == y.R && x.uses_rates == y.uses_rates &&
+           x.continuous == y.continuous && x.a == y.a && x.b == y.b;
+}
+
+struct weighted_row {
+    const double* values;
+    double weight;
+};
+
+constexpr int max_rows = 2 * max_history + 1;
+
+/// project(p, H, 0) with the same operations in the same order; plain FMUs take constants, so this is the common case.
+double mean(const double* c, int degree, double H) {
+    double sum = 0, power = 1;
+    for (int n = 0; n <= degree; ++n, power *= H) sum += c[n] * power / (n + 1);
+    return sum;
+}
+
+}  // namespace
+
+// ---- building -------------------------------------------------------------------------------------------------------
+
+channel_index network::add_channel(std::string name, std::unique_ptr<law> channel_law, std::vector<channel_term> terms,
+                                   const extrapolation_rule& rule) {
+    const bool has_velocity = std::all_of(terms.begin(), terms.end(), [](const channel_term& t) { return t.rate.valid(); });
+    if (rule.uses_rates && channel_law && !channel_law->has_rate())
+        throw std::invalid_argument(fmt::format(
+            "'{}': extrapolation '{}' needs du/dt, which this law does not have, since it would need accelerations; "
+            "take one without rates: poly-K or a name ending in -b0",
+            name, rule.name));
+    if (!has_velocity && (rule.uses_rates || (channel_law && channel_law->needs_velocity())))
+        throw std::invalid_argument(
+            fmt::format("'{}': {} needs the rates of its ports, and not all of them give one", name,
+                        rule.uses_rates ? fmt::format("extrapolation '{}'", rule.name) : std::string("the law")));
+
+    const std::size_t channel = names_.size();
+    names_.push_back(std::move(name));
+    if (channel_law && channel_law->remembers()) remembering_.push_back(static_cast<std::uint32_t>(channel));
+    laws_.push_back(std::move(channel_law));
+    for (const auto& t : terms)
+        terms_.push_back({static_cast<std::int32_t>(t.value.value()),
+                          has_velocity ? static_cast<std::int32_t>(t.rate.value()) : -1, t.weight});
+    first_term_.push_back(static_cast<std::uint32_t>(terms_.size()));
+
+    auto g = std::find_if(groups_.begin(), groups_.end(), [&rule](const group& other) { return same_rule(other.rule, rule); });
+    if (g == groups_.end()) {
+        groups_.emplace_back().rule = rule;
+        g = groups_.end() - 1;
+    }
+    places_.push_back({static_cast<std::uint32_t>(g - groups_.begin()), static_cast<std::uint32_t>(g->channels.size())});
+    g->channels.push_back(static_cast<std::uint32_t>(channel));
+    return channel_index(channel);
+}
+
+void network::add_delivery(input_slot input, int degree, delivery d) { pending_.push_back({input.value(), degree, d}); }
+
+void network::finish(std::span<const double> start) {
+    make_groups();
+    make_inputs(start);
+    clear_history();
+}
+
+void network::make_groups() {
+    std::size_t total = 0;
+    for (auto& g : groups_) {
+        const std::size_t n = g.channels.size();
+        g.contiguous = g.channels.back() - g.channels.front() + 1 == n;
+        g.padded = (n + block - 1) / block * block;
+        const std::size_t rows = static_cast<std::size_t>(g.rule.K) * g.padded;
+        g.u.assign(rows, 0.0);
+        if (g.rule.uses_rates) g.du.assign(rows, 0.0);
+        if (g.rule.continuous) g.end.assign(g.padded, 0.0);
+        g.coefficients = total;
+        total += g.padded * g.stride();
+    }
+    coefficients_.assign(total, 0.0);
+}
+
+void network::make_inputs(std::span<const double> start) {
+    inputs_.assign(start.size(), {});
+    for (std::size_t i = 0; i < start.size(); ++i) inputs_[i].start = start[i];
+    // Stable: the deliveries of an input keep the order in which they were added, and so do its sums.
+    std::stable_sort(pending_.begin(), pending_.end(),
+                     [](const pending_delivery& x, const pending_delivery& y) { return x.input < y.input; });
+    deliveries_.clear();
+    for (const auto& p : pending_) {
+        if (p.input >= inputs_.size() || p.what.channel.value() >= channels())
+            throw std::logic_error(fmt::format("delivery of channel {} to input {}: there are {} channels and {} inputs",
+                                               p.what.channel.value(), p.input, channels(), inputs_.size()));
+        const std::size_t channel = p.what.channel.value();
+        input_entry& target = inputs_[p.input];
+        if (target.first == target.last) target.first = static_cast<std::uint32_t>(deliveries_.size());
+        target.limit = std::min(target.limit, p.degree);
+        deliveries_.push_back({static_cast<std::uint32_t>(channel), static_cast<std::uint32_t>(coefficients_of(channel)),
+                               static_cast<std::uint32_t>(groups_[places_[channel].group].stride()), p.what.factor});
+        target.last = static_cast<std::uint32_t>(deliveries_.size());
+    }
+}
+
+std::size_t network::coefficients_of(std::size_t channel) const {
+    const group& g = groups_[places_[channel].group];
+    return g.coefficients + places_[channel].position * g.stride();
+}
+
+// ---- coupling variables ---------------------------------------------------------------------------------------------
+
+inline network::motion network::channel_motion(std::size_t channel, const double* y) const {
+    motion m{0, 0};
+    for (std::uint32_t i = first_term_[channel]; i < first_term_[channel + 1]; ++i) {
+        const term& t = terms_[i];
+        m.q += t.weight * y[t.value];
+        if (t.rate >= 0) m.v += t.weight * y[t.rate];
+    }
+    return m;
+}
+
+void network::evaluate(std::span<const double> y, std::span<double> u, std::span<double> du) const {
+    const std::size_t n = channels();
+    for (std::size_t c = 0; c < n; ++c) {
+        const motion m = channel_motion(c, y.data());
+        const law_value value = laws_[c] ? laws_[c]->evaluate(m.q, m.v) : law_value{m.q, m.v};
+        u[c] = value.u;
+        du[c] = value.rate;
+    }
+}
+
+double network::evaluate_one(channel_index channel, std::span<const double> y) const {
+    const motion m = channel_motion(channel.value(), y.data());
+    const auto& channel_law = laws_[channel.value()];
+    return channel_law ? channel_law->evaluate(m.q, m.v).u : m.q;
+}
+
+void network::input_values(std::span<const double> u, std::size_t first, std::span<double> values) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const input_entry& target = inputs_[first + i];
+        double sum = target.first == target.last ? target.start : 0;
+        for (std::uint32_t d = target.first; d < target.last; ++d) sum += deliveries_[d].factor * u[deliveries_[d].channel];
+        values[i] = sum;
+    }
+}
+
+// ---- history --------------------------------------------------------------------------------------------------------
+
+void network::clear_history() {
+    points_ = 0;
+    extrapolated_ = false;
+    has_end_ = false;
+    for (auto& g : groups_) g.weights.points = 0;
+}
+
+void network::accept(double t, std::span<const double> y, std::span<const double> u, std::span<const double> du) {
+    const bool replace = points_ > 0 && t == times_[0];
+    if (points_ > 0 && !(t >= times_[0]))
+        throw std::logic_error(fmt::format("time {} is accepted after {}; clear the history first", t, times_[0]));
+    if (!replace) has_end_ = extrapolated_;
+    const double elapsed = t - times_[0];
+    for (auto& g : groups_) remember(g, elapsed, replace, u, du);
+    if (!replace) {
+        std::copy_backward(times_.begin(), times_.end() - 1, times_.end());
+        times_[0] = t;
+        points_ = std::min(points_ + 1, max_history);
+        extrapolated_ = false;
+    }
+    for (const std::uint32_t c : remembering_) {
+        const motion m = channel_motion(c, y.data());
+        laws_[c]->accept(m.q, m.v, u[c]);
+    }
+}
+
+void network::remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du) {
+    if (!replace) g.newest = (g.newest + g.rule.K - 1) % g.rule.K;
+    const std::size_t n = g.channels.size();
+    const auto enter = [&](std::span<const double> from, double* row) {
+        if (g.contiguous) {
+            std::copy_n(from.data() + g.channels.front(), n, row);
+        } else {
+            for (std::size_t i = 0; i < n; ++i) row[i] = from[g.channels[i]];
+        }
+    };
+    enter(u, g.u.data() + g.row(0));
+    if (g.rule.uses_rates) enter(du, g.du.data() + g.row(0));
+    if (!g.rule.continuous) return;
+    if (!has_end_) {
+        enter(u, g.end.data());
+    } else if (!replace) {
+        const double* e = coefficients_.data() + g.coefficients;
+        for (std::size_t i = 0; i < n; ++i) g.end[i] = e[2 * i] + e[2 * i + 1] * elapsed;  // continuity: degree 1 only
+    }
+}
+
+// ---- polynomials ----------------------------------------------------------------------------------------------------
+
+void network::extrapolate(double t_next) {
+    const double H = t_next - times_[0];
+    if (points_ == 0 || !(H > 0))
+        throw std::logic_error(fmt::format("extrapolation to {} needs an accepted time before it ({} accepted, the last at {})",
+                                           t_next, points_, times_[0]));
+    std::array<double, max_history> tau{};
+    for (int k = 0; k < points_; ++k) tau[k] = (times_[k] - times_[0]) / H;
+    bool degrees_changed = false;
+    for (auto& g : groups_) degrees_changed |= update_weights(g, std::span(tau).first(points_));
+    tau_ = tau;
+    if (degrees_changed) update_input_degrees();
+    for (const auto& g : groups_) extrapolate_group(g, H);
+    extrapolated_ = true;
+}
+
+/// True when the degree of the group's polynomials changed.
+bool network::update_weights(group& g, std::span<const double> tau) {
+    const std::size_t points = std::min(tau.size(), static_cast<std::size_t>(g.rule.K));
+    tau = tau.first(points);
+    const bool constant = on_constant_grid(tau);
+    const bool as_before = g.weights.points == static_cast<int>(points) &&
+                           (constant ? g.weights_on_constant_grid
+                                     : !g.weights_on_constant_grid && std::equal(tau.begin(), tau.end(), tau_.begin()));
+    if (as_before) return false;
+    const bool first = g.weights.points == 0;
+    const int degree_before = g.weights.degree;
+    g.weights = make_weights(g.rule, tau);
+    g.weights_on_constant_grid = constant;
+    return first || g.weights.degree != degree_before;
+}
+
+void network::update_input_degrees() {
+    for (auto& target : inputs_) {
+        target.degree = 0;
+        for (std::uint32_t d = target.first; d < target.last; ++d)
+            target.degree = std::max(target.degree, groups_[places_[deliveries_[d].channel].group].weights.degree);
+    }
+}
+
+void network::extrapolate_group(const group& g, double H) {
+    const extrapolation_weights& w = g.weights;
+    const std::size_t stride = g.stride();
+    std::array<weighted_row, (max_degree + 1) * max_rows> rows;
+    std::array<std::size_t, max_degree + 2> begin{};
+    std::size_t count = 0;
+    double power = 1;  // H^n
+    for (int n = 0; n < static_cast<int>(stride); ++n, power *= H) {
+        begin[n] = count;
+        if (n > w.degree) continue;  // start-up: the coefficients above become zero
+        const auto add = [&](const double* row, double weight) {
+            if (weight != 0) rows[count++] = {row, weight / power};
+        };
+        for (int k = 0; k < w.points; ++k) {
+            add(g.u.data() + g.row(k), w.A[n][k]);
+            if (w.uses_rates) add(g.du.data() + g.row(k), w.B[n][k] * H);
+        }
+        if (w.uses_end) add(g.end.data(), w.C[n]);
+    }
+    begin[stride] = count;
+
+    double* out = coefficients_.data() + g.coefficients;
+    for (std::size_t i = 0; i < g.padded; i += block, out += block * stride) {
+        for (std::size_t n = 0; n < stride; ++n) {
+            std::array<double, block> sum{};
+            for (std::size_t r = begin[n]; r < begin[n + 1]; ++r) {
+                const double* values = rows[r].values + i;
+                for (std::size_t j = 0; j < block; ++j) sum[j] += rows[r].weight * values[j];
+            }
+            for (std::size_t j = 0; j < block; ++j) out[j * stride + n] = sum[j];
+        }
+    }
+}
+
+void network::deliver(double H, std::span<polynomial> inputs) const {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        const input_entry& target = inputs_[i];
+        polynomial& p = inputs[i];
+        std::array<double, max_degree + 1> c{};
+        if (target.first == target.last) c[0] = target.start;
+        for (std::uint32_t d = target.first; d < target.last; ++d) {
+            const delivered& from = deliveries_[d];
+            const double* e = coefficients_.data() + from.at;
+            for (std::uint32_t n = 0; n < from.coefficients; ++n) c[n] += from.factor * e[n];
+        }
+        if (target.limit == 0 && target.degree > 0) {
+            p.c = {mean(c.data(), target.degree, H)};
+            p.degree = 0;
+            continue;
+        }
+        p.c = c;
+        p.degree = target.degree;
+        if (target.degree > target.limit) p = project(p, H, target.limit);
+    }
+}
+
+polynomial network::channel_polynomial(channel_index channel) const {
+    const group& g = groups_[places_[channel.value()].group];
+    const double* e = coefficients_.data() + coefficients_of(channel.value());
+    polynomial p;
+    p.degree = g.weights.degree;
+    for (int n = 0; n <= p.degree; ++n) p.c[n] = e[n];
+    return p;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,371 @@
+#include "coupling/network.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <random>
+
+#include "coupling/test/spring_pair.hpp"
+
+namespace {
+
+long allocations = 0;
+
+void* counted(std::size_t size, std::size_t alignment) {
+    ++allocations;
+    void* memory = nullptr;
+    if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), size == 0 ? 1 : size) != 0) throw std::bad_alloc();
+    return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new[](std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
+void* operator new[](std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace mdpcosim {
+namespace {
+
+using test::make_law;
+
+// ---- a network written down without any thought of speed ------------------------------------------------------------
+
+struct naive_channel {
+    double stiffness;
+    bool signal;
+    std::vector<channel_term> terms;
+    extrapolation_rule rule;
+    std::vector<double> times, u, du;  // newest first
+    polynomial p;
+    bool has_polynomial = false;
+    double end = 0;
+};
+
+class naive_network {
+   public:
+    std::vector<naive_channel> channels;
+    struct input {
+        double start = 0;
+        int limit = max_degree;
+        std::vector<delivery> deliveries;
+    };
+    std::vector<input> inputs;
+
+    std::pair<double, double> value(const naive_channel& c, const std::vector<double>& y) const {
+        double q = 0, v = 0;
+        for (const auto& t : c.terms) {
+            q += t.weight * y[t.value.value()];
+            v += t.weight * y[t.rate.value()];
+        }
+        return c.signal ? std::pair{q, v} : std::pair{c.stiffness * q, c.stiffness * v};
+    }
+
+    void accept(double t, const std::vector<double>& y) {
+        for (auto& c : channels) {
+            const auto [u, du] = value(c, y);
+            c.end = c.has_polynomial ? c.p(t - c.times.front()) : u;
+            c.times.insert(c.times.begin(), t);
+            c.u.insert(c.u.begin(), u);
+            c.du.insert(c.du.begin(), du);
+        }
+    }
+
+    void extrapolate(double t_next) {
+        for (auto& c : channels) {
+            const double H = t_next - c.times.front();
+            std::vector<double> tau;
+            for (const double t : c.times) tau.push_back((t - c.times.front()) / H);
+            const auto w = make_weights(c.rule, tau);
+            c.p = {};
+            c.p.degree = w.degree;
+            for (int n = 0; n <= w.degree; ++n) {
+                double sum = w.C[n] * c.end;
+                for (int k = 0; k < w.points; ++k) sum += w.A[n][k] * c.u[k] + w.B[n][k] * H * c.du[k];
+                c.p.c[n] = sum / std::pow(H, n);
+            }
+            c.has_polynomial = true;
+        }
+    }
+
+    polynomial input_polynomial(std::size_t i, double H) const {
+        polynomial sum;
+        if (inputs[i].deliveries.empty()) sum.c[0] = inputs[i].start;
+        for (const auto& d : inputs[i].deliveries) {
+            const polynomial& p = channels[d.channel.value()].p;
+            sum.degree = std::max(sum.degree, p.degree);
+            for (int n = 0; n <= p.degree; ++n) sum.c[n] += d.factor * p.c[n];
+        }
+        return project(sum, H, inputs[i].limit);
+    }
+};
+
+struct random_system {
+    network net;
+    naive_network naive;
+    std::size_t outputs = 0;
+};
+
+/// Springs with two ports, signals with up to three sources, every extrapolation in turn, inputs that take 0 to 3
+/// deliveries and various degrees.
+random_system make_random_system(std::mt19937& random, std::size_t channels, std::size_t inputs) {
+    random_system s;
+    s.outputs = 2 * channels;
+    const auto names = extrapolation_names();
+    std::uniform_real_distribution<double> number(-2, 2);
+    const auto pick = [&random](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+    for (std::size_t c = 0; c < channels; ++c) {
+        naive_channel reference{std::abs(number(random)), pick(3) == 0, {}, make_extrapolation(names[pick(names.size())]), {}, {},
+                                {}, {}, false, 0};
+        const std::size_t terms = reference.signal ? 1 + pick(3) : 2;
+        for (std::size_t i = 0; i < terms; ++i) {
+            const std::size_t body = pick(channels);
+            reference.terms.push_back({output_slot(2 * body), output_slot(2 * body + 1), number(random)});
+        }
+        s.net.add_channel("c" + std::to_string(c),
+                          reference.signal ? nullptr : make_law("spring", {{"stiffness", reference.stiffness}}),
+                          reference.terms, reference.rule);
+        s.naive.channels.push_back(std::move(reference));
+    }
+    std::vector<double> start(inputs);
+    s.naive.inputs.resize(inputs);
+    for (std::size_t i = 0; i < inputs; ++i) {
+        start[i] = s.naive.inputs[i].start = number(random);
+        const std::size_t deliveries = pick(4);
+        if (deliveries > 0) s.naive.inputs[i].limit = static_cast<int>(pick(7));
+        for (std::size_t d = 0; d < deliveries; ++d)
+            s.naive.inputs[i].deliveries.push_back({channel_index(pick(channels)), number(random)});
+    }
+    // Delivered input after input from the last to the first: finish() puts them in order.
+    for (std::size_t i = inputs; i-- > 0;)
+        for (const auto& d : s.naive.inputs[i].deliveries) s.net.add_delivery(input_slot(i), s.naive.inputs[i].limit, d);
+    s.net.finish(start);
+    return s;
+}
+
+TEST(network, agrees_with_a_naive_implementation) {
+    std::mt19937 random(11);
+    std::uniform_real_distribution<double> number(-1, 1), step(0.5, 1.5);
+    for (int system = 0; system < 20; ++system) {
+        auto s = make_random_system(random, 37, 29);
+        std::vector<double> y(s.outputs), u(37), du(37);
+        std::vector<polynomial> inputs(29);
+        double t = 0;
+        for (int n = 0; n < 12; ++n) {
+            for (auto& value : y) value = number(random);
+            s.net.evaluate(y, u, du);
+            for (std::size_t c = 0; c < 37; ++c) {
+                const auto [value, rate] = s.naive.value(s.naive.channels[c], y);
+                EXPECT_DOUBLE_EQ(u[c], value);
+                EXPECT_DOUBLE_EQ(du[c], rate);
+                EXPECT_EQ(s.net.evaluate_one(channel_index(c), y), u[c]);
+            }
+            s.net.accept(t, y, u, du);
+            s.naive.accept(t, y);
+            const double H = system % 2 == 0 ? 0.125 : step(random);
+            s.net.extrapolate(t + 2 * H);  // a trial step that is thrown away
+            s.net.extrapolate(t + H);
+            s.naive.extrapolate(t + H);
+            s.net.deliver(H, inputs);
+            for (std::size_t i = 0; i < inputs.size(); ++i) {
+                const polynomial expected = s.naive.input_polynomial(i, H);
+                EXPECT_EQ(inputs[i].degree, expected.degree);
+                double size = 1;
+                for (int d = 0; d <= expected.degree; ++d) size = std::max(size, std::abs(expected.c[d]) * std::pow(H, d));
+                for (const double x : {0.0, 0.3, 0.7, 1.0})
+                    EXPECT_NEAR(inputs[i](x * H), expected(x * H), 1e-10 * size) << "system " << system << " step " << n;
+            }
+            std::vector<double> values(7);
+            s.net.input_values(u, 5, values);
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                double expected = s.naive.inputs[5 + i].deliveries.empty() ? s.naive.inputs[5 + i].start : 0;
+                for (const auto& d : s.naive.inputs[5 + i].deliveries) expected += d.factor * u[d.channel.value()];
+                EXPECT_EQ(values[i], expected);
+            }
+            t += H;
+        }
+    }
+}
+
+TEST(network, does_not_allocate_after_finish) {
+    std::mt19937 random(12);
+    auto s = make_random_system(random, 200, 100);
+    std::vector<double> y(s.outputs, 1.0), u(200), du(200), values(10);
+    std::vector<polynomial> inputs(100);
+    const auto run = [&] {
+        for (int n = 0; n < 20; ++n) {
+            const double t = n * 0.1, t_next = n == 19 ? t + 0.03 : (n + 1) * 0.1;  // the last step is shorter
+            s.net.evaluate(y, u, du);
+            s.net.accept(t, y, u, du);
+            s.net.extrapolate(t_next);
+            s.net.deliver(t_next - t, inputs);
+            s.net.input_values(u, 3, values);
+        }
+        s.net.clear_history();
+    };
+    const long before = allocations;
+    run();
+    run();
+    EXPECT_EQ(allocations, before);
+}
+
+TEST(network, first_port_receives_minus_u) {
+    test::spring_pair pair(10, make_extrapolation("poly-1"));
+    pair.accept(0, {0.5, 0, 0.2, 0});
+    const auto& forces = pair.forces(0, 1);
+    EXPECT_DOUBLE_EQ(forces[0](0), -3);
+    EXPECT_DOUBLE_EQ(forces[1](0), 3);
+}
+
+TEST(network, projection_keeps_the_impulse) {
+    const double H = 0.25;
+    for (const char* name : {"lin-2-3-opt", "quad-2-4", "hermite-3", "poly-5"})
+        for (const int degree : {0, 1, 2}) {
+            test::spring_pair full(3, make_extrapolation(name)), limited(3, make_extrapolation(name), degree);
+            for (int n = 0; n < 6; ++n)
+                for (auto* pair : {&full, &limited}) pair->accept(n * H, {std::sin(n * H), std::cos(n * H), 0, 0});
+            const auto impulse = [H](const polynomial& p) {
+                double sum = 0;
+                for (int n = 0; n <= p.degree; ++n) sum += p.c[n] * std::pow(H, n + 1) / (n + 1);
+                return sum;
+            };
+            const polynomial all = full.forces(5 * H, 6 * H)[0], some = limited.forces(5 * H, 6 * H)[0];
+            EXPECT_LE(some.degree, degree) << name;
+            EXPECT_NEAR(impulse(some), impulse(all), 1e-15) << name;
+            const polynomial expected = project(all, H, degree);
+            EXPECT_EQ(some.c, expected.c) << name << ": bitwise the projection of core";
+        }
+}
+
+TEST(network, continuous_polynomials_join) {
+    for (const char* name : {"lin-2-4-continuous", "lin-2-3-opt-continuous", "lin-1-1-b0-continuous", "lin-3-3-b0-continuous"}) {
+        test::spring_pair pair(3, make_extrapolation(name));
+        double t = 0, end = 0;
+        for (int n = 0; n < 30; ++n) {
+            const double H = n % 3 == 0 ? 0.1 : 0.07;
+            pair.accept(t, {std::sin(t), std::cos(t), 0, 0});
+            const polynomial p = pair.forces(t, t + H)[0];
+            EXPECT_NEAR(p(0), n == 0 ? 0 : end, 1e-14) << name << " step " << n;
+            end = p(H);
+            t += H;
+        }
+    }
+}
+
+TEST(network, starts_again_after_clear_history) {
+    for (const auto& name : extrapolation_names()) {
+        test::spring_pair fresh(3, make_extrapolation(name)), cleared(3, make_extrapolation(name));
+        for (int n = 0; n < 10; ++n) {
+            cleared.accept(n, {1.0 * n * n, 2.0 * n, 0.5, 0});
+            cleared.forces(n, n + 1);
+        }
+        cleared.clear();
+        for (int n = 0; n < 8; ++n) {
+            const std::array<double, 4> y{std::sin(n * 0.1), std::cos(n * 0.1), 0.3, 0.1};
+            fresh.accept(n * 0.5, y);
+            cleared.accept(n * 0.5, y);
+            const auto expected = fresh.forces(n * 0.5, (n + 1) * 0.5), found = cleared.forces(n * 0.5, (n + 1) * 0.5);
+            EXPECT_EQ(found[0].c, expected[0].c) << name << " step " << n;
+            EXPECT_EQ(found[0].degree, expected[0].degree) << name << " step " << n;
+        }
+    }
+}
+
+TEST(network, accepting_a_time_again_replaces_its_values) {
+    test::spring_pair once(3, make_extrapolation("lin-2-3-opt")), twice(3, make_extrapolation("lin-2-3-opt"));
+    once.accept(0, {0.1, 0, 0, 0});
+    twice.accept(0, {0.1, 0, 0, 0});
+    twice.accept(1, {7, 7, 0, 0});
+    once.accept(1, {0.3, 0.5, 0, 0});
+    twice.accept(1, {0.3, 0.5, 0, 0});
+    EXPECT_EQ(once.forces(1, 2)[0].c, twice.forces(1, 2)[0].c);
+    EXPECT_THROW(twice.accept(0.5, {0, 0, 0, 0}), std::logic_error);
+    EXPECT_THROW(twice.forces(1, 1), std::logic_error);
+}
+
+TEST(network, inputs_without_delivery_keep_their_start_value) {
+    network net;
+    net.finish(std::vector<double>{4.5, -2});
+    std::vector<polynomial> inputs(2);
+    net.deliver(1, inputs);
+    EXPECT_EQ(inputs[0].degree, 0);
+    EXPECT_EQ(inputs[0](0.7), 4.5);
+    EXPECT_EQ(inputs[1](0.1), -2);
+}
+
+TEST(network, refuses_rates_that_nobody_gives) {
+    network net;
+    const std::vector<channel_term> with{{output_slot(0), output_slot(1), 1}}, without{{output_slot(0), {}, 1}};
+    const auto damper = [] { return make_law("spring-damper", {{"stiffness", 1}, {"damping", 1}}); };
+    EXPECT_THROW(net.add_channel("c", damper(), with, make_extrapolation("lin-2-3-opt")), std::invalid_argument);
+    EXPECT_THROW(net.add_channel("c", damper(), without, make_extrapolation("poly-2")), std::invalid_argument);
+    EXPECT_THROW(net.add_channel("c", nullptr, without, make_extrapolation("hermite-1")), std::invalid_argument);
+    EXPECT_EQ(net.channels(), 0u);
+    net.add_channel("c", damper(), with, make_extrapolation("lin-2-2-b0"));
+    net.add_channel("d", nullptr, without, make_extrapolation("poly-2"));
+    EXPECT_EQ(net.channels(), 2u);
+    EXPECT_EQ(net.name(channel_index(1)), "d");
+}
+
+/// Remembers the last accepted u, as a hydraulic law remembers its pressure.
+class counting_law final : public law {
+   public:
+    explicit counting_law(std::vector<double>& accepted) : accepted_(accepted) {}
+    law_value evaluate(double q, double v) const override { return {2 * q, 2 * v}; }
+    void accept(double q, double v, double u) override { accepted_.insert(accepted_.end(), {q, v, u}); }
+
+   private:
+    std::vector<double>& accepted_;
+};
+
+TEST(network, laws_remember_on_accept_only) {
+    std::vector<double> accepted;
+    network net;
+    const auto channel = net.add_channel("c", std::make_unique<counting_law>(accepted),
+                                         {{output_slot(0), output_slot(1), 1}}, make_extrapolation("poly-1"));
+    net.finish({});
+    const std::vector<double> y{3, 4};
+    std::vector<double> u(1), du(1);
+    net.evaluate(y, u, du);
+    net.evaluate_one(channel, y);
+    EXPECT_TRUE(accepted.empty());
+    net.accept(0, y, u, du);
+    net.extrapolate(1);
+    EXPECT_EQ(accepted, (std::vector<double>{3, 4, 6}));
+    EXPECT_EQ(net.channel_polynomial(channel).c[0], 6);
+    EXPECT_EQ(net.channel_polynomial(channel).degree, 0);
+}
+
+TEST(network, repeats_itself_bitwise) {
+    const auto run = [] {
+        std::mt19937 random(13);
+        auto s = make_random_system(random, 50, 40);
+        std::vector<double> y(s.outputs), u(50), du(50), all;
+        std::vector<polynomial> inputs(40);
+        for (int n = 0; n < 10; ++n) {
+            for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::sin(static_cast<double>(i) + 0.1 * n);
+            s.net.evaluate(y, u, du);
+            s.net.accept(n * 1e-3, y, u, du);
+            s.net.extrapolate((n + 1) * 1e-3);
+            s.net.deliver(1e-3, inputs);
+            for (const auto& p : inputs) all.insert(all.end(), p.c.begin(), p.c.end());
+        }
+        return all;
+    };
+    EXPECT_EQ(run(), run());
+}
+
+}  // namespace
+}  // namespace mdpcosim
