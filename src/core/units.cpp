@@ -147,7 +147,7 @@ std::string base_units(std::string_view unit) {
 std::string customary_name(const std::string& base, std::string_view written) {
     static const std::array<std::string_view, 44> names{
         "1",     "m",      "s",      "kg",    "A",     "K",   "mol",  "rad",   "m/s", "m/s2", "m/s3",
-        "rad/s", "rad/s2", "rad/s3", "N",     "N/s",   "N.m", "J",    "N.m/s", "W",   "Pa",   "Pa/s",
+        "rad/s", "rad/s2", "rad/s3", "N",     "N/s",   "N.m", "J",    "W", "N.m/s",   "Pa",   "Pa/s",
         "V",     "V/s",    "C",      "A/s",   "Wb",    "ohm", "F",    "H",     "T",   "K/s",  "m2",
         "m3",    "m3/s",   "m3/s2",  "kg/m3", "kg.m2", "N/m", "kg/s", "N.s/m", "J/K", "W/K",  "N.m/rad"};
     static const auto bases = [] {

@@ -183,6 +183,7 @@ bool has_undefined_constant(const expression& e) {
     bool undefined = false;
     for_each_node(e, [&](const expression& part) {
         if (part.is_constant() && !std::isfinite(part.value())) undefined = true;
+        if (part.op() == operation::divide && part.operands()[1].is(0)) undefined = true;
     });
     return undefined;
 }
@@ -223,7 +224,7 @@ class differentiator {
             case operation::power:
                 return of_power(e, a, b, da, db);
             case operation::atan2:
-                return (b * da - a * db) / (a * a + b * b);
+                return zero_where(a * a + b * b, (b * da - a * db) / (a * a + b * b));
             case operation::min:
                 return if_then_else(call(operation::less_equal, a, b), da, db);
             case operation::max:
@@ -233,11 +234,24 @@ class differentiator {
         }
     }
 
+    /// A function that is finite where its slope is not (sqrt at 0) gets the slope 0 there, or a body at rest would
+    /// have an undefined rate of sqrt(vx^2 + vy^2).
+    static expression zero_where(const expression& critical, const expression& slope) {
+        return if_then_else(call(operation::equal, critical, 0.0), 0.0, slope);
+    }
+
+    static expression of_arc_sine(const expression& a, const expression& da) {
+        const expression root = call(operation::sqrt, 1.0 - a * a);
+        return zero_where(root, da / root);
+    }
+
     /// (a^b)' without the logarithm of a where b does not change, since a may be negative there.
     static expression of_power(const expression& e, const expression& a, const expression& b, const expression& da,
                                const expression& db) {
         const expression by_base = da.is(0) ? expression(0) : b * power(a, b - 1.0) * da;
-        return db.is(0) ? by_base : by_base + e * call(operation::log, a) * db;
+        const bool smooth_at_zero = b.is_constant() && (b.value() >= 1 || b.value() < 0);
+        if (smooth_at_zero) return by_base;
+        return zero_where(a, db.is(0) ? by_base : by_base + e * call(operation::log, a) * db);
     }
 
     expression of_function(const expression& e) {
@@ -254,9 +268,9 @@ class differentiator {
             case operation::tan:
                 return (1.0 + e * e) * da;
             case operation::asin:
-                return da / call(operation::sqrt, 1.0 - a * a);
+                return of_arc_sine(a, da);
             case operation::acos:
-                return -(da / call(operation::sqrt, 1.0 - a * a));
+                return -of_arc_sine(a, da);
             case operation::atan:
                 return da / (1.0 + a * a);
             case operation::sinh:
@@ -272,7 +286,7 @@ class differentiator {
             case operation::log10:
                 return da / (std::numbers::ln10 * a);
             case operation::sqrt:
-                return da / (2.0 * e);
+                return zero_where(e, da / (2.0 * e));
             case operation::abs:
                 return call(operation::sign, a) * da;
             default:

@@ -103,12 +103,13 @@ expression call(operation op, const expression& a, const expression& b = {});
 /// The variables `e` depends on.
 std::set<variable_id> variables_of(const expression& e);
 bool depends_on_bank(const expression& e, int bank);
-/// True when a constant inside is infinite or not a number (a division by a parameter that is zero).
+/// True when a constant inside is infinite or not a number, or divides by zero (a parameter that is zero).
 bool has_undefined_constant(const expression& e);
 
 /// The exact derivative in a direction: `rate(v)` is the derivative of variable v. One for v and zero for the others
 /// gives the partial derivative; x' = f(t, x) for the states and one for time gives the total derivative in time.
-/// Conditions have the derivative zero, so that the derivative of if() is if() of the derivatives.
+/// Conditions have the derivative zero, so that the derivative of if() is if() of the derivatives. Where a function is
+/// finite but has no slope (abs, sqrt, atan2 at zero, asin at one) the slope is taken as zero.
 expression derivative(const expression& e, const std::function<expression(variable_id)>& rate);
 expression partial_derivative(const expression& e, variable_id variable);
 

@@ -267,6 +267,13 @@ TEST(expression, derivative_of_a_power_of_a_negative_base) {
     EXPECT_EQ(value(partial_derivative(parse("x^y"), {1, 0}), -2, 5), 80);
 }
 
+TEST(expression, derivatives_stay_finite_where_the_function_is) {
+    for (const auto* text : {"sqrt(x^2 + y^2)", "sqrt(x)", "atan2(x, y)", "x^0.3", "abs(x)", "asin(1 - x)",
+                             "acos(x - 1)", "abs(x)^(y + 2)"})
+        EXPECT_EQ(value(partial_derivative(parse(text), {1, 0}), 0, 0), 0) << text;
+    EXPECT_TRUE(std::isnan(value(partial_derivative(parse("sqrt(x)"), {1, 0}), -1)));
+}
+
 /// Smooth everywhere in the box, so that differences are exact enough to compare with.
 std::string random_text(std::mt19937& random, int depth) {
     const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
