@@ -4,12 +4,12 @@
 #include <udunits2.h>
 
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -127,26 +127,61 @@ bool units_fit(std::string_view unit, std::string_view other) {
     }
 }
 
-std::string si_unit(std::string_view unit) {
-    if (unit.empty()) return {};
-    const std::lock_guard lock(units().guard);
-    std::array<char, 256> buffer{};
-    const int length = ut_format(&known_unit(unit), buffer.data(), buffer.size(), UT_ASCII | UT_DEFINITION);
-    if (length < 0 || length >= static_cast<int>(buffer.size()))
-        throw unit_error(fmt::format("unit '{}' has no SI form", unit));
-    // The library writes '<factor> <SI units> @ <offset>'; a unit without a factor is coherent already.
-    std::string text(buffer.data(), static_cast<std::size_t>(length));
-    const bool coherent = std::isdigit(static_cast<unsigned char>(text.front())) == 0 && text.find('@') == std::string::npos;
-    if (coherent) return std::string(unit);
-    text = text.substr(0, text.find(" @"));
-    const std::size_t blank = text.find(' ');
-    if (std::isdigit(static_cast<unsigned char>(text.front())) == 0) return text;
-    return blank == std::string::npos ? "1" : text.substr(blank + 1);
-}
-
 std::string unit_product(std::string_view a, std::string_view b) {
     if (a.empty() || b.empty()) return {};
     return fmt::format("({}).({})", a, b);
+}
+
+namespace {
+
+/// The product of base units that `unit` is a multiple of, `m.kg.s-2` for kN; it tells dimensions apart, angles too.
+std::string base_units(std::string_view unit) {
+    const std::lock_guard lock(units().guard);
+    std::array<char, 256> buffer{};
+    const int length = ut_format(&known_unit(unit), buffer.data(), buffer.size(), UT_ASCII | UT_DEFINITION);
+    std::string_view text = length > 0 && length < 256 ? buffer.data() : "(";
+    text = text.substr(0, text.find(" @"));
+    if (text.find('(') != std::string_view::npos)
+        throw unit_error(fmt::format("unit '{}' is not a multiple of SI units", unit));
+    if (const auto space = text.find(' '); space != std::string_view::npos) text.remove_prefix(space + 1);
+    return std::string(text);
+}
+
+/// The customary name for base units; among several (N.m and J) the one that occurs in what the user wrote.
+std::string customary_name(const std::string& base, std::string_view written) {
+    static const std::array<std::string_view, 44> names{
+        "1",     "m",      "s",      "kg",    "A",     "K",   "mol",  "rad",   "m/s", "m/s2", "m/s3",
+        "rad/s", "rad/s2", "rad/s3", "N",     "N/s",   "N.m", "J",    "W", "N.m/s",   "Pa",   "Pa/s",
+        "V",     "V/s",    "C",      "A/s",   "Wb",    "ohm", "F",    "H",     "T",   "K/s",  "m2",
+        "m3",    "m3/s",   "m3/s2",  "kg/m3", "kg.m2", "N/m", "kg/s", "N.s/m", "J/K", "W/K",  "N.m/rad"};
+    static const auto bases = [] {
+        std::map<std::string, std::vector<std::string_view>> all;
+        for (const auto name : names) all[base_units(name)].push_back(name);
+        return all;
+    }();
+    const auto found = bases.find(base);
+    if (found == bases.end()) return {};
+    for (const auto name : found->second)
+        if (mentions(written, name)) return std::string(name);
+    return std::string(found->second.front());
+}
+
+}  // namespace
+
+std::string si_unit(std::string_view unit) {
+    if (unit.empty()) return {};
+    const std::string base = base_units(unit);
+    const conversion c = find_conversion(unit, base);
+    if (c.factor == 1 && c.offset == 0) return std::string(unit);
+    const std::string name = customary_name(base, unit);
+    return name.empty() ? base : name;
+}
+
+std::string rate_unit(std::string_view unit) {
+    if (unit.empty()) return {};
+    const std::string text = mentions(unit, "/") ? fmt::format("({})/s", unit) : fmt::format("{}/s", unit);
+    const std::string name = customary_name(base_units(text), text);
+    return name.empty() ? text : name;
 }
 
 }  // namespace mdpcosim

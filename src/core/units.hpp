@@ -35,12 +35,15 @@ conversion find_conversion(std::string_view from, std::string_view to);
 /// True when `unit` is known and convertible to `other`; empty (unknown) units fit everything.
 bool units_fit(std::string_view unit, std::string_view other);
 
-/// The coherent SI unit of the same dimension: `kN/mm` to `kg.s-2`, `deg` to `rad`. An SI unit stays as it is written; an
-/// empty unit stays empty. Throws unit_error for an unknown unit.
-std::string si_unit(std::string_view unit);
-
 /// The product of two units as text, `N/m` and `m` to `N/m.m`; empty when one of them is unknown.
 std::string unit_product(std::string_view a, std::string_view b);
+
+/// The coherent SI unit of the dimension of `unit`, angles kept: `deg` to `rad`, `rpm` to `rad/s`, `kN.m` to `N.m`. A unit
+/// that is coherent already stays as written; empty stays empty. Throws unit_error for an unknown or logarithmic unit.
+std::string si_unit(std::string_view unit);
+
+/// The SI unit of the time derivative of something in the SI unit `unit`: `rad` to `rad/s`; empty when that is unknown.
+std::string rate_unit(std::string_view unit);
 
 class unit_error {
    public:

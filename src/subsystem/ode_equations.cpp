@@ -1,0 +1,103 @@
+#include "subsystem/ode_equations.hpp"
+
+#include <algorithm>
+
+#include "subsystem/expression_program.hpp"
+#include "subsystem/ode_layout.hpp"
+#include "subsystem/ode_model.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+program compile(const std::vector<expression>& formulas) {
+    std::vector<assignment> all;
+    for (int i = 0; const auto& formula : formulas) all.push_back({formula, i++});
+    return program(all);
+}
+
+/// Only the entries that can differ from zero, column-major.
+program compile_jacobian(const ode_model& model) {
+    const int n = static_cast<int>(model.states.size());
+    std::vector<assignment> entries;
+    for (int i = 0; i < n; ++i) {
+        const expression& f = model.derivatives[static_cast<std::size_t>(i)];
+        for (const auto& v : variables_of(f)) {
+            if (v.bank != ode_model::state_bank) continue;
+            const expression entry = partial_derivative(f, v);
+            if (!entry.is(0)) entries.push_back({entry, i + v.index * n});
+        }
+    }
+    return program(entries);
+}
+
+class ode_equations final : public equations {
+   public:
+    ode_equations(const ode_model& model, ode_layout layout)
+        : description_(std::move(layout.description)),
+          derivatives_(compile(model.derivatives)),
+          outputs_(compile(layout.formulas)),
+          jacobian_(compile_jacobian(model)) {
+        description_.type = "ode";
+        for (const auto& s : model.states) initial_.push_back(s.value);
+        std::vector<expression> indicators;
+        for (const auto& e : model.events) {
+            indicators.push_back(e.when);
+            events_.push_back({program(e.set), e.on_rising, e.on_falling});
+        }
+        indicators_ = compile(indicators);
+    }
+
+    const subsystem_description& describe() const noexcept override { return description_; }
+    int state_count() const override { return static_cast<int>(initial_.size()); }
+    void initial_state(double, double* x) const override { std::copy(initial_.begin(), initial_.end(), x); }
+
+    void derivatives(double t, const double* x, const double* u, double* dx) const override {
+        derivatives_.evaluate({&t, x, u}, dx);
+    }
+
+    void outputs(double t, const double* x, const double* u, double* y) const override {
+        outputs_.evaluate({&t, x, u}, y);
+    }
+
+    bool jacobian(double t, const double* x, const double* u, double* dfdx) const override {
+        std::fill_n(dfdx, initial_.size() * initial_.size(), 0.0);
+        jacobian_.evaluate({&t, x, u}, dfdx);
+        return true;
+    }
+
+    int event_count() const override { return static_cast<int>(events_.size()); }
+
+    void event_indicators(double t, const double* x, const double* u, double* z) const override {
+        indicators_.evaluate({&t, x, u}, z);
+    }
+
+    bool apply_event(int event, bool rising, double t, double* x, const double* u) override {
+        const jump& e = events_[static_cast<std::size_t>(event)];
+        if (rising ? !e.on_rising : !e.on_falling) return false;
+        // A program computes everything before it writes: all new values see the state before the event.
+        e.set.evaluate({&t, x, u}, x);
+        return true;
+    }
+
+   private:
+    struct jump {
+        program set;
+        bool on_rising;
+        bool on_falling;
+    };
+
+    subsystem_description description_;
+    std::vector<double> initial_;
+    program derivatives_, outputs_, jacobian_, indicators_;
+    std::vector<jump> events_;
+};
+
+}  // namespace
+
+std::unique_ptr<equations> make_ode_equations(const subsystem_spec& spec) {
+    const ode_model model = read_ode_model(spec);
+    return std::make_unique<ode_equations>(model, lay_out(model, spec));
+}
+
+}  // namespace mdpcosim

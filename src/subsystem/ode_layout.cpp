@@ -1,0 +1,108 @@
+#include "subsystem/ode_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/units.hpp"
+#include "subsystem/ode_ports.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+class layout_builder {
+   public:
+    explicit layout_builder(const ode_model& model) : model_(model) {}
+
+    void add_inputs(std::optional<int> user_limit) {
+        for (const auto& i : model_.inputs) {
+            input_variable variable;
+            variable.name = i.name;
+            variable.unit = i.unit;
+            variable.slot = static_cast<int>(layout_.description.inputs.size());
+            variable.start = i.value;
+            variable.max_degree = std::min(variable.max_degree, user_limit.value_or(variable.max_degree));
+            layout_.description.inputs.push_back(std::move(variable));
+        }
+    }
+
+    void add_outputs() {
+        for (const auto& o : model_.outputs) add_output(o.name, o.unit, o.description, o.value);
+        for (std::size_t i = 0; i < model_.outputs.size(); ++i) rate_of(static_cast<int>(i));
+    }
+
+    /// Motion that the user left out is taken from the exact derivative of what stands before it.
+    void add_port(port added) {
+        if (added.causality == causality::takes_load) {
+            const auto& names = info(added.kind).motion;
+            for (std::size_t order = 1; order < 3; ++order)
+                if (added.motion[order] < 0 && !names[order].empty() && added.motion[order - 1] >= 0)
+                    added.motion[order] = rate_of(added.motion[order - 1]);
+        }
+        layout_.description.ports.push_back(std::move(added));
+    }
+
+    ode_layout finish() { return std::move(layout_); }
+
+   private:
+    int add_output(const std::string& name, const std::string& unit, const std::string& description,
+                   const expression& formula) {
+        output_variable variable;
+        variable.name = name;
+        variable.unit = unit;
+        variable.description = description;
+        variable.slot = static_cast<int>(layout_.formulas.size());
+        for (const auto& v : variables_of(formula))
+            if (v.bank == ode_model::input_bank) variable.direct.push_back(v.index);
+        layout_.description.outputs.push_back(variable);
+        layout_.formulas.push_back(formula);
+        numbers_.push_back(numbering_.number_of(formula));
+        return variable.slot;
+    }
+
+    /// The slot of dy/dt = y_t + sum of y_xi f_i; -1 when y depends on an input, whose rate is not known.
+    int rate_of(int slot) {
+        const auto at = static_cast<std::size_t>(slot);
+        if (const int known = layout_.description.outputs[at].rate_slot; known >= 0) return known;
+        if (!layout_.description.outputs[at].direct.empty()) return -1;
+        const expression rate = derivative(layout_.formulas[at], [this](variable_id v) {
+            return v.bank == ode_model::time_bank ? expression(1.0)
+                                                  : model_.derivatives[static_cast<std::size_t>(v.index)];
+        });
+        const std::string name = layout_.description.outputs[at].name;
+        const std::string unit = rate_unit(layout_.description.outputs[at].unit);
+        int found = find_formula(rate, unit);
+        if (found < 0) found = add_output(fmt::format("der({})", name), unit, fmt::format("rate of {}", name), rate);
+        auto& output = layout_.description.outputs[at];
+        output.rate_slot = found;
+        output.rate_needs_input = depends_on_bank(rate, ode_model::input_bank);
+        return found;
+    }
+
+    int find_formula(const expression& formula, const std::string& unit) {
+        const int number = numbering_.number_of(formula);
+        for (std::size_t i = 0; i < numbers_.size(); ++i)
+            if (numbers_[i] == number && units_fit(layout_.description.outputs[i].unit, unit))
+                return static_cast<int>(i);
+        return -1;
+    }
+
+    const ode_model& model_;
+    ode_layout layout_;
+    value_numbering numbering_;
+    std::vector<int> numbers_;  // of the formulas, by slot
+};
+
+}  // namespace
+
+ode_layout lay_out(ode_model model, const subsystem_spec& spec) {
+    const std::vector<port> ports = resolve_ode_ports(spec, model);
+    layout_builder builder(model);
+    builder.add_inputs(spec.input_degree);
+    builder.add_outputs();
+    for (const auto& p : ports) builder.add_port(p);
+    return builder.finish();
+}
+
+}  // namespace mdpcosim

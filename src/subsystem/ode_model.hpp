@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenario/spec.hpp"
+#include "subsystem/expression.hpp"
+#include "subsystem/expression_program.hpp"
+
+namespace mdpcosim {
+
+/// A state with its initial value, an input with its start value or a parameter; in SI.
+struct ode_variable {
+    std::string name;
+    std::string unit;  ///< empty: written without unit
+    double value = 0;
+    location where;
+};
+
+struct ode_formula {
+    std::string name;
+    std::string unit;  ///< empty: unknown
+    std::string description;
+    location where;
+    expression value;
+};
+
+struct ode_jump {
+    expression when;
+    bool on_rising = true;
+    bool on_falling = true;
+    std::vector<assignment> set;  ///< target: index of the state
+};
+
+/// What a user wrote under `ode:`, names resolved and expressions parsed. Parameters and `$lets` are constants inside
+/// the expressions, outputs that are used by others are put in; what remains are time, states and inputs, in these
+/// banks.
+struct ode_model {
+    static constexpr int time_bank = 0;
+    static constexpr int state_bank = 1;
+    static constexpr int input_bank = 2;
+
+    std::vector<ode_variable> parameters, states, inputs;
+    std::vector<expression> derivatives;  ///< of the states
+    std::vector<ode_formula> outputs;     ///< the states, then the user's outputs
+    std::vector<ode_jump> events;
+};
+
+/// Mistakes are user errors at their place in the scenario.
+ode_model read_ode_model(const subsystem_spec& spec);
+
+}  // namespace mdpcosim

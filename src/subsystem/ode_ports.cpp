@@ -1,0 +1,184 @@
+#include "subsystem/ode_ports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/suggest.hpp"
+#include "core/units.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+template <class Variables>
+int find_by_name(const Variables& variables, std::string_view name) {
+    const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.name == name; });
+    return found == variables.end() ? -1 : static_cast<int>(found - variables.begin());
+}
+
+class port_resolver {
+   public:
+    port_resolver(const subsystem_spec& spec, ode_model& model)
+        : spec_(spec), model_(model), owners_(model.inputs.size()) {}
+
+    port resolve(const port_spec& written) {
+        written_ = &written;
+        port made;
+        made.name = written.name;
+        made.kind = kind();
+        made.causality = read_causality();
+        info_ = &info(made.kind);
+        takes_load_ = made.causality == causality::takes_load;
+        for (const auto& s : written.variables) {
+            if (s.name == info_->load) {
+                take(s, made.load, info_->load_unit, takes_load_);
+            } else {
+                const auto order = static_cast<std::size_t>(motion_order(s));
+                take(s, made.motion[order], info_->motion_unit[order], !takes_load_);
+            }
+        }
+        check_complete(made);
+        return made;
+    }
+
+   private:
+    [[noreturn]] void fail(const location& where, const std::string& message) const {
+        throw user_error(where, fmt::format("subsystem '{}': port '{}': {}", spec_.name, written_->name, message));
+    }
+
+    port_kind kind() const {
+        const text& name = written_->kind;
+        std::vector<std::string> allowed;
+        for (const auto& k : port_kinds())
+            if (k.kind != port_kind::signal && k.kind != port_kind::frame) allowed.push_back(k.name);
+        if (name.empty()) fail(written_->where, fmt::format("'kind' is missing. Allowed: {}.", name_list(allowed)));
+        const auto found = find_port_kind(name.value);
+        if (!found)
+            fail(name.where, fmt::format("kind '{}' does not exist. Allowed: {}.{}", name.value, name_list(allowed),
+                                         did_you_mean(name.value, allowed)));
+        if (*found == port_kind::signal)
+            fail(name.where,
+                 "kind 'signal' is not allowed: signals join inputs and outputs of an ode by their names, "
+                 "without a port.");
+        if (*found == port_kind::frame)
+            fail(name.where,
+                 fmt::format("kind 'frame' is not allowed: equations written in a scenario have scalar ports "
+                             "only. Allowed: {}.",
+                             name_list(allowed)));
+        return *found;
+    }
+
+    causality read_causality() const {
+        const text& given = written_->causality;
+        if (given.empty() || given.value == "takes-load") return causality::takes_load;
+        if (given.value == "takes-motion") return causality::takes_motion;
+        static const std::vector<std::string> allowed{"takes-load", "takes-motion"};
+        fail(given.where, fmt::format("causality '{}' does not exist. Allowed: {}.{}", given.value, name_list(allowed),
+                                      did_you_mean(given.value, allowed)));
+    }
+
+    std::vector<std::string> variable_names() const {
+        std::vector<std::string> names;
+        for (const auto& name : info_->motion)
+            if (!name.empty()) names.push_back(name);
+        names.push_back(info_->load);
+        return names;
+    }
+
+    int motion_order(const setting& s) const {
+        for (int order = 0; order < 3; ++order)
+            if (!s.name.empty() && info_->motion[static_cast<std::size_t>(order)] == s.name) return order;
+        fail(s.where, unknown_name("variable", s.name, fmt::format("A {} port", info_->name), variable_names()));
+    }
+
+    void take(const setting& s, int& place, const std::string& unit, bool wants_input) {
+        if (s.list || s.values.size() != 1 || s.values.front().empty())
+            fail(s.where, fmt::format("'{}': the name of one variable is expected.", s.name));
+        if (place >= 0) fail(s.where, fmt::format("'{}' is given twice.", s.name));
+        const text& target = s.values.front();
+        place = wants_input ? find_input(s, target) : find_output(s, target);
+        auto& own_unit = wants_input ? model_.inputs[static_cast<std::size_t>(place)].unit
+                                     : model_.outputs[static_cast<std::size_t>(place)].unit;
+        if (!units_fit(own_unit, unit))
+            fail(target.where, fmt::format("'{}' needs a variable in '{}', but '{}' is in '{}'.", s.name, unit,
+                                           target.value, own_unit));
+        if (own_unit.empty()) own_unit = unit;
+    }
+
+    int find_input(const setting& s, const text& target) {
+        const int input = find_by_name(model_.inputs, target.value);
+        if (input < 0) {
+            refuse_other_kind(s, target, "an input");
+            fail(target.where, fmt::format("'{}': {}", s.name,
+                                           unknown_name("input", target.value, "The subsystem", names(model_.inputs))));
+        }
+        auto& owner = owners_[static_cast<std::size_t>(input)];
+        if (!owner.empty())
+            fail(target.where,
+                 fmt::format("'{}': input '{}' already belongs to port '{}'. Every port needs inputs of its own.",
+                             s.name, target.value, owner));
+        owner = written_->name;
+        return input;
+    }
+
+    int find_output(const setting& s, const text& target) const {
+        const int output = find_by_name(model_.outputs, target.value);
+        if (output >= 0) return output;
+        refuse_other_kind(s, target, "a state or an output");
+        fail(target.where,
+             fmt::format("'{}': {}", s.name,
+                         unknown_name("state or output", target.value, "The subsystem", names(model_.outputs))));
+    }
+
+    /// The name exists, but as something that cannot stand here: says what the port's causality asks for.
+    void refuse_other_kind(const setting& s, const text& target, std::string_view wanted) const {
+        std::string found;
+        if (find_by_name(model_.inputs, target.value) >= 0) found = "an input";
+        if (find_by_name(model_.parameters, target.value) >= 0) found = "a parameter";
+        if (find_by_name(model_.outputs, target.value) >= 0) found = "an output";
+        if (find_by_name(model_.states, target.value) >= 0) found = "a state";
+        if (found.empty()) return;
+        fail(target.where,
+             fmt::format("'{}' is mapped to '{}', which is {}, but must be {}: the port {}. {}", s.name, target.value,
+                         found, wanted,
+                         takes_load_ ? "takes its load and gives its motion" : "takes its motion and gives its load",
+                         takes_load_ ? "Write 'causality: takes-motion' for the reverse."
+                                     : "Leave out 'causality: takes-motion' for the reverse."));
+    }
+
+    void check_complete(const port& made) const {
+        // Of a hydraulic port the flow is enough: the master integrates it to the volume.
+        const bool flow_only = made.kind == port_kind::hydraulic && made.motion[1] >= 0;
+        const bool no_motion = made.motion[0] < 0 && !flow_only;
+        if (!no_motion && made.load >= 0) return;
+        const std::string& missing = no_motion ? info_->motion[0] : info_->load;
+        fail(written_->where,
+             fmt::format("'{}' is missing. A {} port maps: {}.", missing, info_->name, name_list(variable_names())));
+    }
+
+    template <class Variables>
+    static std::vector<std::string> names(const Variables& variables) {
+        std::vector<std::string> list;
+        for (const auto& v : variables) list.push_back(v.name);
+        return list;
+    }
+
+    const subsystem_spec& spec_;
+    ode_model& model_;
+    std::vector<std::string> owners_;  // by input: the port it belongs to
+    const port_spec* written_ = nullptr;
+    const port_kind_info* info_ = nullptr;
+    bool takes_load_ = true;
+};
+
+}  // namespace
+
+std::vector<port> resolve_ode_ports(const subsystem_spec& spec, ode_model& model) {
+    port_resolver resolver(spec, model);
+    std::vector<port> ports;
+    for (const auto& written : spec.ports) ports.push_back(resolver.resolve(written));
+    return ports;
+}
+
+}  // namespace mdpcosim
