@@ -33,12 +33,14 @@ class solver {
     /// x was changed from outside at time t.
     virtual void reset(double t, std::span<const double> x) = 0;
 
-    /// What the solver itself remembers besides x (its step size), as plain numbers, for save/restore. A solver that
-    /// remembers more than fits here (multistep without restart) says so by saves() == false.
+    /// What the solver itself remembers besides x (its step size, the sides of the event indicators), as memory_size()
+    /// plain numbers, for save/restore; after initialise(). A solver that remembers more than fits here (multistep
+    /// without restart) says so by saves() == false.
     virtual bool saves() const { return true; }
     virtual std::string why_not_saved() const { return {}; }
-    virtual double memory() const { return 0; }
-    virtual void set_memory(double /*value*/) {}
+    virtual std::size_t memory_size() const { return 0; }
+    virtual void memory(std::span<double> /*into*/) const {}
+    virtual void set_memory(std::span<const double> /*from*/) {}
 
     virtual subsystem_statistics statistics() const = 0;
 };

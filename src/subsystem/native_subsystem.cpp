@@ -1,0 +1,91 @@
+#include "subsystem/native_subsystem.hpp"
+
+#include <algorithm>
+
+#include "subsystem/solvers/interval.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+struct native_snapshot final : snapshot {
+    double time = 0;
+    std::vector<double> numbers;  ///< the state, then the solver's memory
+};
+
+class native_subsystem final : public subsystem {
+   public:
+    native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator)
+        : model_(std::move(model)),
+          integrator_(std::move(integrator)),
+          n_(static_cast<std::size_t>(model_->state_count())),
+          numbers_(std::make_unique<double[]>(n_ + static_cast<std::size_t>(model_->describe().input_count()))) {}
+
+    const subsystem_description& describe() const noexcept override { return model_->describe(); }
+
+    capabilities offers() const override {
+        return {.save_restore = integrator_->saves(),
+                .own_equations = true,
+                .why_no_save_restore = integrator_->saves() ? std::string{} : integrator_->why_not_saved()};
+    }
+
+    void initialise(double t0) override {
+        time_ = t0;
+        model_->initial_state(t0, x().data());
+        integrator_->initialise(*model_, t0, x());
+    }
+
+    void outputs(std::span<const double> u, std::span<double> y) override {
+        model_->outputs(time_, numbers_.get(), u.data(), y.data());
+    }
+
+    void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
+        integrator_->integrate(step.begin, step.end, inputs, x());
+        time_ = step.end;
+        double* u = numbers_.get() + n_;
+        input_values(inputs, step.end - step.begin, u);
+        model_->outputs(time_, numbers_.get(), u, y.data());
+    }
+
+    std::unique_ptr<snapshot> make_snapshot() const override {
+        if (!integrator_->saves()) return subsystem::make_snapshot();
+        auto made = std::make_unique<native_snapshot>();
+        made->numbers.resize(n_ + integrator_->memory_size());
+        return made;
+    }
+
+    void save(snapshot& into) override {
+        auto& s = static_cast<native_snapshot&>(into);
+        s.time = time_;
+        s.numbers.resize(n_ + integrator_->memory_size());  // allocates only if the snapshot was made before initialise()
+        std::ranges::copy(x(), s.numbers.begin());
+        integrator_->memory(std::span(s.numbers).subspan(n_));
+    }
+
+    void restore(const snapshot& from) override {
+        const auto& s = static_cast<const native_snapshot&>(from);
+        time_ = s.time;
+        std::copy_n(s.numbers.begin(), n_, numbers_.get());
+        integrator_->reset(time_, x());
+        integrator_->set_memory(std::span(s.numbers).subspan(n_));
+    }
+
+    subsystem_statistics statistics() const override { return integrator_->statistics(); }
+
+   private:
+    std::span<double> x() { return {numbers_.get(), n_}; }
+
+    std::unique_ptr<equations> model_;
+    std::unique_ptr<solver> integrator_;
+    std::size_t n_;
+    std::unique_ptr<double[]> numbers_;  ///< state and room for input values, one allocation
+    double time_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<subsystem> make_native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator) {
+    return std::make_unique<native_subsystem>(std::move(model), std::move(integrator));
+}
+
+}  // namespace mdpcosim

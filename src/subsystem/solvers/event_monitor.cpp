@@ -1,0 +1,52 @@
+#include "subsystem/solvers/event_monitor.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+/// More than this in one macro step is chattering: the model switches to and fro without end.
+constexpr int most_events = 10000;
+
+}  // namespace
+
+event_monitor::event_monitor(equations& model, std::string_view solver_name)
+    : model_(model),
+      solver_name_(solver_name),
+      z_(static_cast<std::size_t>(model.event_count())),
+      side_(static_cast<std::size_t>(model.event_count())) {}
+
+std::span<const double> event_monitor::evaluate(double t, const double* x, const double* u) {
+    model_.event_indicators(t, x, u, z_.data());
+    return z_;
+}
+
+bool event_monitor::jump(double t, double* x, const double* u) {
+    evaluate(t, x, u);
+    bool changed = false;
+    for (std::size_t i = 0; i < z_.size(); ++i)
+        if (z_[i] * side_[i] < 0) changed |= apply(i, z_[i] > 0, t, x, u);
+    remember(t, x, u);
+    return changed;
+}
+
+void event_monitor::remember(double t, const double* x, const double* u) {
+    evaluate(t, x, u);
+    for (std::size_t i = 0; i < z_.size(); ++i)
+        if (z_[i] != 0) side_[i] = z_[i] > 0 ? 1 : -1;
+}
+
+bool event_monitor::apply(std::size_t i, bool rising, double t, double* x, const double* u) {
+    if (++in_interval_ > most_events)
+        throw run_error(fmt::format("{} at t = {:.9g}: more than {} events in one macro step, the last of indicator {} "
+                                    "(chattering). Give the model a hysteresis, or a state for the motion on the boundary",
+                                    solver_name_, t, most_events, i));
+    const bool changed = model_.apply_event(static_cast<int>(i), rising, t, x, u);
+    if (changed) ++events_;
+    return changed;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,296 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <span>
+
+#include "subsystem/solver.hpp"
+#include "subsystem/solvers/event_monitor.hpp"
+#include "subsystem/solvers/interval.hpp"
+
+/// The frame of all fixed-step solvers; a method supplies one micro step.
+///
+/// A method is a struct with
+///     static constexpr const char* name;
+///     std::size_t work_size(std::size_t n) const;                                 doubles of scratch it needs
+///     void prepare(equations& model, const double* x, double t, double* u);       once, may allocate
+///     void step(micro_step& m, double s, double h);                               m.x from begin + s to begin + s + h
+/// Without events the frame costs a few comparisons. With events every micro step is searched for changes of side; the
+/// time of the first is found by bracketing, re-stepping from the micro step's start with the same method.
+namespace mdpcosim {
+
+/// What a method works on.
+struct micro_step {
+    equations* model = nullptr;
+    std::span<const polynomial> inputs;
+    double begin = 0;  ///< of the macro step
+    double* x = nullptr;
+    double* u = nullptr;
+    double* work = nullptr;
+    std::size_t n = 0;
+    std::int64_t evaluations = 0;
+
+    /// f at begin + s.
+    void derivatives(double s, const double* state, double* dx) {
+        input_values(inputs, s, u);
+        model->derivatives(begin + s, state, u, dx);
+        ++evaluations;
+    }
+};
+
+/// Number of equal micro steps for a span: the smallest whose size is at most `step`.
+inline std::int64_t micro_step_count(double span, double step) {
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(span / step - 1e-9)));
+}
+
+[[noreturn]] void throw_not_finite(const char* solver, double t, const double* x, std::size_t n);
+[[noreturn]] void throw_bad_time_event(const char* solver, double t, double event);
+
+/// The option `step`, and the one way to read it (0: not given).
+std::vector<parameter_info> fixed_step_options();
+double step_option(const parameter_values& options);
+
+/// Storage and bracketing for models with events, in its own allocation so that others stay small.
+struct fixed_step_events {
+    fixed_step_events(equations& model, std::size_t n, const char* name);
+
+    event_monitor monitor;
+    std::vector<double> x0;      ///< state at the micro step's start
+    std::vector<double> z0, z1;  ///< indicators at its start and end
+    std::vector<double> dx;
+};
+
+template <class Method>
+class fixed_step_solver final : public solver {
+   public:
+    explicit fixed_step_solver(double step) : step_(step) {}
+
+    void initialise(equations& model, double t0, std::span<double> x) override;
+    void integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) override;
+    void reset(double, std::span<const double>) override { next_event_ = std::numeric_limits<double>::quiet_NaN(); }
+
+    std::size_t memory_size() const override { return events_ ? events_->monitor.count() : 0; }
+    void memory(std::span<double> into) const override {
+        if (events_) std::ranges::copy(events_->monitor.sides(), into.begin());
+    }
+    void set_memory(std::span<const double> from) override {
+        if (events_) std::ranges::copy(from, events_->monitor.sides().begin());
+    }
+
+    subsystem_statistics statistics() const override {
+        return {micro_steps_, now_.evaluations, 0, time_events_ + (events_ ? events_->monitor.events() : 0)};
+    }
+
+   private:
+    void split(double begin, double end);
+    void run(double s, double s_end);
+    void run_with_events(double s, double s_end);
+    void step_with_events(double s, double h);
+    double first_change(double s, double h);
+    bool misjudged(std::size_t i, double s, double h);
+    double locate(std::size_t i, double s, double h);
+    double indicator(std::size_t i, double s, double tau);
+    void apply_events(double s, double tau, bool more);
+
+    Method method_;
+    micro_step now_;
+    double step_;
+    double next_event_ = std::numeric_limits<double>::quiet_NaN();  ///< cached; NaN: ask the model
+    std::int64_t micro_steps_ = 0;
+    std::int64_t time_events_ = 0;
+    std::unique_ptr<double[]> work_;
+    std::unique_ptr<fixed_step_events> events_;
+};
+
+template <class Method>
+void fixed_step_solver<Method>::initialise(equations& model, double t0, std::span<double> x) {
+    now_.model = &model;
+    now_.n = x.size();
+    const auto inputs = static_cast<std::size_t>(model.describe().input_count());
+    work_ = std::make_unique<double[]>(inputs + method_.work_size(now_.n));
+    now_.u = work_.get();
+    now_.work = work_.get() + inputs;
+    method_.prepare(model, x.data(), t0, now_.u);
+    if (model.event_count() > 0) events_ = std::make_unique<fixed_step_events>(model, now_.n, Method::name);
+}
+
+template <class Method>
+void fixed_step_solver<Method>::integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) {
+    now_.inputs = inputs;
+    now_.begin = begin;
+    now_.x = x.data();
+    if (events_) {
+        events_->monitor.start_interval();
+        input_values(inputs, 0, now_.u);
+        events_->monitor.jump(begin, now_.x, now_.u);
+    }
+    if (end <= next_event_) [[likely]]
+        run(0, end - begin);
+    else
+        split(begin, end);
+    if (!all_finite(x.data(), x.size())) throw_not_finite(Method::name, end, x.data(), x.size());
+}
+
+/// The macro step in pieces between time events. An event at `end` belongs to the next step.
+template <class Method>
+void fixed_step_solver<Method>::split(double begin, double end) {
+    double t = begin;
+    for (;;) {
+        next_event_ = now_.model->next_time_event(t);
+        if (!(next_event_ > t)) throw_bad_time_event(Method::name, t, next_event_);
+        if (next_event_ >= end) break;
+        if (next_event_ - t > time_resolution(t)) run(t - begin, just_before(next_event_) - begin);
+        t = next_event_;
+        ++time_events_;
+    }
+    if (end - t > time_resolution(t)) run(t - begin, end - begin);
+}
+
+template <class Method>
+void fixed_step_solver<Method>::run(double s, double s_end) {
+    if (events_) return run_with_events(s, s_end);
+    if (step_ == 0) {
+        method_.step(now_, s, s_end - s);
+        ++micro_steps_;
+        return;
+    }
+    const std::int64_t n = micro_step_count(s_end - s, step_);
+    const double h = (s_end - s) / static_cast<double>(n);
+    for (std::int64_t i = 0; i < n; ++i) method_.step(now_, s + static_cast<double>(i) * h, h);
+    micro_steps_ += n;
+}
+
+template <class Method>
+void fixed_step_solver<Method>::run_with_events(double s, double s_end) {
+    const std::int64_t n = step_ == 0 ? 1 : micro_step_count(s_end - s, step_);
+    const double h = (s_end - s) / static_cast<double>(n);
+    input_values(now_.inputs, s, now_.u);
+    std::ranges::copy(events_->monitor.evaluate(now_.begin + s, now_.x, now_.u), events_->z0.begin());
+    for (std::int64_t i = 0; i < n; ++i) step_with_events(s + static_cast<double>(i) * h, h);
+}
+
+/// One micro step, cut at every event inside it.
+template <class Method>
+void fixed_step_solver<Method>::step_with_events(double s, double h) {
+    auto& e = *events_;
+    const double whole = h;
+    while (h > 1e-13 * whole) {
+        std::copy_n(now_.x, now_.n, e.x0.begin());
+        method_.step(now_, s, h);
+        ++micro_steps_;
+        input_values(now_.inputs, s + h, now_.u);
+        std::ranges::copy(e.monitor.evaluate(now_.begin + s + h, now_.x, now_.u), e.z1.begin());
+        const double tau = first_change(s, h);
+        if (tau > h) {
+            for (std::size_t i = 0; i < e.z1.size(); ++i)
+                if (e.z1[i] != 0) e.monitor.sides()[i] = e.z1[i] > 0 ? 1 : -1;
+            std::swap(e.z0, e.z1);
+            return;
+        }
+        apply_events(s, tau, h - tau > 1e-13 * whole);
+        s += tau;
+        h -= tau;
+    }
+}
+
+/// Time of the first change of side in (0, h], or infinity. Leaves the state at the step's end untouched if there is none.
+template <class Method>
+double fixed_step_solver<Method>::first_change(double s, double h) {
+    auto& e = *events_;
+    double first = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < e.z1.size(); ++i) {
+        if (!(e.z1[i] * e.monitor.sides()[i] < 0)) continue;
+        if (misjudged(i, s, h)) continue;
+        if (first <= h && indicator(i, s, first) * e.monitor.sides()[i] > 0) continue;
+        first = locate(i, s, std::min(first, h));
+    }
+    if (first > h) {  // the search has moved the state
+        std::copy(e.x0.begin(), e.x0.end(), now_.x);
+        method_.step(now_, s, h);
+    }
+    return first;
+}
+
+/// After an event the side is the direction of motion, while the indicator may still be a rounding error on the other
+/// side. Where a short step does not bring it over, the side was wrong and there is no event.
+template <class Method>
+bool fixed_step_solver<Method>::misjudged(std::size_t i, double s, double h) {
+    auto& e = *events_;
+    if (e.z0[i] * e.monitor.sides()[i] > 0) return false;
+    if (indicator(i, s, 1e-9 * h) * e.monitor.sides()[i] > 0) return false;
+    e.monitor.sides()[i] = e.z1[i] > 0 ? 1 : -1;
+    return true;
+}
+
+/// Illinois method with a bisection now and then; ends on the far side of the root.
+template <class Method>
+double fixed_step_solver<Method>::locate(std::size_t i, double s, double h) {
+    auto& e = *events_;
+    const double side = e.monitor.sides()[i];
+    double a = e.z0[i] * side > 0 ? 0 : 1e-9 * h;
+    double z_a = a > 0 ? indicator(i, s, a) : e.z0[i];
+    double b = h;
+    double z_b = indicator(i, s, h);
+    const double resolution = 1e-12 * h + 0.25 * time_resolution(now_.begin + s);
+    for (int iteration = 1; b - a > resolution && z_b != 0 && iteration < 200; ++iteration) {
+        double tau = b - z_b * (b - a) / (z_b - z_a);
+        if (iteration % 4 == 0 || !(tau > a && tau < b)) tau = 0.5 * (a + b);
+        const double z = indicator(i, s, tau);
+        if (z * side > 0) {
+            a = tau;
+            z_a = z;
+            z_b *= 0.5;
+        } else {
+            b = tau;
+            z_b = z;
+            z_a *= 0.5;
+        }
+    }
+    return b;
+}
+
+/// Indicator i after a step of size tau from the micro step's start; the state is left there.
+template <class Method>
+double fixed_step_solver<Method>::indicator(std::size_t i, double s, double tau) {
+    auto& e = *events_;
+    std::copy(e.x0.begin(), e.x0.end(), now_.x);
+    method_.step(now_, s, tau);
+    input_values(now_.inputs, s + tau, now_.u);
+    return e.monitor.evaluate(now_.begin + s + tau, now_.x, now_.u)[i];
+}
+
+/// All events at s + tau. `more`: the step goes on, and the sides are set by the motion after the event.
+template <class Method>
+void fixed_step_solver<Method>::apply_events(double s, double tau, bool more) {
+    auto& e = *events_;
+    std::copy(e.x0.begin(), e.x0.end(), now_.x);
+    method_.step(now_, s, tau);
+    const double t = now_.begin + s + tau;
+    input_values(now_.inputs, s + tau, now_.u);
+    std::ranges::copy(e.monitor.evaluate(t, now_.x, now_.u), e.z1.begin());
+    // z1 becomes the list of what happened: 0 for indicators that kept their side.
+    for (std::size_t i = 0; i < e.z1.size(); ++i)
+        if (e.z1[i] * e.monitor.sides()[i] > 0) e.z1[i] = 0;
+        else e.z1[i] = e.monitor.sides()[i] == 0 ? 0 : -e.monitor.sides()[i];
+    for (std::size_t i = 0; i < e.z1.size(); ++i)
+        if (e.z1[i] != 0) e.monitor.apply(i, e.z1[i] > 0, t, now_.x, now_.u);
+    next_event_ = std::numeric_limits<double>::quiet_NaN();  // the event may have changed it
+    e.monitor.remember(t, now_.x, now_.u);
+    std::ranges::copy(e.monitor.evaluate(t, now_.x, now_.u), e.z0.begin());
+    if (!more) return;
+    const double small = 1e-9 * tau + 64 * time_resolution(t);
+    now_.derivatives(s + tau, now_.x, e.dx.data());
+    for (std::size_t k = 0; k < now_.n; ++k) e.x0[k] = now_.x[k] + small * e.dx[k];
+    input_values(now_.inputs, s + tau + small, now_.u);
+    const auto z = e.monitor.evaluate(t + small, e.x0.data(), now_.u);
+    for (std::size_t i = 0; i < z.size(); ++i)
+        if (e.z1[i] != 0 && z[i] != e.z0[i]) e.monitor.sides()[i] = z[i] > e.z0[i] ? 1 : -1;
+}
+
+template <class Method>
+std::unique_ptr<solver> make_fixed_step(const parameter_values& options) {
+    return std::make_unique<fixed_step_solver<Method>>(step_option(options));
+}
+
+}  // namespace mdpcosim

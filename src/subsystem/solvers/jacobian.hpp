@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "subsystem/equations.hpp"
+
+namespace mdpcosim {
+
+/// df/dx, exact where the model offers it, else by one-sided differences. Column-major, n x n.
+class jacobian_source {
+   public:
+    /// Asks the model once, at (t, x, u), whether it offers its Jacobian.
+    void prepare(const equations& model, double t, const double* x, const double* u);
+
+    bool exact() const { return exact_; }
+
+    /// `f` is the right-hand side at (t, x, u) and `h` the scale of time: x moves by about h f. Returns the number of
+    /// evaluations of the right-hand side.
+    int evaluate(double t, const double* x, const double* u, const double* f, double h, double* dfdx);
+
+   private:
+    const equations* model_ = nullptr;
+    std::size_t n_ = 0;
+    bool exact_ = false;
+    std::vector<double> x_;
+};
+
+}  // namespace mdpcosim

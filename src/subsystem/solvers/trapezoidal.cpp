@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+#include <sundials/sundials_dense.h>
+
+#include "core/error.hpp"
+#include "subsystem/solvers/fixed_step.hpp"
+#include "subsystem/solvers/jacobian.hpp"
+
+/// The implicit trapezoidal rule, order 2, A-stable, without damping at infinity:
+///     x_{n+1} = x_n + h/2 (f(t_n, x_n) + f(t_{n+1}, x_{n+1})).
+/// Newton's method for the increment d = x_{n+1} - x_n, with the matrix A = I - h/2 df/dx factored at the first iterate
+/// and again only where convergence is slow:
+///     A delta = h/2 (f(t_n, x_n) + f(t_{n+1}, x_n + d)) - d,   d += delta.
+/// Hairer, Wanner: Solving Ordinary Differential Equations II, IV.3 and IV.8.
+namespace mdpcosim {
+
+namespace {
+
+struct trapezoidal {
+    static constexpr const char* name = "trapezoidal";
+
+    std::size_t work_size(std::size_t n) const { return 5 * n + n * n; }
+    void prepare(equations& model, const double* x, double t, double* u);
+    void step(micro_step& m, double s, double h);
+
+   private:
+    void factor(micro_step& m, double t, const double* z, const double* f, double h);
+    void fail(double t, double h, const char* reason) const;
+
+    jacobian_source jacobian_;
+    std::vector<double*> columns_;  ///< of A, inside the work array
+    std::vector<sunindextype> pivots_;
+};
+
+void trapezoidal::prepare(equations& model, const double* x, double t, double* u) {
+    for (const auto& input : model.describe().inputs) std::fill_n(u + input.slot, input.size, input.start);
+    jacobian_.prepare(model, t, x, u);
+    columns_.resize(static_cast<std::size_t>(model.state_count()));
+    pivots_.resize(columns_.size());
+}
+
+/// A = I - h/2 df/dx at z, and its LU decomposition. SUNDIALS' dense routines allocate nothing for any n.
+void trapezoidal::factor(micro_step& m, double t, const double* z, const double* f, double h) {
+    const std::size_t n = m.n;
+    double* A = m.work + 5 * n;
+    m.evaluations += jacobian_.evaluate(t, z, m.u, f, h, A);
+    for (std::size_t i = 0; i < n * n; ++i) A[i] *= -0.5 * h;
+    for (std::size_t i = 0; i < n; ++i) {
+        A[i + i * n] += 1;
+        columns_[i] = A + i * n;
+    }
+    const auto size = static_cast<sunindextype>(n);
+    if (SUNDlsMat_denseGETRF(columns_.data(), size, size, pivots_.data()) != 0)
+        fail(t, h, "the matrix I - h/2 df/dx is singular");
+}
+
+void trapezoidal::step(micro_step& m, double s, double h) {
+    constexpr int most_iterations = 25;
+    const std::size_t n = m.n;
+    if (n == 0) return;
+    double *f_0 = m.work, *f_1 = f_0 + n, *d = f_1 + n, *z = d + n, *delta = z + n;
+    m.derivatives(s, m.x, f_0);
+    for (std::size_t i = 0; i < n; ++i) {
+        d[i] = h * f_0[i];
+        z[i] = m.x[i] + d[i];
+    }
+    double before = 0;
+    bool refactor = true;
+    for (int iteration = 0; iteration < most_iterations; ++iteration) {
+        m.derivatives(s + h, z, f_1);
+        if (refactor) factor(m, m.begin + s + h, z, f_1, h);
+        for (std::size_t i = 0; i < n; ++i) delta[i] = 0.5 * h * (f_0[i] + f_1[i]) - d[i];
+        SUNDlsMat_denseGETRS(columns_.data(), static_cast<sunindextype>(n), pivots_.data(), delta);
+        double size = 0;
+        bool finite = true;
+        for (std::size_t i = 0; i < n; ++i) {
+            d[i] += delta[i];
+            z[i] = m.x[i] + d[i];
+            finite = finite && std::isfinite(z[i]);
+            const double scale = std::fabs(m.x[i]) + std::fabs(d[i]);
+            if (scale > 0) size = std::max(size, std::fabs(delta[i]) / scale);
+        }
+        if (!finite) fail(m.begin + s, h, "the right-hand side or the Newton iteration gives values that are not finite");
+        if (size <= 1e-11) {
+            std::copy_n(z, n, m.x);
+            return;
+        }
+        refactor = iteration > 0 && size > 0.1 * before;
+        before = size;
+    }
+    fail(m.begin + s, h, "the Newton iteration does not converge");
+}
+
+void trapezoidal::fail(double t, double h, const char* reason) const {
+    throw run_error(fmt::format("{} at t = {:.9g}: {} (micro step {:.3g} s); take a smaller step", name, t, reason, h));
+}
+
+const solver_registration entry{
+    {"trapezoidal", "implicit trapezoidal rule, fixed step, order 2, A-stable", fixed_step_options(), make_fixed_step<trapezoidal>}};
+
+}  // namespace
+
+}  // namespace mdpcosim
