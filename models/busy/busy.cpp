@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <stdexcept>
 
 #include "core/error.hpp"
 #include "subsystem/description_parts.hpp"
@@ -67,7 +68,7 @@ private:
 
 std::unique_ptr<equations> make(const parameter_values& p) {
     if (p["work"] > 1e12)
-        throw user_error(fmt::format("parameter 'work' is {}; one evaluation must end: at most 1e12", p["work"]));
+        throw std::invalid_argument(fmt::format("parameter 'work' is {}; one evaluation must end: at most 1e12", p["work"]));
     return std::make_unique<busy>(p);
 }
 

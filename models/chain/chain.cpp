@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 
 #include "core/error.hpp"
 #include "subsystem/description_parts.hpp"
 #include "subsystem/model.hpp"
-#include "subsystem/unused_parameters.hpp"
 
 // m v_i' = f_{i+1} - f_i + load_i, f_i = c q + c3 q^3 + d q' + d3 q'^3 with q = x_i - x_{i-1}: the oscillator chain of
 // Kraft, Meyer and Schweizer, eq. (1). States stand as x_1, v_1, x_2, v_2 ..., so that the Jacobian is banded (3 below,
@@ -75,6 +75,8 @@ public:
           d_(p["damping"]),
           c3_(p["cubic-stiffness"]),
           d3_(p["cubic-damping"]),
+          x0_(p.list("x0")),
+          v0_(p.list("v0")),
           x_amplitude_(p["x-amplitude"]),
           v_amplitude_(p["v-amplitude"]),
           seed_(static_cast<std::uint64_t>(p["seed"])),
@@ -82,8 +84,6 @@ public:
           impact_force_(p["impact-force"]),
           impact_duration_(p["impact-duration"]),
           description_(&description(n_)) {
-        if (p.given("x0")) x0_ = p.list("x0");
-        if (p.given("v0")) v0_ = p.list("v0");
         const double share = p["impact-share"], earliest = p["impact-time-min"], latest = p["impact-time-max"];
         for (int i = 0; i < n_; ++i)
             if (random(i, drawn::hit) < share)
@@ -95,8 +95,8 @@ public:
 
     void initial_state(double /*t0*/, double* x) const override {
         const auto value = [this](const std::vector<double>& given, int i, double amplitude, drawn what) {
-            if (given.empty()) return amplitude * (2 * random(i, what) - 1);
-            return given.size() == 1 ? given.front() : given[static_cast<std::size_t>(i)];
+            const double mean = given.size() == 1 ? given.front() : given[static_cast<std::size_t>(i)];
+            return mean + amplitude * (2 * random(i, what) - 1);
         };
         for (int i = 0; i < n_; ++i) {
             x[2 * i] = value(x0_, i, x_amplitude_, drawn::position);
@@ -202,7 +202,7 @@ private:
     int n_;
     chain_end left_, right_;
     double mass_, inverse_mass_, c_, d_, c3_, d3_;
-    std::vector<double> x0_, v0_;  ///< empty: random
+    std::vector<double> x0_, v0_;  ///< one value for all, or n
     double x_amplitude_, v_amplitude_;
     std::uint64_t seed_, first_;
     double impact_force_, impact_duration_;
@@ -210,38 +210,31 @@ private:
     const subsystem_description* description_;
 };
 
-void check_initial_values(const parameter_values& p, std::string_view name, std::string_view amplitude) {
+void check_initial_values(const parameter_values& p, std::string_view name) {
     const std::size_t size = p.list(name).size();
-    if (p.given(name)) refuse_unused(p, {amplitude}, fmt::format("'{}' is given", name));
     if (size != 1 && static_cast<double>(size) != p["n"])
-        throw user_error(fmt::format("parameter '{}' has {} values; {} masses need one value for all or {} values",
-                                     name, size, p["n"], p["n"]));
+        throw std::invalid_argument(fmt::format("parameter '{}' has {} values; {} masses need one value for all or {} values",
+                                                name, size, p["n"], p["n"]));
 }
 
 void check_impacts(const parameter_values& p) {
-    if (!p.given("impact-share"))
-        refuse_unused(p, {"impact-force", "impact-duration", "impact-time-min", "impact-time-max"},
-                      "'impact-share' is not given");
     if (p["impact-share"] == 0) return;
     if (p["impact-share"] > 1)
-        throw user_error(
+        throw std::invalid_argument(
             fmt::format("parameter 'impact-share' is {}; a share lies between 0 and 1", p["impact-share"]));
-    for (const char* name : {"impact-force", "impact-time-max"})
-        if (!p.given(name))
-            throw user_error(fmt::format("parameter '{}' is missing; 'impact-share' asks for impacts", name));
     if (p["impact-time-max"] < p["impact-time-min"])
-        throw user_error(fmt::format("parameter 'impact-time-max' ({} s) lies before 'impact-time-min' ({} s)",
+        throw std::invalid_argument(fmt::format("parameter 'impact-time-max' ({} s) lies before 'impact-time-min' ({} s)",
                                      p["impact-time-max"], p["impact-time-min"]));
 }
 
 std::unique_ptr<equations> make(const parameter_values& p) {
     if (p["n"] > 1e8)
-        throw user_error(fmt::format("parameter 'n' is {}; at most 1e8 masses fit into one subsystem", p["n"]));
+        throw std::invalid_argument(fmt::format("parameter 'n' is {}; at most 1e8 masses fit into one subsystem", p["n"]));
     for (const char* name : {"seed", "first"})
         if (p[name] > 0x1p53)
-            throw user_error(fmt::format("parameter '{}' is {}; at most 2^53 is exact", name, p[name]));
-    check_initial_values(p, "x0", "x-amplitude");
-    check_initial_values(p, "v0", "v-amplitude");
+            throw std::invalid_argument(fmt::format("parameter '{}' is {}; at most 2^53 is exact", name, p[name]));
+    check_initial_values(p, "x0");
+    check_initial_values(p, "v0");
     check_impacts(p);
     return std::make_unique<chain>(p);
 }

@@ -3,7 +3,6 @@
 
 #include "subsystem/description_parts.hpp"
 #include "subsystem/model.hpp"
-#include "subsystem/unused_parameters.hpp"
 
 // m x'' = F - c x - c3 x^3 - d v - d3 v^3 + F_e(t): a mass against the ground; without any term a free mass.
 
@@ -101,17 +100,6 @@ private:
 };
 
 std::unique_ptr<equations> make(const parameter_values& p) {
-    switch (static_cast<excitation>(static_cast<int>(p["excitation"]))) {
-        case excitation::none:
-            refuse_unused(p, {"amplitude", "frequency", "phase", "step-time"}, "'excitation' is 'none'");
-            break;
-        case excitation::harmonic:
-            refuse_unused(p, {"step-time"}, "'excitation' is 'harmonic'");
-            break;
-        case excitation::step:
-            refuse_unused(p, {"frequency", "phase"}, "'excitation' is 'step'");
-            break;
-    }
     return std::make_unique<mass_spring_damper>(p);
 }
 

@@ -2,11 +2,11 @@
 
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 
 #include "core/error.hpp"
 #include "subsystem/description_parts.hpp"
 #include "subsystem/model.hpp"
-#include "subsystem/unused_parameters.hpp"
 
 // y = offset + amplitude s(t - start), s = 0 before the start; the README lists the shapes s.
 // Values and rates are those from the right, so that a step has its new value at the time of the step.
@@ -120,31 +120,10 @@ private:
     double offset_, amplitude_, start_, duration_, period_, omega_, omega_end_, phase_;
 };
 
-void refuse_other_shapes_parameters(shape s, const parameter_values& p) {
-    const auto refuse = [&](std::initializer_list<std::string_view> names) {
-        refuse_unused(p, names, fmt::format("'kind' is '{}'", shape_names[static_cast<std::size_t>(s)]));
-    };
-    switch (s) {
-        case shape::constant:
-            return refuse({"amplitude", "start", "duration", "period", "frequency", "end-frequency", "phase"});
-        case shape::step:
-            return refuse({"duration", "period", "frequency", "end-frequency", "phase"});
-        case shape::ramp:
-            return refuse({"period", "frequency", "end-frequency", "phase"});
-        case shape::sine:
-            return refuse({"duration", "period", "end-frequency"});
-        case shape::pulse:
-            return refuse({"frequency", "end-frequency", "phase"});
-        case shape::chirp:
-            return refuse({"period"});
-    }
-}
-
 std::unique_ptr<equations> make(const parameter_values& p) {
     const auto s = static_cast<shape>(static_cast<int>(p["kind"]));
-    refuse_other_shapes_parameters(s, p);
     if (s == shape::pulse && p["period"] > 0 && p["duration"] >= p["period"])
-        throw user_error(fmt::format("the pulse's duration ({} s) must be shorter than its period ({} s)",
+        throw std::invalid_argument(fmt::format("the pulse's duration ({} s) must be shorter than its period ({} s)",
                                      p["duration"], p["period"]));
     return std::make_unique<source>(p);
 }
