@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "subsystem/file_csv.hpp"
+
+namespace mdpcosim {
+
+/// The columns of a table as functions of time with exact rates.
+///
+/// Between rows: `linear`; `hold` keeps the last row; `cubic` is the monotone piecewise cubic of Fritsch and Butland
+/// (SIAM J. Sci. Stat. Comput. 5 (1984) 300), which has a continuous rate and never overshoots the data. A jump (two
+/// rows of equal time) separates smooth pieces. Outside: `hold` keeps the first and the last row with rate zero;
+/// `repeat` continues with the period last - first time. Values and rates are those of the right side wherever the
+/// sides differ, so that a macro step that begins at a corner sees what is coming.
+class sampled_curves {
+   public:
+    enum class interpolation { linear, hold, cubic };
+    enum class outside { hold, repeat };
+
+    sampled_curves(csv_table table, interpolation between, outside beyond);
+
+    std::size_t count() const { return table_.columns(); }
+
+    /// values and rates have count() elements. One thread at a time: the last place is remembered for a fast search.
+    void evaluate(double t, double* values, double* rates) const;
+
+   private:
+    std::size_t row_at(double t) const;
+    void copy_row(std::size_t row, double* values, double* rates) const;
+    void find_slopes();
+    void find_slopes(std::size_t begin, std::size_t end, std::size_t column);
+
+    csv_table table_;
+    interpolation between_;
+    outside beyond_;
+    std::vector<double> slopes_;  // cubic: by row and column, like the values
+    mutable std::size_t cursor_ = 0;
+};
+
+}  // namespace mdpcosim
