@@ -5,36 +5,27 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <new>
 #include <random>
 
 #include "coupling/test/spring_pair.hpp"
 
-namespace {
-
-long allocations = 0;
-
-void* counted(std::size_t size, std::size_t alignment) {
+// Every way to the heap is counted, Eigen's included, which does not go through operator new. The address sanitizer
+// puts its own functions here; the test of allocations then leaves out.
+static long allocations = 0;
+#ifndef __SANITIZE_ADDRESS__
+extern "C" {
+void* __libc_malloc(std::size_t size) noexcept;
+void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
+void* malloc(std::size_t size) noexcept {
     ++allocations;
-    void* memory = nullptr;
-    if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), size == 0 ? 1 : size) != 0) throw std::bad_alloc();
-    return memory;
+    return __libc_malloc(size);
 }
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
-void* operator new[](std::size_t size) { return counted(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
-void* operator new[](std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+    ++allocations;
+    return __libc_memalign(alignment, size);
+}
+}
+#endif
 
 namespace mdpcosim {
 namespace {
@@ -215,6 +206,13 @@ TEST(network, does_not_allocate_after_finish) {
         }
         s.net.clear_history();
     };
+#ifdef __SANITIZE_ADDRESS__
+    run();
+    GTEST_SKIP() << "the sanitizer owns the heap";
+#endif
+    const long before_vector = allocations;
+    const std::vector<polynomial> counted(3);
+    EXPECT_GT(allocations, before_vector) << "allocations are counted";
     const long before = allocations;
     run();
     run();

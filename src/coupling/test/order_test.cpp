@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 
 #include "coupling/test/spring_pair.hpp"
 
@@ -9,7 +10,7 @@
 /// coupled by a linear spring,
 ///     m x'' + d x' + d3 x'^3 + c x + c3 x^3 = f(t) -+ u ,   u = c_c (x_A - x_B) .
 /// The history is exact: the coupled system is integrated backwards and forwards from a state at t = 0. The error after one
-/// macro step then behaves like H^(P+1). Slopes are the mean gradients (least squares) over H = 2^-4 .. 2^-8; the
+/// macro step then behaves like H^(P+1). Slopes are the mean gradients (least squares) over H = 2^-9 .. 2^-6; the
 /// integrator is the classical Runge-Kutta method with 200 micro steps per macro step in extended precision, whose error
 /// of about 1e-9 H^5 does not count.
 namespace mdpcosim {
@@ -21,7 +22,7 @@ using state = std::array<real, 4>;  // x_A, v_A, x_B, v_B
 constexpr real m_A = 1.0L, c_A = 3.0L, c3_A = 2.0L, d_A = 0.4L, d3_A = 0.3L;
 constexpr real m_B = 0.7L, c_B = 2.0L, c3_B = 1.5L, d_B = 0.3L, d3_B = 0.2L;
 constexpr double c_coupling = 4;
-constexpr state start{0.8L, 0.5L, -0.6L, -0.9L};
+constexpr state start{1.0L, 0.875L, -0.25L, -1.0L};  // all springs stretched, no leading error term near zero
 
 struct loads {
     real A, B;
@@ -89,8 +90,8 @@ std::array<double, 4> one_step_error(const extrapolation_rule& rule, double H) {
 std::array<double, 4> slopes(const extrapolation_rule& rule) {
     std::array<double, 4> xy{};
     double xx = 0;
-    for (int exponent = -10; exponent <= -6; ++exponent) {
-        const double x = exponent + 8;  // centred
+    for (int exponent = -9; exponent <= -6; ++exponent) {
+        const double x = exponent + 7.5;  // centred
         const auto error = one_step_error(rule, std::ldexp(1.0, exponent));
         for (int i = 0; i < 4; ++i) xy[i] += x * std::log2(error[i]);
         xx += x * x;
@@ -119,7 +120,6 @@ TEST(order, table_2_3) {
         {2, 4, 4, 4, make_extrapolation("quad-2-4")},
     };
     for (const auto& [N, R, P_q, P_v, rule] : table) {
-        for (int e=-12;e<=-3;++e){auto a=one_step_error(rule,std::ldexp(1.0,e)),b=one_step_error(rule,std::ldexp(1.0,e-1)); std::printf("DBG %d%d %d  %.3f %.3f %.3f %.3f  %.3g\n",N,R,e,std::log2(a[0]/b[0]),std::log2(a[1]/b[1]),std::log2(a[2]/b[2]),std::log2(a[3]/b[3]),a[0]);}
         EXPECT_EQ(rule.degree, N);
         EXPECT_EQ(rule.R, R);
         const auto slope = slopes(rule);
