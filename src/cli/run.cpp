@@ -30,10 +30,10 @@ struct options {
 };
 
 int run_command(const options& o) {
-    const mdpcosim::scenario s = read_scenario(o.scenario.path(), o.scenario.overrides());
+    mdpcosim::scenario s = read_scenario(o.scenario.path(), o.scenario.overrides());
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
-    const run_summary summary = run(s, {o.out, o.workers, o.quiet || o.json, &interrupted});
+    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted});
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)

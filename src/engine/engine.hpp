@@ -21,7 +21,7 @@ struct run_options {
 /// Runs a scenario and writes results.csv, summary.json and scenario.yaml into the run's folder. A user's mistake leaves as
 /// user_error before anything is written; a failing subsystem or an interrupt ends the run with what was recorded on
 /// disk, told by status and message of the summary.
-run_summary run(const scenario& s, const run_options& options);
+run_summary run(scenario s, const run_options& options);
 
 /// The coupled system as text: subsystems, ports with kind, causality, units and signs, connections, effective degrees,
 /// what will be recorded. Throws user_error as run() would.

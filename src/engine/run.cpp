@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <chrono>
 #include <limits>
@@ -25,7 +26,26 @@ std::filesystem::path default_folder(const scenario& s) {
     return name + ".out";
 }
 
-void describe_system(run_summary& summary, const scenario& s, const assembly& a, const coupling_range& range) {
+/// What is known before the run; the scenario, which can be large, is then no longer needed.
+run_summary describe_before(const scenario& full, const run_folder& folder, const assembly& a) {
+    run_summary summary;
+    summary.scenario = full.path.string();
+    summary.folder = folder.path().string();
+    summary.method = full.method.value;
+    summary.start = full.time.start;
+    summary.end = full.time.end;
+    summary.step = full.time.step;
+    summary.reached = full.time.start;
+    summary.notes = a.notes;
+    for (const auto& spec : full.subsystems) {
+        summary.subsystems.emplace_back();
+        summary.subsystems.back().name = spec.name;
+        summary.subsystems.back().solver = spec.solver.name.value;
+    }
+    return summary;
+}
+
+void describe_after(run_summary& summary, const assembly& a, const coupling_range& range) {
     const transport& subsystems = *a.system.subsystems;
     summary.workers = subsystems.workers();
     summary.parallel_steps = subsystems.parallel_steps();
@@ -33,8 +53,14 @@ void describe_system(run_summary& summary, const scenario& s, const assembly& a,
         const subsystem_index index(i);
         const subsystem_statistics st = subsystems.statistics(index);
         const subsystem_cost cost = subsystems.cost(index);
-        summary.subsystems.push_back({subsystems.name(index), subsystems.describe(index).type, s.subsystems[i].solver.name.value,
-                                      st.micro_steps, st.evaluations, st.rejected, st.events, cost.seconds_per_step, cost.worker});
+        run_summary::subsystem& entry = summary.subsystems[i];
+        entry.type = subsystems.describe(index).type;
+        entry.micro_steps = st.micro_steps;
+        entry.evaluations = st.evaluations;
+        entry.rejected = st.rejected;
+        entry.events = st.events;
+        entry.seconds_per_step = cost.seconds_per_step;
+        entry.worker = cost.worker;
     }
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (a.channels[c].is_signal) continue;
@@ -45,39 +71,34 @@ void describe_system(run_summary& summary, const scenario& s, const assembly& a,
 
 }  // namespace
 
-run_summary run(const scenario& s, const run_options& options) {
+run_summary run(scenario s, const run_options& options) {
     const auto begin = clock::now();
     const std::unique_ptr<method> how = make_method(s);
     assembly a = assemble(s, options.workers);
     how->check(a.system);
     const run_folder folder(options.out.empty() ? default_folder(s) : options.out);
-    const scenario full = resolved(s, a);
-    folder.write("scenario.yaml", write_scenario(full));
-    recorder rows(a.columns, make_csv_sink(folder.file("results.csv"), a.columns));
+    s = resolved(s, a);
+    folder.write("scenario.yaml", write_scenario(s));
+    run_summary summary = describe_before(s, folder, a);
+    const time_spec time = s.time;
+    const auto record_every = s.record.every;
+    s = {};
+    ::malloc_trim(0);
 
-    run_summary summary;
-    summary.scenario = s.path.string();
-    summary.folder = folder.path().string();
-    summary.method = full.method.value;
-    summary.start = s.time.start;
-    summary.end = s.time.end;
-    summary.step = s.time.step;
-    summary.reached = s.time.start;
-    summary.notes = a.notes;
+    recorder rows(a.columns, make_csv_sink(folder.file("results.csv"), a.columns));
     coupling_range range;
     range.low.assign(a.channels.size(), std::numeric_limits<double>::infinity());
     range.high.assign(a.channels.size(), -std::numeric_limits<double>::infinity());
-
     loop_result result;
-    result.reached = s.time.start;
-    progress shown(progress::fitting(options.quiet), s.time.start, s.time.end);
+    result.reached = time.start;
+    progress shown(progress::fitting(options.quiet), time.start, time.end);
     auto loop_begin = clock::now();
     try {
-        a.system.initialise(s.time.start);
+        a.system.initialise(time.start);
         summary.setup_seconds = seconds_since(begin);
         loop_begin = clock::now();
-        run_macro_loop(a.system, *how, time_grid(s.time.start, s.time.end, s.time.step),
-                       {&rows, s.record.every, &shown, &range, options.interrupt}, result);
+        run_macro_loop(a.system, *how, time_grid(time.start, time.end, time.step), {&rows, record_every, &shown, &range, options.interrupt},
+                       result);
         if (result.interrupted) {
             summary.status = "interrupted";
             summary.message = fmt::format("interrupted at t = {} s", result.reached);
@@ -92,7 +113,7 @@ run_summary run(const scenario& s, const run_options& options) {
     summary.reached = result.reached;
     summary.steps = result.steps;
     summary.rows = rows.rows();
-    describe_system(summary, full, a, range);
+    describe_after(summary, a, range);
     folder.write("summary.json", to_json(summary));
     return summary;
 }
