@@ -4,8 +4,8 @@
 
 #include "coupling/network.hpp"
 
-/// A chain of n springs between n + 1 bodies, lin-2-3-opt: one macro step of the network (evaluate, accept, extrapolate,
-/// deliver) without the subsystems. The counter `per_channel` is the time per spring and macro step.
+/// A chain of n springs between n + 1 bodies, lin-2-3-opt: one macro step of the network (evaluate, accept,
+/// extrapolate, deliver) without the subsystems. The counter `per_channel` is the time per spring and macro step.
 ///     build/bench/bench_network
 namespace {
 
@@ -18,10 +18,10 @@ network make_chain(std::size_t springs, const char* extrapolation, int input_deg
     values.set("stiffness", {1e4});
     const auto rule = make_extrapolation(extrapolation);
     for (std::size_t i = 0; i < springs; ++i) {
-        const auto channel = net.add_channel("spring" + std::to_string(i), spring.make(values),
-                                             {{output_slot(2 * i), output_slot(2 * i + 1), 1},
-                                              {output_slot(2 * i + 2), output_slot(2 * i + 3), -1}},
-                                             rule);
+        const auto channel = net.add_channel(
+            "spring" + std::to_string(i), spring.make(values),
+            {{output_slot(2 * i), output_slot(2 * i + 1), 1}, {output_slot(2 * i + 2), output_slot(2 * i + 3), -1}},
+            rule);
         net.add_delivery(input_slot(i), input_degree, {channel, -1});
         net.add_delivery(input_slot(i + 1), input_degree, {channel, 1});
     }
@@ -45,9 +45,8 @@ void chain(benchmark::State& state, const char* extrapolation, int input_degree)
         net.deliver(H, inputs);
         benchmark::ClobberMemory();
     }
-    state.counters["per_channel"] =
-        benchmark::Counter(static_cast<double>(springs),
-                           benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+    state.counters["per_channel"] = benchmark::Counter(
+        static_cast<double>(springs), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 BENCHMARK_CAPTURE(chain, lin_2_3_opt, "lin-2-3-opt", max_degree)->RangeMultiplier(10)->Range(1, 10000);

@@ -57,7 +57,8 @@ void solve_mean(std::span<const double> tau, int R, std::span<double> a, std::sp
             rhs(r, 0) -= moment(tau, column, r) * (column < K ? a[column] : b[column - K]);
     }
     const small_matrix x = moments(tau, R).fullPivLu().solve(rhs);
-    for (int column = 0; column < R; ++column) (column < K ? a[column] : b[column - K]) = static_cast<double>(x(column, 0));
+    for (int column = 0; column < R; ++column)
+        (column < K ? a[column] : b[column - K]) = static_cast<double>(x(column, 0));
 }
 
 /// Interpolation of K values and, with rates, K rates: weights of all monomial coefficients.
@@ -72,7 +73,8 @@ void interpolation_weights(std::span<const double> tau, bool rates, extrapolatio
 }
 
 /// (2.10), (2.34) to (2.36) and (2.38): the polynomial whose mean is sum_k (a_k u + b_k H du).
-void mean_weights(const extrapolation_rule& rule, const coefficients& a, const coefficients& b, extrapolation_weights& w) {
+void mean_weights(const extrapolation_rule& rule, const coefficients& a, const coefficients& b,
+                  extrapolation_weights& w) {
     const int n = rule.degree;
     w.degree = n;
     const double scale = n + 1;
@@ -109,7 +111,8 @@ std::array<double, max_history> constant_grid() {
     return tau;
 }
 
-/// The published free coefficients b_k of the optimised rules: (2.64), (2.65), (2.67), (2.68); b_0 is free for R = 2 only.
+/// The published free coefficients b_k of the optimised rules: (2.64), (2.65), (2.67), (2.68); b_0 is free for R = 2
+/// only.
 struct optimised {
     family kind;
     int R;
@@ -137,17 +140,26 @@ extrapolation_rule named(std::string name, family kind, int K, int R, bool rates
     solve_mean(std::span(tau).first(K), R, rule.a, rule.b);
     switch (kind) {
         case family::poly:
-        case family::hermite: rule.degree = R - 1; break;
-        case family::constant: rule.degree = 0; break;
-        case family::linear: rule.degree = 1; break;
-        case family::quadratic: rule.degree = 2; break;
+        case family::hermite:
+            rule.degree = R - 1;
+            break;
+        case family::constant:
+            rule.degree = 0;
+            break;
+        case family::linear:
+            rule.degree = 1;
+            break;
+        case family::quadratic:
+            rule.degree = 2;
+            break;
     }
     return rule;
 }
 
 std::vector<extrapolation_rule> make_table() {
     std::vector<extrapolation_rule> table;
-    for (int K = 1; K <= max_history; ++K) table.push_back(named(fmt::format("poly-{}", K), family::poly, K, K, false, {}));
+    for (int K = 1; K <= max_history; ++K)
+        table.push_back(named(fmt::format("poly-{}", K), family::poly, K, K, false, {}));
     for (int K = 1; K <= max_rate_points; ++K)
         table.push_back(named(fmt::format("hermite-{}", K), family::hermite, K, 2 * K, true, {}));
     for (const family kind : {family::constant, family::linear, family::quadratic}) {
@@ -226,10 +238,12 @@ std::string reason(const name_parts& parts) {
         return fmt::format("without rates the {} coefficients a_k satisfy exactly K = {} conditions", K, K);
     if (R > 2 * K) return fmt::format("{} coefficients a_k, b_k cannot satisfy {} order conditions", 2 * K, R);
     if (suffix.empty() && R >= 1 && R < 2 * K)
-        return fmt::format("K = {} and R = {} leave {} free coefficient{}, which the name does not fix; give own coefficients "
-                           "a and b for others",
-                           K, R, 2 * K - R, 2 * K - R == 1 ? "" : "s");
-    if (K > max_rate_points && !suffix.starts_with("b0")) return fmt::format("with rates K is 1 to {}", max_rate_points);
+        return fmt::format(
+            "K = {} and R = {} leave {} free coefficient{}, which the name does not fix; give own coefficients "
+            "a and b for others",
+            K, R, 2 * K - R, 2 * K - R == 1 ? "" : "s");
+    if (K > max_rate_points && !suffix.starts_with("b0"))
+        return fmt::format("with rates K is 1 to {}", max_rate_points);
     return {};
 }
 
@@ -238,9 +252,10 @@ std::string reason(const name_parts& parts) {
     const auto parts = split(name);
     const std::string why = parts ? reason(*parts) : std::string{};
     if (why.empty())
-        throw std::invalid_argument(fmt::format("extrapolation '{}' does not exist. The families are poly-K, hermite-K, const-K-R, "
-                                                "lin-K-R and quad-K-R.{}",
-                                                name, did_you_mean(name, names)));
+        throw std::invalid_argument(
+            fmt::format("extrapolation '{}' does not exist. The families are poly-K, hermite-K, const-K-R, "
+                        "lin-K-R and quad-K-R.{}",
+                        name, did_you_mean(name, names)));
     std::vector<std::string> allowed = variants_of(parts->family_text, parts->numbers[0]);
     if (allowed.empty())
         for (int K = 1; K <= max_history; ++K)
@@ -265,12 +280,14 @@ std::vector<std::string> extrapolation_names() {
 
 extrapolation_rule make_extrapolation(int degree, std::vector<double> a, std::vector<double> b, bool continuous) {
     if (degree < 0 || degree > 2)
-        throw std::invalid_argument(fmt::format("own coefficients a, b fix the mean of degree 0, 1 or 2, not of degree {}", degree));
+        throw std::invalid_argument(
+            fmt::format("own coefficients a, b fix the mean of degree 0, 1 or 2, not of degree {}", degree));
     if (a.empty() || a.size() > max_history || a.size() != b.size())
-        throw std::invalid_argument(fmt::format("a has {} coefficients and b has {}; both need the same number, 1 to {}", a.size(),
-                                                b.size(), max_history));
+        throw std::invalid_argument(fmt::format(
+            "a has {} coefficients and b has {}; both need the same number, 1 to {}", a.size(), b.size(), max_history));
     if (continuous && degree != 1)
-        throw std::invalid_argument(fmt::format("forced continuity is a variant of degree 1, not of degree {}", degree));
+        throw std::invalid_argument(
+            fmt::format("forced continuity is a variant of degree 1, not of degree {}", degree));
     for (const auto& list : {a, b})
         for (const double value : list)
             if (!std::isfinite(value)) throw std::invalid_argument("the coefficients a and b must be finite numbers");
@@ -323,7 +340,8 @@ void solve_order_conditions(std::span<const double> tau, int R, bool without_rat
 double order_condition(std::span<const double> tau, std::span<const double> a, std::span<const double> b, int r) {
     const int K = static_cast<int>(tau.size());
     real sum = -real{1} / (r + 1);
-    for (int column = 0; column < 2 * K; ++column) sum += moment(tau, column, r) * (column < K ? a[column] : b[column - K]);
+    for (int column = 0; column < 2 * K; ++column)
+        sum += moment(tau, column, r) * (column < K ? a[column] : b[column - K]);
     return static_cast<double>(sum / std::tgamma(real(r) + 1));
 }
 

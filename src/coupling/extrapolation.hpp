@@ -33,8 +33,8 @@ struct extrapolation_rule {
     int K = 1;       ///< supporting points
     int R = 1;       ///< order conditions (2.28) that the mean over the step fulfils
     bool uses_rates = false;
-    bool continuous = false;       ///< forced continuity (2.36)
-    std::vector<double> a, b;      ///< mean over the step on a constant grid, K each
+    bool continuous = false;   ///< forced continuity (2.36)
+    std::vector<double> a, b;  ///< mean over the step on a constant grid, K each
 };
 
 /// The rule with this name; throws std::invalid_argument with the reason and a suggestion.
@@ -47,9 +47,9 @@ extrapolation_rule make_extrapolation(int degree, std::vector<double> a, std::ve
 /// Every name that make_extrapolation() knows, families in order.
 std::vector<std::string> extrapolation_names();
 
-/// a_k and b_k that satisfy the first R order conditions on the history tau_0 = 0, tau_1, ...; the free coefficients (the
-/// last 2K - R of the list a_0 .. a_{K-1}, b_0 .. b_{K-1}, as in (2.62) and (2.66)) keep the values in `a` and `b`. Without
-/// rates all b_k are zero and R <= K.
+/// a_k and b_k that satisfy the first R order conditions on the history tau_0 = 0, tau_1, ...; the free coefficients
+/// (the last 2K - R of the list a_0 .. a_{K-1}, b_0 .. b_{K-1}, as in (2.62) and (2.66)) keep the values in `a` and
+/// `b`. Without rates all b_k are zero and R <= K.
 void solve_order_conditions(std::span<const double> tau, int R, bool without_rates, std::vector<double>& a,
                             std::vector<double>& b);
 
@@ -71,9 +71,9 @@ struct extrapolation_weights {
 bool on_constant_grid(std::span<const double> tau);
 
 /// Weights for a history tau_0 = 0, tau_1, ... (tau.size() points, at most rule.K are used). With fewer than K points
-/// (the first macro steps) the same family with as many points as there are takes over: see docs/methods/extrapolations.md.
-/// Forced continuity multiplies C with the end of the last polynomial; before the first step that is u itself. Allocates
-/// nothing.
+/// (the first macro steps) the same family with as many points as there are takes over: see
+/// docs/methods/extrapolations.md. Forced continuity multiplies C with the end of the last polynomial; before the first
+/// step that is u itself. Allocates nothing.
 extrapolation_weights make_weights(const extrapolation_rule& rule, std::span<const double> tau);
 
 }  // namespace mdpcosim

@@ -11,10 +11,10 @@
 
 /// Coupling laws: a scalar coupling variable u from the motion of the ports a connection joins.
 ///
-/// A connection forms q = sum of weight * motion over its ports (first - second for two ports) and v = dq/dt, asks the law
-/// for u, and delivers factor * u to every port (-u to the first, +u to the second). A law that needs v for u
-/// (needs_velocity) has no rate, since du/dt would need accelerations, which depend on the inputs (Friedrich 2011, 2.2.2).
-/// evaluate() is const; what a law remembers changes in accept() only, once per accepted macro step.
+/// A connection forms q = sum of weight * motion over its ports (first - second for two ports) and v = dq/dt, asks the
+/// law for u, and delivers factor * u to every port (-u to the first, +u to the second). A law that needs v for u
+/// (needs_velocity) has no rate, since du/dt would need accelerations, which depend on the inputs (Friedrich
+/// 2011, 2.2.2). evaluate() is const; what a law remembers changes in accept() only, once per accepted macro step.
 namespace mdpcosim {
 
 struct law_value {
@@ -23,7 +23,7 @@ struct law_value {
 };
 
 class law {
-   public:
+public:
     law() = default;
     law(const law&) = delete;
     law& operator=(const law&) = delete;

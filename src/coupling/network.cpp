@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace mdpcosim {
@@ -38,7 +40,8 @@ double mean(const double* c, int degree, double H) {
 
 channel_index network::add_channel(std::string name, std::unique_ptr<law> channel_law, std::vector<channel_term> terms,
                                    const extrapolation_rule& rule) {
-    const bool has_velocity = std::all_of(terms.begin(), terms.end(), [](const channel_term& t) { return t.rate.valid(); });
+    const bool has_velocity =
+        std::all_of(terms.begin(), terms.end(), [](const channel_term& t) { return t.rate.valid(); });
     if (rule.uses_rates && channel_law && !channel_law->has_rate())
         throw std::invalid_argument(fmt::format(
             "'{}': extrapolation '{}' needs du/dt, which this law does not have, since it would need accelerations; "
@@ -58,17 +61,21 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
                           has_velocity ? static_cast<std::int32_t>(t.rate.value()) : -1, t.weight});
     first_term_.push_back(static_cast<std::uint32_t>(terms_.size()));
 
-    auto g = std::find_if(groups_.begin(), groups_.end(), [&rule](const group& other) { return same_rule(other.rule, rule); });
+    auto g = std::find_if(groups_.begin(), groups_.end(),
+                          [&rule](const group& other) { return same_rule(other.rule, rule); });
     if (g == groups_.end()) {
         groups_.emplace_back().rule = rule;
         g = groups_.end() - 1;
     }
-    places_.push_back({static_cast<std::uint32_t>(g - groups_.begin()), static_cast<std::uint32_t>(g->channels.size())});
+    places_.push_back(
+        {static_cast<std::uint32_t>(g - groups_.begin()), static_cast<std::uint32_t>(g->channels.size())});
     g->channels.push_back(static_cast<std::uint32_t>(channel));
     return channel_index(channel);
 }
 
-void network::add_delivery(input_slot input, int degree, delivery d) { pending_.push_back({input.value(), degree, d}); }
+void network::add_delivery(input_slot input, int degree, delivery d) {
+    pending_.push_back({input.value(), degree, d});
+}
 
 void network::finish(std::span<const double> start) {
     make_groups();
@@ -101,13 +108,15 @@ void network::make_inputs(std::span<const double> start) {
     deliveries_.clear();
     for (const auto& p : pending_) {
         if (p.input >= inputs_.size() || p.what.channel.value() >= channels())
-            throw std::logic_error(fmt::format("delivery of channel {} to input {}: there are {} channels and {} inputs",
-                                               p.what.channel.value(), p.input, channels(), inputs_.size()));
+            throw std::logic_error(
+                fmt::format("delivery of channel {} to input {}: there are {} channels and {} inputs",
+                            p.what.channel.value(), p.input, channels(), inputs_.size()));
         const std::size_t channel = p.what.channel.value();
         input_entry& target = inputs_[p.input];
         if (target.first == target.last) target.first = static_cast<std::uint32_t>(deliveries_.size());
         target.limit = std::min(target.limit, p.degree);
-        deliveries_.push_back({static_cast<std::uint32_t>(channel), static_cast<std::uint32_t>(coefficients_of(channel)),
+        deliveries_.push_back({static_cast<std::uint32_t>(channel),
+                               static_cast<std::uint32_t>(coefficients_of(channel)),
                                static_cast<std::uint32_t>(groups_[places_[channel].group].stride()), p.what.factor});
         target.last = static_cast<std::uint32_t>(deliveries_.size());
     }
@@ -150,7 +159,8 @@ void network::input_values(std::span<const double> u, std::size_t first, std::sp
     for (std::size_t i = 0; i < values.size(); ++i) {
         const input_entry& target = inputs_[first + i];
         double sum = target.first == target.last ? target.start : 0;
-        for (std::uint32_t d = target.first; d < target.last; ++d) sum += deliveries_[d].factor * u[deliveries_[d].channel];
+        for (std::uint32_t d = target.first; d < target.last; ++d)
+            sum += deliveries_[d].factor * u[deliveries_[d].channel];
         values[i] = sum;
     }
 }
@@ -209,10 +219,17 @@ void network::remember(group& g, double elapsed, bool replace, std::span<const d
 void network::extrapolate(double t_next) {
     const double H = t_next - times_[0];
     if (points_ == 0 || !(H > 0))
-        throw std::logic_error(fmt::format("extrapolation to {} needs an accepted time before it ({} accepted, the last at {})",
-                                           t_next, points_, times_[0]));
+        throw std::logic_error(
+            fmt::format("extrapolation to {} needs an accepted time before it ({} accepted, the last at {})", t_next,
+                        points_, times_[0]));
     std::array<double, max_history> tau{};
-    for (int k = 0; k < points_; ++k) tau[k] = (times_[k] - times_[0]) / H;
+    // Late in a run the rounding of t0 + n*H is a larger part of H than on_constant_grid() allows for.
+    const double rounding =
+        4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t_next), std::abs(times_[0])) / H;
+    for (int k = 0; k < points_; ++k) {
+        tau[k] = (times_[k] - times_[0]) / H;
+        if (std::abs(tau[k] + k) <= rounding * (k + 1)) tau[k] = -k;
+    }
     bool degrees_changed = false;
     for (auto& g : groups_) degrees_changed |= update_weights(g, std::span(tau).first(points_));
     tau_ = tau;

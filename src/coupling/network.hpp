@@ -37,7 +37,7 @@ struct delivery {
 };
 
 class network {
-   public:
+public:
     /// Without a law (signals) u = q and du/dt = v. Throws std::invalid_argument when the law or the rule needs rates
     /// that a term does not give, or the rule needs du/dt and the law has none.
     channel_index add_channel(std::string name, std::unique_ptr<law> channel_law, std::vector<channel_term> terms,
@@ -63,7 +63,7 @@ class network {
     /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
     void clear_history();
 
-   private:
+private:
     struct term {
         std::int32_t value, rate;  ///< rate < 0: the channel has no velocity
         double weight;

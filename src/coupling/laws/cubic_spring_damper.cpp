@@ -1,7 +1,7 @@
 #include "coupling/law.hpp"
 
-/// Spring and damper with cubic parts, the coupling of the nonlinear oscillator chain (Kraft, Meyer, Schweizer, Efficiency
-/// of Different Co-Simulation Approaches, equation (2)):
+/// Spring and damper with cubic parts, the coupling of the nonlinear oscillator chain (Kraft, Meyer, Schweizer,
+/// Efficiency of Different Co-Simulation Approaches, equation (2)):
 ///     u = stiffness q + cubic-stiffness q^3 + damping v + cubic-damping v^3 ,   q = first - second , v = dq/dt .
 /// With the left body as first port, the paper's coupling force is lambda = -u: it acts as +lambda = -u on the left
 /// body and as -lambda = +u on the right one. The rate exists where both damping parts are zero:
@@ -11,7 +11,7 @@ namespace mdpcosim {
 namespace {
 
 class cubic_spring_damper final : public law {
-   public:
+public:
     explicit cubic_spring_damper(const parameter_values& p)
         : stiffness_(p["stiffness"]),
           damping_(p["damping"]),
@@ -26,7 +26,7 @@ class cubic_spring_damper final : public law {
         return {elastic, (stiffness_ + 3 * cubic_stiffness_ * q * q) * v};
     }
 
-   private:
+private:
     double stiffness_, damping_, cubic_stiffness_, cubic_damping_;
 };
 

@@ -6,14 +6,14 @@
 ///     q = first - ratio second ,   v = dq/dt ,   d = q - clamp(q, -backlash, backlash) ,
 ///     u = stiffness d + damping v    without backlash,
 ///     u = the same, clamped so that a flank never pulls, and 0 inside the dead zone, with backlash.
-/// The first port receives -u, the second +ratio u: the power of both ports together is -u v, which the spring stores and
-/// the damper dissipates, and which is zero for a rigid motion (v = 0). The rate exists for damping = 0 only.
+/// The first port receives -u, the second +ratio u: the power of both ports together is -u v, which the spring stores
+/// and the damper dissipates, and which is zero for a rigid motion (v = 0). The rate exists for damping = 0 only.
 namespace mdpcosim {
 
 namespace {
 
 class gear final : public law {
-   public:
+public:
     explicit gear(const parameter_values& p)
         : stiffness_(p["stiffness"]), damping_(p["damping"]), backlash_(p["backlash"]) {}
 
@@ -28,7 +28,7 @@ class gear final : public law {
         return {d > 0 ? std::max(0.0, u) : std::min(0.0, u), 0};
     }
 
-   private:
+private:
     double stiffness_, damping_, backlash_;
 };
 
@@ -42,7 +42,8 @@ const law_registration registered{{
         {
             {.name = "ratio",
              .unit = "1",
-             .description = "motion of the first port per motion of the second; negative where they turn against each other",
+             .description =
+                 "motion of the first port per motion of the second; negative where they turn against each other",
              .required = true,
              .choices = {}},
             {.name = "stiffness",
@@ -63,7 +64,9 @@ const law_registration registered{{
              .choices = {}},
         },
     .make = [](const parameter_values& p) { return std::make_unique<gear>(p); },
-    .roles = [](const parameter_values& p) -> std::vector<port_role> { return {{1, -1}, {-p["ratio"], p["ratio"]}}; },
+    .roles = [](const parameter_values& p) -> std::vector<port_role> {
+        return {{1, -1}, {-p["ratio"], p["ratio"]}};
+    },
 }};
 
 }  // namespace

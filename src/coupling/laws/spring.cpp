@@ -7,13 +7,13 @@ namespace mdpcosim {
 namespace {
 
 class spring final : public law {
-   public:
+public:
     explicit spring(const parameter_values& p) : stiffness_(p["stiffness"]), length_(p["length"]) {}
 
     bool remembers() const override { return false; }
     law_value evaluate(double q, double v) const override { return {stiffness_ * (q - length_), stiffness_ * v}; }
 
-   private:
+private:
     double stiffness_, length_;
 };
 
@@ -31,7 +31,10 @@ const law_registration registered{{
              .allowed = range::not_negative,
              .required = true,
              .choices = {}},
-            {.name = "length", .unit = "{motion}", .description = "first - second of the unloaded spring", .choices = {}},
+            {.name = "length",
+             .unit = "{motion}",
+             .description = "first - second of the unloaded spring",
+             .choices = {}},
         },
     .make = [](const parameter_values& p) { return std::make_unique<spring>(p); },
 }};

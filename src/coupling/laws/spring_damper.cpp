@@ -8,7 +8,7 @@ namespace mdpcosim {
 namespace {
 
 class spring_damper final : public law {
-   public:
+public:
     explicit spring_damper(const parameter_values& p)
         : stiffness_(p["stiffness"]), damping_(p["damping"]), length_(p["length"]) {}
 
@@ -19,7 +19,7 @@ class spring_damper final : public law {
         return {stiffness_ * (q - length_) + damping_ * v, 0};
     }
 
-   private:
+private:
     double stiffness_, damping_, length_;
 };
 
@@ -43,7 +43,10 @@ const law_registration registered{{
              .allowed = range::not_negative,
              .required = true,
              .choices = {}},
-            {.name = "length", .unit = "{motion}", .description = "first - second of the unloaded spring", .choices = {}},
+            {.name = "length",
+             .unit = "{motion}",
+             .description = "first - second of the unloaded spring",
+             .choices = {}},
         },
     .make = [](const parameter_values& p) { return std::make_unique<spring_damper>(p); },
 }};

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <functional>
+#include <random>
 #include <set>
 
 namespace mdpcosim {
@@ -80,7 +80,8 @@ TEST(extrapolation, mean_coefficients_2_30_to_2_32) {
     expect_coefficients("poly-3", {23.0 / 12, -16.0 / 12, 5.0 / 12}, {0, 0, 0});
     expect_coefficients("hermite-1", {1}, {0.5});
     expect_coefficients("hermite-2", {-6.0 / 12, 18.0 / 12}, {17.0 / 12, 7.0 / 12});
-    expect_coefficients("hermite-3", {-949.0 / 240, 608.0 / 240, 581.0 / 240}, {637.0 / 240, 1080.0 / 240, 173.0 / 240});
+    expect_coefficients("hermite-3", {-949.0 / 240, 608.0 / 240, 581.0 / 240},
+                        {637.0 / 240, 1080.0 / 240, 173.0 / 240});
 }
 
 TEST(extrapolation, optimised_coefficients_2_64_to_2_68) {
@@ -140,7 +141,8 @@ TEST(extrapolation, interpolations_reproduce_polynomials_on_any_grid) {
             const auto w = make_weights(rule, tau);
             for (int p = 0; p <= rule.degree; ++p)
                 for (int n = 0; n <= rule.degree; ++n)
-                    EXPECT_NEAR(applied_to_monomial(w, tau, n, p), n == p ? 1 : 0, 1e-9) << name << ' ' << n << ' ' << p;
+                    EXPECT_NEAR(applied_to_monomial(w, tau, n, p), n == p ? 1 : 0, 1e-9)
+                        << name << ' ' << n << ' ' << p;
         }
     }
 }
@@ -249,7 +251,10 @@ std::string refusal(std::function<void()> action) {
 TEST(extrapolation, own_coefficients_are_refused_with_the_reason) {
     EXPECT_THAT(refusal([] { make_extrapolation(0, {0.5, 0.25}, {0, 0}, false); }), HasSubstr("their sum is 0.75"));
     EXPECT_THAT(refusal([] { make_extrapolation(3, {1}, {0}, false); }), HasSubstr("degree 3"));
-    EXPECT_THAT(refusal([] { make_extrapolation(0, {1}, {0, 0}, false); }), HasSubstr("a has 1 coefficients and b has 2"));
+    EXPECT_THAT(refusal([] {
+                    make_extrapolation(0, {1}, {0, 0}, false);
+                }),
+                HasSubstr("a has 1 coefficients and b has 2"));
     EXPECT_THAT(refusal([] { make_extrapolation(0, std::vector<double>(8, 0.125), std::vector<double>(8), false); }),
                 HasSubstr("1 to 7"));
     EXPECT_THAT(refusal([] { make_extrapolation(0, {1}, {0}, true); }), HasSubstr("continuity"));

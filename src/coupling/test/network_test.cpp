@@ -46,7 +46,7 @@ struct naive_channel {
 };
 
 class naive_network {
-   public:
+public:
     std::vector<naive_channel> channels;
     struct input {
         double start = 0;
@@ -118,8 +118,16 @@ random_system make_random_system(std::mt19937& random, std::size_t channels, std
     std::uniform_real_distribution<double> number(-2, 2);
     const auto pick = [&random](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
     for (std::size_t c = 0; c < channels; ++c) {
-        naive_channel reference{std::abs(number(random)), pick(3) == 0, {}, make_extrapolation(names[pick(names.size())]), {}, {},
-                                {}, {}, false, 0};
+        naive_channel reference{std::abs(number(random)),
+                                pick(3) == 0,
+                                {},
+                                make_extrapolation(names[pick(names.size())]),
+                                {},
+                                {},
+                                {},
+                                {},
+                                false,
+                                0};
         const std::size_t terms = reference.signal ? 1 + pick(3) : 2;
         for (std::size_t i = 0; i < terms; ++i) {
             const std::size_t body = pick(channels);
@@ -141,7 +149,8 @@ random_system make_random_system(std::mt19937& random, std::size_t channels, std
     }
     // Delivered input after input from the last to the first: finish() puts them in order.
     for (std::size_t i = inputs; i-- > 0;)
-        for (const auto& d : s.naive.inputs[i].deliveries) s.net.add_delivery(input_slot(i), s.naive.inputs[i].limit, d);
+        for (const auto& d : s.naive.inputs[i].deliveries)
+            s.net.add_delivery(input_slot(i), s.naive.inputs[i].limit, d);
     s.net.finish(start);
     return s;
 }
@@ -174,9 +183,11 @@ TEST(network, agrees_with_a_naive_implementation) {
                 const polynomial expected = s.naive.input_polynomial(i, H);
                 EXPECT_EQ(inputs[i].degree, expected.degree);
                 double size = 1;
-                for (int d = 0; d <= expected.degree; ++d) size = std::max(size, std::abs(expected.c[d]) * std::pow(H, d));
+                for (int d = 0; d <= expected.degree; ++d)
+                    size = std::max(size, std::abs(expected.c[d]) * std::pow(H, d));
                 for (const double x : {0.0, 0.3, 0.7, 1.0})
-                    EXPECT_NEAR(inputs[i](x * H), expected(x * H), 1e-10 * size) << "system " << system << " step " << n;
+                    EXPECT_NEAR(inputs[i](x * H), expected(x * H), 1e-10 * size)
+                        << "system " << system << " step " << n;
             }
             std::vector<double> values(7);
             s.net.input_values(u, 5, values);
@@ -248,7 +259,8 @@ TEST(network, projection_keeps_the_impulse) {
 }
 
 TEST(network, continuous_polynomials_join) {
-    for (const char* name : {"lin-2-4-continuous", "lin-2-3-opt-continuous", "lin-1-1-b0-continuous", "lin-3-3-b0-continuous"}) {
+    for (const char* name :
+         {"lin-2-4-continuous", "lin-2-3-opt-continuous", "lin-1-1-b0-continuous", "lin-3-3-b0-continuous"}) {
         test::spring_pair pair(3, make_extrapolation(name));
         double t = 0, end = 0;
         for (int n = 0; n < 30; ++n) {
@@ -293,6 +305,23 @@ TEST(network, accepting_a_time_again_replaces_its_values) {
     EXPECT_THROW(twice.forces(1, 1), std::logic_error);
 }
 
+TEST(network, late_times_do_not_make_the_weights_jitter) {
+    const double H = 1e-5;
+    for (const char* name : {"lin-2-3-opt", "poly-3", "lin-7-7-b0"}) {
+        const auto rule = make_extrapolation(name);
+        test::spring_pair early(1, rule), late(1, rule);
+        for (int n = 0; n < 200; ++n) {
+            const std::array<double, 4> y{std::sin(n * 2.0), 0, 0, 0};
+            const double t = 1000 + n * H, t_next = 1000 + (n + 1) * H;
+            early.accept(n, y);
+            late.accept(t, y);
+            const polynomial expected = early.forces(n, n + 1)[1], found = late.forces(t, t_next)[1];
+            for (int d = 0; d <= expected.degree; ++d)
+                EXPECT_NEAR(found.c[d] * std::pow(t_next - t, d), expected.c[d], 1e-13) << name << " step " << n;
+        }
+    }
+}
+
 TEST(network, inputs_without_delivery_keep_their_start_value) {
     network net;
     net.finish(std::vector<double>{4.5, -2});
@@ -319,12 +348,12 @@ TEST(network, refuses_rates_that_nobody_gives) {
 
 /// Remembers the last accepted u, as a hydraulic law remembers its pressure.
 class counting_law final : public law {
-   public:
+public:
     explicit counting_law(std::vector<double>& accepted) : accepted_(accepted) {}
     law_value evaluate(double q, double v) const override { return {2 * q, 2 * v}; }
     void accept(double q, double v, double u) override { accepted_.insert(accepted_.end(), {q, v, u}); }
 
-   private:
+private:
     std::vector<double>& accepted_;
 };
 

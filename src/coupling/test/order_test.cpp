@@ -5,14 +5,14 @@
 
 #include "coupling/test/spring_pair.hpp"
 
-/// Friedrich 2011, Table 2.3: local order P of the states for extrapolation degree N and R fulfilled conditions. Measured on
-/// the system of Fig. 2.6: two one-mass oscillators with nonlinear springs and dampers, A excited by a harmonic force,
-/// coupled by a linear spring,
+/// Friedrich 2011, Table 2.3: local order P of the states for extrapolation degree N and R fulfilled conditions.
+/// Measured on the system of Fig. 2.6: two one-mass oscillators with nonlinear springs and dampers, A excited by a
+/// harmonic force, coupled by a linear spring,
 ///     m x'' + d x' + d3 x'^3 + c x + c3 x^3 = f(t) -+ u ,   u = c_c (x_A - x_B) .
-/// The history is exact: the coupled system is integrated backwards and forwards from a state at t = 0. The error after one
-/// macro step then behaves like H^(P+1). Slopes are the mean gradients (least squares) over H = 2^-9 .. 2^-6; the
-/// integrator is the classical Runge-Kutta method with 200 micro steps per macro step in extended precision, whose error
-/// of about 1e-9 H^5 does not count.
+/// The history is exact: the coupled system is integrated backwards and forwards from a state at t = 0. The error after
+/// one macro step then behaves like H^(P+1). Slopes are the mean gradients (least squares) over H = 2^-9 .. 2^-6; the
+/// integrator is the classical Runge-Kutta method with 200 micro steps per macro step in extended precision, whose
+/// error of about 1e-9 H^5 does not count.
 namespace mdpcosim {
 namespace {
 
@@ -32,7 +32,8 @@ template <class Loads>
 state derivative(real t, const state& z, const Loads& load) {
     const loads u = load(t, z);
     const real excitation = std::sin(2 * t + 0.5L);
-    return {z[1], (excitation + u.A - d_A * z[1] - d3_A * z[1] * z[1] * z[1] - c_A * z[0] - c3_A * z[0] * z[0] * z[0]) / m_A,
+    return {z[1],
+            (excitation + u.A - d_A * z[1] - d3_A * z[1] * z[1] * z[1] - c_A * z[0] - c3_A * z[0] * z[0] * z[0]) / m_A,
             z[3], (u.B - d_B * z[3] - d3_B * z[3] * z[3] * z[3] - c_B * z[2] - c3_B * z[2] * z[2] * z[2]) / m_B};
 }
 
@@ -113,10 +114,14 @@ struct entry {
 
 TEST(order, table_2_3) {
     const std::vector<entry> table{
-        {0, 1, 2, 1, own(0, 1, {0, 0.2}, {0.3, 0.1})}, {0, 2, 2, 2, make_extrapolation("const-2-2-opt-2011")},
-        {0, 3, 2, 2, make_extrapolation("const-2-3-opt-2011")}, {0, 4, 2, 2, make_extrapolation("const-2-4")},
-        {1, 2, 3, 2, make_extrapolation("lin-2-2-opt-2011")}, {1, 3, 3, 3, make_extrapolation("lin-2-3-opt-2011")},
-        {1, 4, 3, 3, make_extrapolation("lin-2-4")}, {2, 3, 4, 3, own(2, 3, {0, 0}, {0, -0.2})},
+        {0, 1, 2, 1, own(0, 1, {0, 0.2}, {0.3, 0.1})},
+        {0, 2, 2, 2, make_extrapolation("const-2-2-opt-2011")},
+        {0, 3, 2, 2, make_extrapolation("const-2-3-opt-2011")},
+        {0, 4, 2, 2, make_extrapolation("const-2-4")},
+        {1, 2, 3, 2, make_extrapolation("lin-2-2-opt-2011")},
+        {1, 3, 3, 3, make_extrapolation("lin-2-3-opt-2011")},
+        {1, 4, 3, 3, make_extrapolation("lin-2-4")},
+        {2, 3, 4, 3, own(2, 3, {0, 0}, {0, -0.2})},
         {2, 4, 4, 4, make_extrapolation("quad-2-4")},
     };
     for (const auto& [N, R, P_q, P_v, rule] : table) {

@@ -10,7 +10,8 @@
 /// test systems of Friedrich 2011, Figs. 2.6 and 2.8, differ in what the bodies do with the force.
 namespace mdpcosim::test {
 
-inline std::unique_ptr<law> make_law(const std::string& name, std::initializer_list<std::pair<std::string, double>> given) {
+inline std::unique_ptr<law> make_law(const std::string& name,
+                                     std::initializer_list<std::pair<std::string, double>> given) {
     const law_info* info = law_registry::instance().find(name);
     parameter_values values(info->parameters);
     for (const auto& [parameter, value] : given) values.set(parameter, {value});
@@ -18,7 +19,7 @@ inline std::unique_ptr<law> make_law(const std::string& name, std::initializer_l
 }
 
 class spring_pair {
-   public:
+public:
     using state = std::array<double, 4>;
 
     spring_pair(double stiffness, const extrapolation_rule& rule, int input_degree = max_degree) {
@@ -45,7 +46,7 @@ class spring_pair {
 
     void clear() { net_.clear_history(); }
 
-   private:
+private:
     network net_;
     std::array<polynomial, 2> inputs_;
 };

@@ -6,8 +6,9 @@
 
 #include "coupling/test/spring_pair.hpp"
 
-/// Friedrich 2011, Tables 2.4 to 2.8: the largest stable macro step of two undamped oscillators of equal frequency omega and
-/// stiffness c_A = c_B (V = 1), coupled by a spring of stiffness c = F c_A (Fig. 2.8). In the scaling H = 1, c_A = 1,
+/// Friedrich 2011, Tables 2.4 to 2.8: the largest stable macro step of two undamped oscillators of equal frequency
+/// omega and stiffness c_A = c_B (V = 1), coupled by a spring of stiffness c = F c_A (Fig. 2.8). In the scaling H = 1,
+/// c_A = 1,
 ///     x'' = omega^2 (f - x) ,   f = -+ u(t) ,
 /// each oscillator is propagated exactly. The recurrence matrix is made by the network itself, one unit vector of
 /// (states at t, states at t - H) after the other; stable means a spectral radius of at most 1 + 1e-6.
@@ -16,12 +17,13 @@ namespace {
 
 using state = test::spring_pair::state;
 
-const std::array<double, 5> F_values{std::pow(10, -1), std::pow(10, -0.25), std::pow(10, 0.5), std::pow(10, 1.25), std::pow(10, 2)};
+const std::array<double, 5> F_values{std::pow(10, -1), std::pow(10, -0.25), std::pow(10, 0.5), std::pow(10, 1.25),
+                                     std::pow(10, 2)};
 
 constexpr double tolerance = 1e-6;
 
 class oscillator_pair {
-   public:
+public:
     oscillator_pair(double F, const extrapolation_rule& rule) : pair_(F, rule), points_(rule.K) {}
 
     /// Spectral radius of the recurrence over one macro step of length 1.
@@ -71,7 +73,7 @@ class oscillator_pair {
         return largest;
     }
 
-   private:
+private:
     /// x'' = omega^2 (e_0 + e_1 s - x) over one unit of time.
     state step(double t, const state& y, double omega) {
         const auto& forces = pair_.forces(t, t + 1);
@@ -97,8 +99,8 @@ extrapolation_rule with_parameters(int degree, int R, double b_1, double b_0 = 0
     return make_extrapolation(degree, a, b, false);
 }
 
-/// Stable everywhere up to `margin` below the printed limit, unstable at `margin` above; half a unit of the last printed
-/// digit unless said otherwise.
+/// Stable everywhere up to `margin` below the printed limit, unstable at `margin` above; half a unit of the last
+/// printed digit unless said otherwise.
 void expect_limit(const extrapolation_rule& rule, double F, double printed, double margin) {
     oscillator_pair pair(F, rule);
     for (int i = 1; i <= 400; ++i) {
@@ -111,7 +113,8 @@ void expect_limit(const extrapolation_rule& rule, double F, double printed, doub
 TEST(stability, table_2_4_const_2_3_opt) {
     const std::array<double, 5> printed{2.38, 1.34, 0.606, 0.259, 0.109};
     const std::array<double, 5> half_unit{5e-3, 5e-3, 5e-4, 5e-4, 5e-4};
-    for (int i = 0; i < 5; ++i) expect_limit(make_extrapolation("const-2-3-opt-2011"), F_values[i], printed[i], half_unit[i]);
+    for (int i = 0; i < 5; ++i)
+        expect_limit(make_extrapolation("const-2-3-opt-2011"), F_values[i], printed[i], half_unit[i]);
 }
 
 TEST(stability, table_2_5_lin_2_3_opt) {
@@ -133,11 +136,12 @@ TEST(stability, table_2_7_lin_2_2_opt) {
     const std::array<double, 5> half_unit{5e-5, 5e-5, 5e-6, 5e-6, 5e-6};
     const std::array<double, 5> p1{0.20301, 0.057105, 0.014735, -0.020791, -0.0069416};
     const std::array<double, 5> p2{0.93711, 0.749684, 0.686343, 0.666899, 0.6667712};
-    for (int i = 0; i < 5; ++i) expect_limit(with_parameters(1, 2, p1[i], p2[i]), F_values[i], printed[i], half_unit[i]);
+    for (int i = 0; i < 5; ++i)
+        expect_limit(with_parameters(1, 2, p1[i], p2[i]), F_values[i], printed[i], half_unit[i]);
 }
 
-/// The shipped coefficients hold for all F and so do not reach the limits tuned for one F; const-2-4 and lin-3-3-b0 are the
-/// best of the classic rules with and without rates. These are the numbers of docs/methods/extrapolations.md.
+/// The shipped coefficients hold for all F and so do not reach the limits tuned for one F; const-2-4 and lin-3-3-b0 are
+/// the best of the classic rules with and without rates. These are the numbers of docs/methods/extrapolations.md.
 TEST(stability, limits_of_shipped_rules) {
     struct row {
         const char* name;
