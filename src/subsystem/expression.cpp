@@ -179,6 +179,21 @@ bool depends_on_bank(const expression& e, int bank) {
     return std::any_of(variables.begin(), variables.end(), [bank](variable_id v) { return v.bank == bank; });
 }
 
+std::vector<double> switching_points(const expression& e, variable_id variable) {
+    std::set<double> found;
+    for_each_node(e, [&](const expression& part) {
+        if (part.op() < operation::less || part.op() > operation::not_equal) return;
+        const auto is_variable = [&](const expression& x) {
+            return x.op() == operation::variable && x.variable() == variable;
+        };
+        const expression& a = part.operands()[0];
+        const expression& b = part.operands()[1];
+        if (is_variable(a) && b.is_constant()) found.insert(b.value());
+        if (is_variable(b) && a.is_constant()) found.insert(a.value());
+    });
+    return {found.begin(), found.end()};
+}
+
 bool has_undefined_constant(const expression& e) {
     bool undefined = false;
     for_each_node(e, [&](const expression& part) {

@@ -103,6 +103,8 @@ expression call(operation op, const expression& a, const expression& b = {});
 /// The variables `e` depends on.
 std::set<variable_id> variables_of(const expression& e);
 bool depends_on_bank(const expression& e, int bank);
+/// The numbers that conditions inside compare `variable` with, sorted: for time, the moments at which if() switches.
+std::vector<double> switching_points(const expression& e, variable_id variable);
 /// True when a constant inside is infinite or not a number, or divides by zero (a parameter that is zero).
 bool has_undefined_constant(const expression& e);
 

@@ -56,10 +56,10 @@ class csv_reader {
 
     void load() {
         std::error_code ignored;
-        std::ifstream in;
-        errno = std::filesystem::is_directory(spec_.file.path, ignored) ? EISDIR : 0;
-        if (errno == 0) in.open(spec_.file.path, std::ios::binary);
-        if (errno != 0 || !in) refuse_file(errno);
+        if (std::filesystem::is_directory(spec_.file.path, ignored)) refuse_file(EISDIR);
+        errno = 0;
+        std::ifstream in(spec_.file.path, std::ios::binary);
+        if (!in) refuse_file(errno);
         in.seekg(0, std::ios::end);
         buffer_.resize(static_cast<std::size_t>(std::max<std::streamoff>(0, in.tellg())));
         in.seekg(0);
@@ -72,8 +72,9 @@ class csv_reader {
     [[noreturn]] void refuse_file(int reason) const {
         std::vector<std::string> neighbours;
         std::error_code problem;
-        for (const auto& entry : std::filesystem::directory_iterator(spec_.file.path.parent_path(), problem))
-            neighbours.push_back(entry.path().filename().string());
+        if (reason == ENOENT)
+            for (const auto& entry : std::filesystem::directory_iterator(spec_.file.path.parent_path(), problem))
+                neighbours.push_back(entry.path().filename().string());
         std::sort(neighbours.begin(), neighbours.end());
         fail(spec_.source.where,
              fmt::format("file '{}' cannot be read: {}.{}", file_, reason == 0 ? "input error" : std::strerror(reason),

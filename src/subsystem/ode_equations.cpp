@@ -1,6 +1,7 @@
 #include "subsystem/ode_equations.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "subsystem/expression_program.hpp"
 #include "subsystem/ode_layout.hpp"
@@ -46,6 +47,9 @@ class ode_equations final : public equations {
             events_.push_back({program(e.set), e.on_rising, e.on_falling});
         }
         indicators_ = compile(indicators);
+        for (const auto& f : model.derivatives)
+            for (const double time : switching_points(f, {ode_model::time_bank, 0})) jump_times_.push_back(time);
+        std::sort(jump_times_.begin(), jump_times_.end());
     }
 
     const subsystem_description& describe() const noexcept override { return description_; }
@@ -80,6 +84,11 @@ class ode_equations final : public equations {
         return true;
     }
 
+    double next_time_event(double t) const override {
+        const auto next = std::upper_bound(jump_times_.begin(), jump_times_.end(), t);
+        return next == jump_times_.end() ? std::numeric_limits<double>::infinity() : *next;
+    }
+
    private:
     struct jump {
         program set;
@@ -89,6 +98,7 @@ class ode_equations final : public equations {
 
     subsystem_description description_;
     std::vector<double> initial_;
+    std::vector<double> jump_times_;  // sorted: where an if() on time switches a derivative
     program derivatives_, outputs_, jacobian_, indicators_;
     std::vector<jump> events_;
 };

@@ -12,6 +12,9 @@ namespace mdpcosim {
 
 namespace {
 
+// A longer chain of outputs could exhaust the stack.
+constexpr std::size_t most_levels = 200;
+
 /// Goes through the parts of `ode:` in the order in which they build on each other.
 class ode_reader {
    public:
@@ -128,24 +131,24 @@ class ode_reader {
     // expressions
 
     void collect_symbols() {
-        constants_.emplace("t", expression(variable_id{ode_model::time_bank, 0}));
-        for (const auto& p : model_.parameters) constants_.emplace(p.name, expression(p.value));
+        known_.emplace("t", expression(variable_id{ode_model::time_bank, 0}));
+        for (const auto& p : model_.parameters) known_.emplace(p.name, expression(p.value));
         const auto add_bank = [this](const std::vector<ode_variable>& variables, int bank) {
-            for (int i = 0; const auto& v : variables) constants_.emplace(v.name, expression(variable_id{bank, i++}));
+            for (int i = 0; const auto& v : variables) known_.emplace(v.name, expression(variable_id{bank, i++}));
         };
         add_bank(model_.states, ode_model::state_bank);
         add_bank(model_.inputs, ode_model::input_bank);
-        for (const auto& [name, number] : ode_.lets) constants_.emplace("$" + name, expression(number));
-        for (const auto& [name, expr] : constants_) symbols_.names.push_back(name);
+        for (const auto& [name, number] : ode_.lets) known_.emplace("$" + name, expression(number));
+        for (const auto& [name, expr] : known_) symbols_.names.push_back(name);
         for (const auto& o : ode_.outputs) {
             outputs_[o.name].written = &o;
-            if (constants_.count(o.name) == 0) symbols_.names.push_back(o.name);
+            if (known_.count(o.name) == 0) symbols_.names.push_back(o.name);
         }
         symbols_.find = [this](std::string_view name) { return find_symbol(name); };
     }
 
     std::optional<expression> find_symbol(std::string_view name) {
-        if (const auto found = constants_.find(name); found != constants_.end()) return found->second;
+        if (const auto found = known_.find(name); found != known_.end()) return found->second;
         if (const auto found = outputs_.find(name); found != outputs_.end()) return output_value(found->first);
         return std::nullopt;
     }
@@ -215,6 +218,9 @@ class ode_reader {
             fail(output.written->where,
                  fmt::format("output '{}': outputs depend on each other in a circle: {}.", name,
                              fmt::join(std::find(path_.begin(), path_.end(), name), path_.end(), " -> ")));
+        if (path_.size() > most_levels)
+            fail(output.written->where,
+                 fmt::format("output '{}': outputs refer to each other over more than {} levels.", name, most_levels));
         output.open = true;
         output.value = parse(output.written->expression, fmt::format("output '{}'", name));
         path_.pop_back();
@@ -238,7 +244,7 @@ class ode_reader {
 
     void read_outputs() {
         for (const auto& s : model_.states)
-            model_.outputs.push_back({s.name, s.unit, "state", s.where, constants_.find(s.name)->second});
+            model_.outputs.push_back({s.name, s.unit, "state", s.where, known_.find(s.name)->second});
         for (const auto& o : ode_.outputs) {
             const expression value = output_value(o.name);
             const std::string unit = output_unit(o);
@@ -295,7 +301,7 @@ class ode_reader {
     const ode_spec& ode_;
     ode_model model_;
     std::map<std::string, declaration> declared_;
-    std::map<std::string, expression, std::less<>> constants_;  // all names but outputs
+    std::map<std::string, expression, std::less<>> known_;  // every name but those of outputs
     std::map<std::string, output_progress, std::less<>> outputs_;
     std::vector<std::string> path_;  // outputs being parsed, outermost first
     symbol_table symbols_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <random>
 
@@ -12,7 +13,6 @@
 namespace mdpcosim {
 namespace {
 
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -344,6 +344,15 @@ TEST(ode, event_direction_is_both_by_default) {
     EXPECT_TRUE(model->apply_event(0, false, 0, x.data(), nullptr));
 }
 
+TEST(ode, conditions_on_time_are_time_events) {
+    auto spec = pendulum();
+    spec.ode.equations[1] = entry("omega", "if(t < L and not t >= 0.25, 1, 0) - if(phi > 3, 1, 0)", 31);
+    const auto model = make_ode_equations(spec);
+    EXPECT_EQ(model->next_time_event(-1), 0.25);
+    EXPECT_EQ(model->next_time_event(0.25), 0.8);
+    EXPECT_EQ(model->next_time_event(0.8), std::numeric_limits<double>::infinity());
+}
+
 TEST(ode_mistakes, expressions) {
     auto spec = pendulum();
     spec.ode.equations[1] = {"omega", {"s.yaml", 12, 5}, {written("-g/L*sin(* phi)", 12, 11)}, false};
@@ -424,6 +433,10 @@ TEST(ode_mistakes, circles_of_outputs) {
     expect_error(spec, {"s.yaml:40:3: ", "circle: a -> b -> c -> a"});
     spec.ode.outputs = {output("a", "a + 1", "", 40)};
     expect_error(spec, {"s.yaml:40:3: ", "circle: a -> a"});
+    spec.ode.outputs = {output("a0", "phi")};
+    for (int i = 1; i <= 5000; ++i)
+        spec.ode.outputs.insert(spec.ode.outputs.begin(), output("a" + std::to_string(i), "a" + std::to_string(i - 1)));
+    expect_error(spec, {"s.yaml:40:3: ", "output 'a4", "more than 200 levels"});
 }
 
 TEST(ode_mistakes, events) {
