@@ -1,0 +1,284 @@
+#include "subsystem/solvers/sundials_solver.hpp"
+
+#include <cvode/cvode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "subsystem/solvers/interval.hpp"
+
+namespace mdpcosim {
+
+std::vector<parameter_info> sundials_option_list() {
+    using range = parameter_info::range;
+    return {{"rtol", "1", "relative tolerance of one micro step", 1e-6, range::positive, false, false, {}},
+            {"atol", "1", "absolute tolerance of one micro step, in the states' SI units", 1e-9, range::positive, false, false, {}},
+            {"max-steps", "1", "most micro steps in one macro step", 100000, range::whole, false, false, {}},
+            {"max-step", "s", "largest micro step; not given: no limit", 0, range::positive, false, false, {}}};
+}
+
+sundials_options read_sundials_options(const parameter_values& values) {
+    return {values["rtol"], values["atol"], static_cast<std::int64_t>(values["max-steps"]),
+            values.given("max-step") ? values["max-step"] : 0};
+}
+
+namespace {
+
+/// What a return code means and what to try. The first codes of CVODE and ARKODE are the same numbers.
+std::string explain(int flag, const sundials_options& options) {
+    switch (flag) {
+        case CV_TOO_MUCH_WORK:
+            return fmt::format("too many steps (more than {} micro steps in one macro step); loosen rtol/atol or raise max-steps",
+                               options.max_steps);
+        case CV_TOO_MUCH_ACC:
+            return fmt::format("the tolerances rtol = {:g}, atol = {:g} ask for more than double precision gives; loosen them",
+                               options.rtol, options.atol);
+        case CV_ERR_FAILURE:
+            return "the error test fails again and again, even with tiny micro steps; the right-hand side jumps or grows "
+                   "without bound there. Make it smoother, or report the jump as an event";
+        case CV_CONV_FAILURE:
+            return "the corrector does not converge, even with tiny micro steps; try another solver, or check the model's Jacobian";
+        case CV_LINIT_FAIL:
+        case CV_LSETUP_FAIL:
+        case CV_LSOLVE_FAIL: return "the linear solver of the Newton iteration fails; check the model's Jacobian";
+        case CV_RHSFUNC_FAIL:
+        case CV_FIRST_RHSFUNC_ERR:
+        case CV_REPTD_RHSFUNC_ERR:
+        case CV_UNREC_RHSFUNC_ERR: return "the right-hand side fails";
+        case CV_RTFUNC_FAIL: return "the event indicators fail";
+        case CV_ILL_INPUT: return "two events are too close together, or a call has illegal arguments";
+        case CV_TOO_CLOSE: return "the interval is too short to take a step";
+        default: return "unexpected failure of the integrator";
+    }
+}
+
+}  // namespace
+
+void sundials_solver::initialise(equations& model, double t0, std::span<double> x) {
+    model_ = &model;
+    n_ = x.size();
+    u_.resize(static_cast<std::size_t>(model.describe().input_count()));
+    u_end_.resize(u_.size());
+    for (const auto& input : model.describe().inputs) std::fill_n(u_.begin() + input.slot, input.size, input.start);
+    if (model.event_count() > 0) {
+        monitor_.emplace(model, name_);
+        roots_.resize(monitor_->count());
+    }
+    SUNContext context = nullptr;
+    check(SUNContext_Create(nullptr, &context), "SUNContext_Create");
+    context_.reset(context);
+    y_.reset(N_VMake_Serial(static_cast<sunindextype>(std::max<std::size_t>(n_, 1)), n_ ? x.data() : &no_state_, context));
+    if (!y_) throw run_error(name_ + ": no memory for the state");
+    jacobian_source_.prepare(model, t0, x.data(), u_.data());
+    create(t0);
+    warm_up(t0, x);
+}
+
+/// SUNDIALS allocates its last vectors in the first step. A step of x' = 0 makes it do so here.
+void sundials_solver::warm_up(double t0, std::span<double> x) {
+    const std::vector<double> saved(x.begin(), x.end());
+    warming_up_ = true;
+    start(t0);
+    double t = t0;
+    check(run(t0 + 1 + std::fabs(t0), t), "first step");
+    warming_up_ = false;
+    std::ranges::copy(saved, x.begin());
+    no_state_ = 0;
+    remembered_step_ = 0;
+    baseline_ = counters();
+}
+
+/// Matrix and solver for Newton iterations, and a place for the last Jacobian.
+void sundials_solver::prepare_dense() {
+    const auto n = static_cast<sunindextype>(std::max<std::size_t>(n_, 1));
+    matrix_.reset(SUNDenseMatrix(n, n, context_.get()));
+    linear_solver_.reset(SUNLinSol_Dense(y_.get(), matrix_.get(), context_.get()));
+    if (!matrix_ || !linear_solver_) throw run_error(name_ + ": no memory for the Newton matrix");
+    jacobian_.resize(n_ * n_);
+}
+
+void sundials_solver::memory(std::span<double> into) const {
+    into[0] = remembered_step_;
+    if (monitor_) std::ranges::copy(monitor_->sides(), into.begin() + 1);
+}
+
+void sundials_solver::set_memory(std::span<const double> from) {
+    remembered_step_ = from[0];
+    if (monitor_) std::ranges::copy(from.subspan(1), monitor_->sides().begin());
+}
+
+subsystem_statistics sundials_solver::statistics() const {
+    if (!context_) return {};
+    auto all = counters();
+    all.micro_steps -= baseline_.micro_steps;
+    all.rejected -= baseline_.rejected;
+    all.evaluations = evaluations_;
+    all.events = time_events_ + (monitor_ ? monitor_->events() : 0);
+    return all;
+}
+
+void sundials_solver::integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) {
+    inputs_ = inputs;
+    begin_ = begin;
+    double* state = n_ ? x.data() : &no_state_;
+    N_VSetArrayPointer(state, y_.get());
+    steps_at_begin_ = counters().micro_steps;
+    input_values(inputs_, 0, u_.data());
+    bool restart = !loaded_ || restarts(begin, u_end_.data(), u_.data());
+    loaded_ = false;  // until this step is done
+    if (monitor_) {
+        monitor_->start_interval();
+        restart |= monitor_->jump(begin, state, u_.data());
+    }
+    double t = begin;
+    for (;;) {
+        const double event = model_->next_time_event(t);
+        if (!(event > t))
+            throw run_error(fmt::format("{} at t = {:.9g}: the model gives t = {:.9g} as its next time event, which is not later",
+                                        name_, t, event));
+        const double stop = event < end ? just_before(event) : end;
+        if (stop - t > time_resolution(t)) advance(t, stop, state, restart);
+        if (stop == end) break;
+        t = event;
+        restart = true;
+        ++time_events_;
+    }
+    input_values(inputs_, end - begin, u_end_.data());
+    if (monitor_) monitor_->remember(end, state, u_end_.data());
+    loaded_ = true;
+}
+
+/// From t to `stop` through all state events between.
+void sundials_solver::advance(double t, double stop, double* x, bool restart) {
+    for (;;) {
+        if (restart) {
+            starting_ = true;
+            start(t);
+        }
+        failure_ = nullptr;
+        const int flag = run(stop, t);
+        if (flag < 0 || failure_) fail(flag, t);
+        if (flag != CV_ROOT_RETURN) return;
+        restart = apply_roots(t, x);
+        if (stop - t <= time_resolution(t)) return;
+    }
+}
+
+bool sundials_solver::apply_roots(double t, double* x) {
+    find_roots(roots_.data());
+    input_values(inputs_, t - begin_, u_.data());
+    bool changed = false;
+    for (std::size_t i = 0; i < roots_.size(); ++i)
+        if (roots_[i] != 0) changed |= monitor_->apply(i, roots_[i] > 0, t, x, u_.data());
+    return changed;
+}
+
+std::int64_t sundials_solver::steps_left(double t) const {
+    const std::int64_t left = options_.max_steps - (counters().micro_steps - steps_at_begin_);
+    if (left <= 0) throw run_error(fmt::format("{} at t = {:.9g}: {}", name_, t, explain(CV_TOO_MUCH_WORK, options_)));
+    return left;
+}
+
+double sundials_solver::control(double h, double e, int k) {
+    constexpr double safety = 0.9, min_growth = 0.1;
+    const double factor = std::isfinite(e) ? safety * std::pow(std::max(e, 1e-12), -1.0 / k) : min_growth;
+    const double next = h * std::clamp(factor, min_growth, max_growth);
+    const bool cut = h < 0.999 * remembered_step_;
+    const bool uninformative = cut && factor >= max_growth;
+    remembered_step_ = uninformative ? std::max(remembered_step_, next) : next;
+    if (options_.max_step > 0) remembered_step_ = std::min(remembered_step_, options_.max_step);
+    return next;
+}
+
+void sundials_solver::evaluate(double t, const double* x, double* dx) {
+    input_values(inputs_, t - begin_, u_.data());
+    model_->derivatives(t, x, u_.data(), dx);
+    ++evaluations_;
+}
+
+void sundials_solver::right_hand_side_jump(double t, const double* u_before, const double* u_after, N_Vector jump, N_Vector scratch) {
+    N_VConst(0, jump);
+    if (n_ == 0) return;
+    const double* x = N_VGetArrayPointer(y_.get());
+    model_->derivatives(t, x, u_before, N_VGetArrayPointer(scratch));
+    model_->derivatives(t, x, u_after, N_VGetArrayPointer(jump));
+    evaluations_ += 2;
+    N_VLinearSum(1, jump, -1, scratch, jump);
+}
+
+int sundials_solver::right_hand_side(double t, N_Vector y, N_Vector dy, void* self_pointer) {
+    auto& self = *static_cast<sundials_solver*>(self_pointer);
+    double* dx = N_VGetArrayPointer(dy);
+    if (self.n_ == 0 || self.warming_up_) {
+        N_VConst(0, dy);
+        return 0;
+    }
+    try {
+        self.evaluate(t, N_VGetArrayPointer(y), dx);
+    } catch (...) {
+        self.failure_ = std::current_exception();
+        return -1;
+    }
+    const bool starting = std::exchange(self.starting_, false);
+    if (all_finite(dx, self.n_)) return 0;
+    std::size_t i = 0;
+    while (std::isfinite(dx[i])) ++i;
+    self.not_finite_ = static_cast<std::ptrdiff_t>(i);
+    self.not_finite_time_ = t;
+    self.not_finite_evaluation_ = self.evaluations_;
+    return starting ? -1 : self.passes_nan() ? 0 : 1;
+}
+
+int sundials_solver::indicators(double t, N_Vector y, double* z, void* self_pointer) {
+    auto& self = *static_cast<sundials_solver*>(self_pointer);
+    if (self.warming_up_) {
+        std::ranges::fill(std::span(z, self.roots_.size()), 1.0);
+        return 0;
+    }
+    try {
+        input_values(self.inputs_, t - self.begin_, self.u_.data());
+        self.model_->event_indicators(t, N_VGetArrayPointer(y), self.u_.data(), z);
+        return 0;
+    } catch (...) {
+        self.failure_ = std::current_exception();
+        return -1;
+    }
+}
+
+/// A = I - gamma df/dx. SUNDIALS' own difference quotient allocates, ours does not.
+int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix A, bool reuse, int* fresh, double gamma) {
+    double* a = SUNDenseMatrix_Data(A);
+    *fresh = reuse ? SUNFALSE : SUNTRUE;
+    if (n_ == 0) {
+        a[0] = 1;
+        return 0;
+    }
+    if (!reuse && !warming_up_) try {
+            input_values(inputs_, t - begin_, u_.data());
+            evaluations_ += jacobian_source_.evaluate(t, N_VGetArrayPointer(y), u_.data(), N_VGetArrayPointer(fy), gamma, jacobian_.data());
+        } catch (...) {
+            failure_ = std::current_exception();
+            return -1;
+        }
+    for (std::size_t i = 0; i < jacobian_.size(); ++i) a[i] = -gamma * jacobian_[i];
+    for (std::size_t i = 0; i < n_; ++i) a[i + i * n_] += 1;
+    return all_finite(a, jacobian_.size()) ? 0 : 1;
+}
+
+void sundials_solver::check(int flag, const char* call) const {
+    if (flag < 0) throw run_error(fmt::format("{}: {} failed ({}): {}", name_, call, flag_name(flag), explain(flag, options_)));
+}
+
+void sundials_solver::fail(int flag, double t) {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    constexpr int recent = 100;  // evaluations: the last attempts at a step
+    if (not_finite_ >= 0 && evaluations_ - not_finite_evaluation_ < recent)
+        throw run_error(fmt::format("{} at t = {:.9g}: the right-hand side is not finite (derivative of state {} at t = {:.9g}), also "
+                                    "with small micro steps; the model is not defined there ({})",
+                                    name_, t, not_finite_, not_finite_time_, flag_name(flag)));
+    throw run_error(fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(flag, options_), flag_name(flag)));
+}
+
+}  // namespace mdpcosim
