@@ -206,6 +206,7 @@ class builder {
 
         channel_report report;
         report.name = c.name;
+        report.law_name = law.name;
         report.law = law_text(law, infos, values);
         report.unit = info(kind).load_unit;
         report.recorded_name = true;

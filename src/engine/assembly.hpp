@@ -23,6 +23,7 @@ struct channel_report {
     };
 
     std::string name;
+    std::string law_name;
     std::string law;  ///< with its parameters; for signals the sum
     std::string unit;
     bool is_signal = false;

@@ -64,7 +64,7 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_rang
     }
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (a.channels[c].is_signal) continue;
-        summary.connections.push_back({a.channels[c].name, a.channels[c].law, a.channels[c].extrapolation, range.low[c], range.high[c],
+        summary.connections.push_back({a.channels[c].name, a.channels[c].law_name, a.channels[c].extrapolation, range.low[c], range.high[c],
                                        a.system.u[c], a.channels[c].unit});
     }
 }

@@ -80,10 +80,10 @@ std::string to_table(const run_summary& s) {
         append_rest(out, s.subsystems.size());
     }
     if (!s.connections.empty()) {
-        out += fmt::format("\n  {:<16} {:<28} {:<20} {:>12} {:>12} {:>12}\n", "connection", "law", "extrapolation", "min u", "max u", "end u");
+        out += fmt::format("\n  {:<16} {:<20} {:<20} {:>12} {:>12} {:>12}\n", "connection", "law", "extrapolation", "min u", "max u", "end u");
         for (std::size_t i = 0; i < std::min(most_rows, s.connections.size()); ++i) {
             const auto& x = s.connections[i];
-            out += fmt::format("  {:<16} {:<28} {:<20} {:>12.5g} {:>12.5g} {:>12.5g} {}\n", x.name, x.law, x.extrapolation, x.u_min,
+            out += fmt::format("  {:<16} {:<20} {:<20} {:>12.5g} {:>12.5g} {:>12.5g} {}\n", x.name, x.law, x.extrapolation, x.u_min,
                                x.u_max, x.u_end, x.unit);
         }
         append_rest(out, s.connections.size());
