@@ -227,7 +227,7 @@ class csv_reader {
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             if (i > 0) ++at;  // the separator
             const char* field = at;
-            const double value = columns_[i].to_si.factor * read_number_at(at, end, i) + columns_[i].to_si.offset;
+            const double value = columns_[i].to_si(read_number_at(at, end, i));
             if (i == time_column_) {
                 time = value;
                 time_field = field;

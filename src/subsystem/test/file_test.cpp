@@ -122,6 +122,11 @@ TEST_F(file, units_of_the_scenario_override) {
     EXPECT_EQ(s->describe().outputs[1].unit, "K");
 }
 
+TEST_F(file, converted_values_are_the_nearest_numbers) {
+    const auto s = make_file_subsystem(csv("time [us],a [mm]\n20,9\n"));
+    EXPECT_EQ(at(*s, 20e-6)[0], 9e-3);
+}
+
 TEST_F(file, linear_takes_the_right_side_at_corners) {
     const auto s = make_file_subsystem(csv("time,a\n1,10\n2,20\n4,0\n"));
     EXPECT_THAT(at(*s, 0.5), ElementsAre(10, 0));
