@@ -38,7 +38,7 @@ void chain(benchmark::State& state, const char* extrapolation, int input_degree)
     const double H = 1e-5;
     double step = 0;
     for (auto _ : state) {
-        net.evaluate(y, u, du);
+        net.evaluate(0, y, u, du);
         net.accept(step * H, y, u, du);
         step += 1;
         net.extrapolate(step * H);

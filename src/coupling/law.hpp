@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct law_value {
     double rate = 0;  ///< du/dt; meaningless when the law has no rate
 };
 
+/// Why a law has no answer; the network adds the connection's name and the time.
+class law_failure : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
 class law {
 public:
     law() = default;
@@ -31,6 +38,9 @@ public:
 
     virtual bool needs_velocity() const { return false; }
     virtual bool has_rate() const { return !needs_velocity(); }
+    /// Called once before the first evaluate(), with q at the start of the run.
+    virtual void start(double /*q*/) {}
+    /// Throws law_failure where the law has no answer (an iteration that does not converge).
     virtual law_value evaluate(double q, double v) const = 0;
     virtual void accept(double /*q*/, double /*v*/, double /*u*/) {}
     /// Whether accept() does anything; laws without memory say no and are not called after every macro step.
@@ -43,6 +53,9 @@ struct port_role {
     double factor;
 };
 
+/// What a law joins. Two ports: u = law(first - second). A node: any number of ports, u = law(sum), every port receives u.
+enum class law_join { two_ports, node };
+
 struct law_info {
     std::string name;
     std::string summary;
@@ -52,6 +65,10 @@ struct law_info {
     std::function<std::unique_ptr<law>(const parameter_values&)> make;
     /// The roles of the first and second port; (1, -1) and (-1, +1) unless the law says otherwise.
     std::function<std::vector<port_role>(const parameter_values&)> roles = {};
+    law_join join = law_join::two_ports;
+    /// What the ports must be: takes_load ports give motion and receive u as load; takes_motion ports give the load (its
+    /// integral is q, the load itself v) and receive u as motion, as the branches at an electric node do.
+    causality ports = causality::takes_load;
 };
 
 using law_registration = registration<law_info>;

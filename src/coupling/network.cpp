@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/error.hpp"
+
 namespace mdpcosim {
 
 namespace {
@@ -56,9 +58,12 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
     names_.push_back(std::move(name));
     if (channel_law && channel_law->remembers()) remembering_.push_back(static_cast<std::uint32_t>(channel));
     laws_.push_back(std::move(channel_law));
-    for (const auto& t : terms)
-        terms_.push_back({static_cast<std::int32_t>(t.value.value()),
-                          has_velocity ? static_cast<std::int32_t>(t.rate.value()) : -1, t.weight});
+    for (const auto& t : terms) {
+        const std::int32_t rate = has_velocity ? static_cast<std::int32_t>(t.rate.value()) : -1;
+        if (!t.value.valid()) integrals_.push_back({static_cast<std::int32_t>(t.rate.value())});
+        const auto value = static_cast<std::int32_t>(t.value.valid() ? t.value.value() : -integrals_.size());
+        terms_.push_back({value, rate, t.weight});
+    }
     first_term_.push_back(static_cast<std::uint32_t>(terms_.size()));
 
     auto g = std::find_if(groups_.begin(), groups_.end(),
@@ -129,30 +134,56 @@ std::size_t network::coefficients_of(std::size_t channel) const {
 
 // ---- coupling variables ---------------------------------------------------------------------------------------------
 
-inline network::motion network::channel_motion(std::size_t channel, const double* y) const {
+double network::integrate(const integral& i, double t, const double* y) const {
+    const double h = t - times_[0];
+    if (points_ == 0 || h == 0) return i.value;
+    const double flow = y[i.rate];
+    double area = h * (i.flow + flow) / 2;
+    if (points_ > 1) {
+        const double h_before = times_[0] - times_[1];
+        const double curvature = ((flow - i.flow) / h - (i.flow - i.flow_before) / h_before) / (h + h_before);
+        area -= curvature * h * h * h / 6;
+    }
+    return i.value + area;
+}
+
+inline network::motion network::channel_motion(double time, std::size_t channel, const double* y) const {
     motion m{0, 0};
     for (std::uint32_t i = first_term_[channel]; i < first_term_[channel + 1]; ++i) {
         const term& t = terms_[i];
-        m.q += t.weight * y[t.value];
+        m.q += t.weight * (t.value >= 0 ? y[t.value] : integrate(integrals_[-1 - t.value], time, y));
         if (t.rate >= 0) m.v += t.weight * y[t.rate];
     }
     return m;
 }
 
-void network::evaluate(std::span<const double> y, std::span<double> u, std::span<double> du) const {
+inline law_value network::channel_value(double t, std::size_t channel, const motion& m) const {
+    if (!laws_[channel]) return {m.q, m.v};
+    try {
+        return laws_[channel]->evaluate(m.q, m.v);
+    } catch (const law_failure& problem) {
+        throw run_error(fmt::format("connection '{}' at t = {} s: {}", names_[channel], t, problem.what()));
+    }
+}
+
+void network::start(double t, std::span<const double> y) {
+    clear_history();
+    for (auto& i : integrals_) i = {i.rate, 0, y[i.rate], 0};
+    for (std::size_t c = 0; c < channels(); ++c)
+        if (laws_[c]) laws_[c]->start(channel_motion(t, c, y.data()).q);
+}
+
+void network::evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
     const std::size_t n = channels();
     for (std::size_t c = 0; c < n; ++c) {
-        const motion m = channel_motion(c, y.data());
-        const law_value value = laws_[c] ? laws_[c]->evaluate(m.q, m.v) : law_value{m.q, m.v};
+        const law_value value = channel_value(t, c, channel_motion(t, c, y.data()));
         u[c] = value.u;
         du[c] = value.rate;
     }
 }
 
-double network::evaluate_one(channel_index channel, std::span<const double> y) const {
-    const motion m = channel_motion(channel.value(), y.data());
-    const auto& channel_law = laws_[channel.value()];
-    return channel_law ? channel_law->evaluate(m.q, m.v).u : m.q;
+double network::evaluate_one(double t, channel_index channel, std::span<const double> y) const {
+    return channel_value(t, channel.value(), channel_motion(t, channel.value(), y.data())).u;
 }
 
 void network::input_values(std::span<const double> u, std::size_t first, std::span<double> values) const {
@@ -179,6 +210,15 @@ void network::accept(double t, std::span<const double> y, std::span<const double
     if (points_ > 0 && !(t >= times_[0]))
         throw std::logic_error(fmt::format("time {} is accepted after {}; clear the history first", t, times_[0]));
     if (!replace) has_end_ = extrapolated_;
+    for (const std::uint32_t c : remembering_) {
+        const motion m = channel_motion(t, c, y.data());
+        laws_[c]->accept(m.q, m.v, u[c]);
+    }
+    for (auto& i : integrals_) {
+        i.value = integrate(i, t, y.data());
+        if (!replace) i.flow_before = i.flow;
+        i.flow = y[i.rate];
+    }
     const double elapsed = t - times_[0];
     for (auto& g : groups_) remember(g, elapsed, replace, u, du);
     if (!replace) {
@@ -186,10 +226,6 @@ void network::accept(double t, std::span<const double> y, std::span<const double
         times_[0] = t;
         points_ = std::min(points_ + 1, max_history);
         extrapolated_ = false;
-    }
-    for (const std::uint32_t c : remembering_) {
-        const motion m = channel_motion(c, y.data());
-        laws_[c]->accept(m.q, m.v, u[c]);
     }
 }
 

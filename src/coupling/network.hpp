@@ -14,8 +14,8 @@
 
 /// The coupled system's arithmetic: outputs of all subsystems to input polynomials of all subsystems.
 ///
-/// Call order: add_channel / add_delivery while building, then finish(); per macro step
-///   evaluate(y, u, du)            const: coupling variables and rates of all channels
+/// Call order: add_channel / add_delivery while building, then finish(); start(t0, y) once per run; per macro step
+///   evaluate(t, y, u, du)         const: coupling variables and rates of all channels
 ///   accept(t, y, u, du)           the values of an accepted time enter the history; laws remember
 ///   extrapolate(t_next)           polynomials of all channels from the last accepted time to t_next
 ///   deliver(H, inputs)            const: sums of channel polynomials per input, projected to what the input takes
@@ -24,7 +24,9 @@
 /// After finish() nothing allocates, and sums are formed in the order in which terms and deliveries were added.
 namespace mdpcosim {
 
-/// A port's or a signal source's part in a channel: q += weight * y[value], v += weight * y[rate].
+/// A port's or a signal source's part in a channel: q += weight * y[value], v += weight * y[rate]. Without a value (a
+/// hydraulic port that gives its flow only) the network integrates the rate over the accepted times, by parabolas through
+/// the last three flows (third order; the first step by the trapezoidal rule), starting from zero.
 struct channel_term {
     output_slot value;
     output_slot rate;  ///< invalid where the channel needs no rate
@@ -50,14 +52,17 @@ public:
     std::size_t channels() const { return laws_.size(); }
     const std::string& name(channel_index channel) const { return names_[channel.value()]; }
 
-    void evaluate(std::span<const double> y, std::span<double> u, std::span<double> du) const;
+    /// Begins a run: forgets the history, tells the laws q at the start, integrated values begin at zero.
+    void start(double t, std::span<const double> y);
+    /// Throws run_error with the channel's name where a law has no answer.
+    void evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const;
     void accept(double t, std::span<const double> y, std::span<const double> u, std::span<const double> du);
     void extrapolate(double t_next);
     void deliver(double H, std::span<polynomial> inputs) const;
     /// Values of the inputs of one subsystem (slots first .. first+values.size()) for coupling variables u.
     void input_values(std::span<const double> u, std::size_t first, std::span<double> values) const;
     /// Coupling variable of one channel; for the ordered evaluation of outputs with feed-through.
-    double evaluate_one(channel_index channel, std::span<const double> y) const;
+    double evaluate_one(double t, channel_index channel, std::span<const double> y) const;
 
     polynomial channel_polynomial(channel_index channel) const;
     /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
@@ -65,8 +70,13 @@ public:
 
 private:
     struct term {
-        std::int32_t value, rate;  ///< rate < 0: the channel has no velocity
+        std::int32_t value, rate;  ///< value < 0: integral -1 - value; rate < 0: the channel has no velocity
         double weight;
+    };
+    /// The integral of an output up to the last accepted time, and the output at the last two accepted times.
+    struct integral {
+        std::int32_t rate;
+        double value = 0, flow = 0, flow_before = 0;
     };
     struct motion {
         double q, v;
@@ -108,7 +118,9 @@ private:
         delivery what;
     };
 
-    motion channel_motion(std::size_t channel, const double* y) const;
+    motion channel_motion(double t, std::size_t channel, const double* y) const;
+    double integrate(const integral& i, double t, const double* y) const;
+    law_value channel_value(double t, std::size_t channel, const motion& m) const;
     void make_groups();
     void make_inputs(std::span<const double> start);
     void remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du);
@@ -120,6 +132,7 @@ private:
     std::vector<std::string> names_;
     std::vector<std::unique_ptr<law>> laws_;
     std::vector<term> terms_;
+    std::vector<integral> integrals_;
     std::vector<std::uint32_t> first_term_{0};  ///< channels + 1 entries
     std::vector<std::uint32_t> remembering_;    ///< channels whose laws remember
     std::vector<group> groups_;

@@ -22,19 +22,19 @@ void coupled_system::initialise(double t0) {
         const auto count = static_cast<std::size_t>(subsystems->describe(subsystem_index(i)).input_count());
         subsystems->evaluate(subsystem_index(i), std::span(input_values).first(count));
     }
-    coupling.clear_history();
-    evaluate(at_start);
+    coupling.start(t0, subsystems->outputs());
+    evaluate(t0, at_start);
 }
 
-void coupled_system::evaluate(std::span<const evaluation> order) {
+void coupled_system::evaluate(double t, std::span<const evaluation> order) {
     for (const auto& [subsystem, channels] : order) {
-        for (const channel_index c : channels) u[c.value()] = coupling.evaluate_one(c, subsystems->outputs());
+        for (const channel_index c : channels) u[c.value()] = coupling.evaluate_one(t, c, subsystems->outputs());
         const auto count = static_cast<std::size_t>(subsystems->describe(subsystem).input_count());
         const auto values = std::span(input_values).first(count);
         coupling.input_values(u, subsystems->input_offset(subsystem), values);
         subsystems->evaluate(subsystem, values);
     }
-    coupling.evaluate(subsystems->outputs(), u, du);
+    coupling.evaluate(t, subsystems->outputs(), u, du);
 }
 
 }  // namespace mdpcosim

@@ -32,7 +32,7 @@ struct coupled_system {
     /// Outputs of all subsystems at t0, consistent with each other through feed-through, and u, du.
     void initialise(double t0);
     /// u, du from the present outputs, after re-evaluating feed-through in the given order.
-    void evaluate(std::span<const evaluation> order);
+    void evaluate(double t, std::span<const evaluation> order);
 };
 
 }  // namespace mdpcosim

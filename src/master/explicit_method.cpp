@@ -18,7 +18,7 @@ class explicit_method final : public method {
         system.coupling.extrapolate(step.end);
         system.coupling.deliver(step.end - step.begin, system.subsystems->inputs());
         system.subsystems->advance(step);
-        system.evaluate(system.at_each_step);
+        system.evaluate(step.end, system.at_each_step);
     }
 };
 

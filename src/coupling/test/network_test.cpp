@@ -165,12 +165,12 @@ TEST(network, agrees_with_a_naive_implementation) {
         double t = 0;
         for (int n = 0; n < 12; ++n) {
             for (auto& value : y) value = number(random);
-            s.net.evaluate(y, u, du);
+            s.net.evaluate(0, y, u, du);
             for (std::size_t c = 0; c < 37; ++c) {
                 const auto [value, rate] = s.naive.value(s.naive.channels[c], y);
                 EXPECT_DOUBLE_EQ(u[c], value);
                 EXPECT_DOUBLE_EQ(du[c], rate);
-                EXPECT_EQ(s.net.evaluate_one(channel_index(c), y), u[c]);
+                EXPECT_EQ(s.net.evaluate_one(0, channel_index(c), y), u[c]);
             }
             s.net.accept(t, y, u, du);
             s.naive.accept(t, y);
@@ -209,7 +209,7 @@ TEST(network, does_not_allocate_after_finish) {
     const auto run = [&] {
         for (int n = 0; n < 20; ++n) {
             const double t = n * 0.1, t_next = n == 19 ? t + 0.03 : (n + 1) * 0.1;  // the last step is shorter
-            s.net.evaluate(y, u, du);
+            s.net.evaluate(0, y, u, du);
             s.net.accept(t, y, u, du);
             s.net.extrapolate(t_next);
             s.net.deliver(t_next - t, inputs);
@@ -365,8 +365,8 @@ TEST(network, laws_remember_on_accept_only) {
     net.finish({});
     const std::vector<double> y{3, 4};
     std::vector<double> u(1), du(1);
-    net.evaluate(y, u, du);
-    net.evaluate_one(channel, y);
+    net.evaluate(0, y, u, du);
+    net.evaluate_one(0, channel, y);
     EXPECT_TRUE(accepted.empty());
     net.accept(0, y, u, du);
     net.extrapolate(1);
@@ -383,7 +383,7 @@ TEST(network, repeats_itself_bitwise) {
         std::vector<polynomial> inputs(40);
         for (int n = 0; n < 10; ++n) {
             for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::sin(static_cast<double>(i) + 0.1 * n);
-            s.net.evaluate(y, u, du);
+            s.net.evaluate(0, y, u, du);
             s.net.accept(n * 1e-3, y, u, du);
             s.net.extrapolate((n + 1) * 1e-3);
             s.net.deliver(1e-3, inputs);

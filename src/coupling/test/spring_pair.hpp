@@ -33,7 +33,7 @@ public:
 
     void accept(double t, const state& y) {
         std::array<double, 1> u, du;
-        net_.evaluate(y, u, du);
+        net_.evaluate(0, y, u, du);
         net_.accept(t, y, u, du);
     }
 
