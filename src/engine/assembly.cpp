@@ -153,29 +153,46 @@ class builder {
     }
 
     std::vector<port_use> connected_ports(const connection_spec& c, const law_info& law, const std::string& object) {
-        if (c.between.size() != 2)
+        if (law.join == law_join::two_ports && c.between.size() != 2)
             throw user_error(c.where, fmt::format("{}: law '{}' joins two ports; 'between' has {}.", object, law.name, c.between.size()));
+        if (c.between.empty()) throw user_error(c.where, fmt::format("{}: 'between' is empty; name the ports of the node.", object));
         std::vector<port_use> ports;
-        for (const auto& address : c.between) ports.push_back({book_->find_port(address, object), address});
-        if (ports[0].place.what == ports[1].place.what && ports[0].place.subsystem == ports[1].place.subsystem)
-            throw user_error(ports[1].address.where, fmt::format("{}: port '{}' is joined to itself.", object, ports[1].address.value));
-        for (const auto& p : ports) {
-            const port& what = *p.place.what;
-            if (std::find(law.kinds.begin(), law.kinds.end(), what.kind) == law.kinds.end())
-                throw user_error(p.address.where, fmt::format("{}: port '{}' is of kind {}, but law '{}' joins ports of kind {}.", object,
-                                                              p.address.value, info(what.kind).name, law.name, kind_list(law.kinds)));
-            if (what.causality != causality::takes_load)
-                throw user_error(p.address.where,
-                                 fmt::format("{}: port '{}' takes {} and gives {}, but law '{}' needs a port that gives {} and takes {}.",
-                                             object, p.address.value, info(what.kind).motion[0], info(what.kind).load, law.name,
-                                             info(what.kind).motion[0], info(what.kind).load));
+        for (const auto& address : c.between) {
+            ports.push_back({book_->find_port(address, object), address});
+            const port_use& added = ports.back();
+            for (const auto& p : std::span(ports).first(ports.size() - 1))
+                if (p.place.what == added.place.what && p.place.subsystem == added.place.subsystem)
+                    throw user_error(address.where, fmt::format("{}: port '{}' is joined to itself.", object, address.value));
         }
-        if (ports[0].place.what->kind != ports[1].place.what->kind)
-            throw user_error(ports[1].address.where,
-                             fmt::format("{}: port '{}' is of kind {}, but port '{}' is of kind {}; both must be of one kind.", object,
-                                         ports[0].address.value, info(ports[0].place.what->kind).name, ports[1].address.value,
-                                         info(ports[1].place.what->kind).name));
+        for (const auto& p : ports) check_port(p, law, object);
+        for (const auto& p : ports)
+            if (p.place.what->kind != ports[0].place.what->kind)
+                throw user_error(p.address.where,
+                                 fmt::format("{}: port '{}' is of kind {}, but port '{}' is of kind {}; all must be of one kind.", object,
+                                             ports[0].address.value, info(ports[0].place.what->kind).name, p.address.value,
+                                             info(p.place.what->kind).name));
         return ports;
+    }
+
+    static void check_port(const port_use& p, const law_info& law, const std::string& object) {
+        const port& what = *p.place.what;
+        const port_kind_info& words = info(what.kind);
+        if (std::find(law.kinds.begin(), law.kinds.end(), what.kind) == law.kinds.end())
+            throw user_error(p.address.where, fmt::format("{}: port '{}' is of kind {}, but law '{}' joins ports of kind {}.", object,
+                                                          p.address.value, words.name, law.name, kind_list(law.kinds)));
+        const auto& [given, taken] = law.ports == causality::takes_load ? std::tie(words.motion[0], words.load) : std::tie(words.load, words.motion[0]);
+        if (what.causality != law.ports)
+            throw user_error(p.address.where, fmt::format("{}: port '{}' takes {} and gives {}, but law '{}' needs a port that gives {} and takes {}.",
+                                                          object, p.address.value, given, taken, law.name, given, taken));
+    }
+
+    /// The outputs that a port brings into its connection: a value and its rate, -1 where not offered; and the input it receives.
+    struct port_slots {
+        int value, rate, receives;
+    };
+    static port_slots slots_of(const port& p) {
+        if (p.causality == causality::takes_load) return {p.motion[0], p.motion[1], p.load};
+        return {p.load_integral, p.load, p.motion[0]};
     }
 
     const output_variable& output_at(subsystem_index s, int slot) {
@@ -186,10 +203,12 @@ class builder {
     reason no_rate_of(const std::vector<port_use>& ports, const law& what, const law_info& law) {
         if (!what.has_rate()) return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
         for (const auto& p : ports) {
-            if (p.place.what->motion[1] < 0)
-                return fmt::format("port '{}' gives no {}", p.address.value, info(p.place.what->kind).motion[1]);
-            if (output_at(p.place.subsystem, p.place.what->motion[0]).rate_needs_input)
-                return fmt::format("the {} of port '{}' depends on its input", info(p.place.what->kind).motion[1], p.address.value);
+            const port_slots slots = slots_of(*p.place.what);
+            const std::string& rate_name = info(p.place.what->kind).motion[1];
+            const std::string rate = rate_name.empty() ? "rate" : rate_name;
+            if (slots.rate < 0) return fmt::format("port '{}' gives no {}", p.address.value, rate);
+            if (slots.value >= 0 && output_at(p.place.subsystem, slots.value).rate_needs_input)
+                return fmt::format("the {} of port '{}' depends on its input", rate, p.address.value);
         }
         return {};
     }
@@ -202,13 +221,15 @@ class builder {
         const auto& infos = parameters_for(law, kind);
         const parameter_values values = resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (law {})", object, law.name));
         std::unique_ptr<mdpcosim::law> what = make_law(law, values, c, object);
-        const auto roles = law.roles ? law.roles(values) : two_port_roles();
+        const auto roles = law.join == law_join::node ? std::vector<port_role>(ports.size(), {1, 1})
+                           : law.roles               ? law.roles(values)
+                                                     : two_port_roles();
 
         channel_report report;
         report.name = c.name;
         report.law_name = law.name;
         report.law = law_text(law, infos, values);
-        report.unit = info(kind).load_unit;
+        report.unit = law.ports == causality::takes_load ? info(kind).load_unit : info(kind).motion_unit[0];
         report.recorded_name = true;
         const reason no_rate = no_rate_of(ports, *what, law);
         const extrapolation_rule& rule = choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate, default_with_rates,
@@ -218,19 +239,26 @@ class builder {
         std::vector<output_slot> sources;
         for (std::size_t k = 0; k < ports.size(); ++k) {
             const auto& [place, address] = ports[k];
-            if (needs_velocity && place.what->motion[1] < 0)
+            const port_slots slots = slots_of(*place.what);
+            const bool integrated = slots.value < 0;
+            if ((needs_velocity || integrated) && slots.rate < 0)
                 throw user_error(address.where, fmt::format("{}: law '{}' needs the {} of port '{}', which gives none.", object, law.name,
-                                                            info(kind).motion[1], address.value));
-            const bool with_rate = needs_velocity || rule.uses_rates;
-            terms.push_back({book_->global_output(place.subsystem, place.what->motion[0]),
-                             with_rate ? book_->global_output(place.subsystem, place.what->motion[1]) : output_slot(), roles[k].weight});
-            sources.push_back(terms.back().value);
-            if (needs_velocity) sources.push_back(terms.back().rate);
+                                                            info(kind).motion[integrated ? 0 : 1], address.value));
+            terms.push_back({integrated ? output_slot() : book_->global_output(place.subsystem, slots.value),
+                             slots.rate < 0 ? output_slot() : book_->global_output(place.subsystem, slots.rate), roles[k].weight});
+            if (!integrated) sources.push_back(terms.back().value);
+            if (needs_velocity || integrated) sources.push_back(terms.back().rate);
         }
         const channel_index channel = add_channel(std::move(report), std::move(what), std::move(terms), std::move(sources), rule, object, c.where);
         for (std::size_t k = 0; k < ports.size(); ++k) {
             const auto& [place, address] = ports[k];
-            deliver(channel, place.subsystem, place.what->load, roles[k].factor, address.value, rule.degree);
+            const int slot = slots_of(*place.what).receives;
+            const auto& others = graph_.input_channels[book_->global_input(place.subsystem, slot).value()];
+            if (law.join == law_join::node && !others.empty())
+                throw user_error(address.where, fmt::format("{}: port '{}' belongs to {} already; the {} of a port comes from one node.", object,
+                                                            address.value, graph_.channel_names[others.front().value()],
+                                                            law.ports == causality::takes_load ? info(kind).load : info(kind).motion[0]));
+            deliver(channel, place.subsystem, slot, roles[k].factor, address.value, rule.degree);
         }
     }
 

@@ -61,6 +61,7 @@ struct port {
     mdpcosim::causality causality = mdpcosim::causality::takes_load;
     std::array<int, 3> motion{-1, -1, -1};
     int load = -1;
+    int load_integral = -1;  ///< takes_motion only: output slot of the load's integral (charge), where it is offered
     std::string description;
 };
 
