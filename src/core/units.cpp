@@ -112,7 +112,10 @@ conversion find_conversion(std::string_view from, std::string_view to) {
     const std::unique_ptr<cv_converter, decltype(&cv_free)> converter(
         ut_get_converter(const_cast<ut_unit*>(&source), const_cast<ut_unit*>(&target)), &cv_free);
     const double offset = cv_convert_double(converter.get(), 0.0);
-    return {cv_convert_double(converter.get(), 1.0) - offset, offset};
+    const double factor = cv_convert_double(converter.get(), 1.0) - offset;
+    // The library turns s into Hz by taking the reciprocal; logarithmic units are no straight line either.
+    if (!std::isfinite(offset) || !std::isfinite(factor)) throw unit_error(fmt::format("unit '{}' does not fit '{}'", from, to));
+    return {factor, offset};
 }
 
 double conversion::operator()(double value) const {

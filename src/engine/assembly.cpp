@@ -123,7 +123,7 @@ class builder {
             const std::string key = own.name;
             return rules_.insert_or_assign(key + to_string(spec.where), std::move(own)).first->second;
         } catch (const std::invalid_argument& problem) {
-            throw user_error(spec.where, fmt::format("{}: {}", object, problem.what()));
+            throw user_error(spec.where, fmt::format("{}: {}.", object, problem.what()));
         }
     }
 
@@ -237,7 +237,7 @@ class builder {
         try {
             return law.make(values);
         } catch (const std::invalid_argument& problem) {
-            throw user_error(c.where, fmt::format("{}: {}", object, problem.what()));
+            throw user_error(c.where, fmt::format("{}: {}.", object, problem.what()));
         }
     }
 

@@ -24,7 +24,8 @@ constexpr const char* written_files[] = {"results.csv", "summary.json", "scenari
 run_folder::run_folder(const std::filesystem::path& path) : path_(path) {
     std::error_code status;
     std::filesystem::create_directories(path_, status);
-    if (!std::filesystem::is_directory(path_))
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path_, ignored))
         throw user_error(fmt::format("--out {}: the folder cannot be made ({}).", path_.string(),
                                      status ? status.message() : "a file of this name exists"));
     while (true) {

@@ -23,18 +23,28 @@ class tree_builder : public YAML::EventHandler {
 
     yaml_node take() { return std::move(root_); }
 
-    void OnDocumentStart(const YAML::Mark&) override {}
-    void OnDocumentEnd() override {}
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (finished_)
+            throw user_error(place(mark), "a second document begins here ('---'); a scenario is one document in one file.");
+    }
+    void OnDocumentEnd() override { finished_ = true; }
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(node(yaml_node::type::null, mark), anchor); }
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-        yaml_node copy = anchors_.at(anchor);
+        const auto found = anchors_.find(anchor);
+        if (found == anchors_.end()) throw user_error(place(mark), "this alias ('*name') stands inside the anchor it refers to.");
+        yaml_node copy = found->second;
+        copied_ += count(copy);
+        if (copied_ > most_copied)
+            throw user_error(place(mark), fmt::format("the aliases ('*name') of this file stand for more than {} values.", most_copied));
         copy.where = place(mark);
         add(std::move(copy), 0);
     }
 
-    void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string& value) override {
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
         yaml_node scalar = node(yaml_node::type::scalar, mark);
+        // A quoted text is placed behind its quote, so that positions inside it can be counted from there.
+        if (tag == "!" && !one_place_) ++scalar.where.column;
         scalar.scalar = value;
         add(std::move(scalar), anchor);
     }
@@ -58,6 +68,15 @@ class tree_builder : public YAML::EventHandler {
         std::unordered_map<std::string, location> seen;
         bool has_key;
     };
+
+    static constexpr std::size_t most_copied = 1'000'000;
+
+    static std::size_t count(const yaml_node& node) {
+        std::size_t sum = 1;
+        for (const auto& item : node.items) sum += count(item);
+        for (const auto& [key, value] : node.entries) sum += count(value);
+        return sum;
+    }
 
     location place(const YAML::Mark& mark) const {
         if (one_place_) return {file_, 0, 0};
@@ -89,6 +108,8 @@ class tree_builder : public YAML::EventHandler {
         } else if (!parent.has_key) {
             take_key(parent, value);
         } else {
+            // The library places nothing at whatever follows it; the user looks at the key.
+            if (value.kind == yaml_node::type::null) value.where = parent.key.where;
             parent.node.entries.emplace_back(std::move(parent.key), std::move(value));
             parent.has_key = false;
         }
@@ -98,28 +119,45 @@ class tree_builder : public YAML::EventHandler {
         if (value.kind != yaml_node::type::scalar)
             throw user_error(value.where, fmt::format("a key must be a plain name, not {}.", describe(value.kind)));
         const auto [earlier, is_new] = parent.seen.emplace(value.scalar, value.where);
-        if (!is_new)
-            throw user_error(value.where, fmt::format("key '{}' stands twice; the first is at line {}, column {}.", value.scalar,
-                                                      earlier->second.line, earlier->second.column));
+        if (!is_new) {
+            const location& first = earlier->second;
+            const std::string place = first.line == 0 ? "" : fmt::format("; the first is at line {}, column {}", first.line, first.column);
+            throw user_error(value.where, fmt::format("key '{}' stands twice{}.", value.scalar, place));
+        }
         parent.key = {value.scalar, value.where};
         parent.has_key = true;
     }
 
     std::string_view file_;
     bool one_place_;
+    bool finished_ = false;
+    std::size_t copied_ = 0;
     yaml_node root_;
     std::vector<frame> open_;
     std::map<YAML::anchor_t, yaml_node> anchors_;
 };
 
-yaml_node read_stream(std::istream& in, std::string_view name, bool one_place) {
+/// The library's reason, or a plainer one for what happens most.
+std::string explain(const YAML::Exception& problem, const std::string& text) {
+    std::istringstream lines(text);
+    std::string line;
+    for (int i = 0; i <= problem.mark.line; ++i) std::getline(lines, line);
+    const std::size_t indented = line.find_first_not_of(' ');
+    if (indented != std::string::npos && line[indented] == '\t') return "this line is indented with a tab. Use blanks";
+    if (problem.msg == YAML::ErrorMsg::MAP_VALUE) return "no ':' can stand here. Put a text that holds ': ' into quotes";
+    return problem.msg;
+}
+
+yaml_node read_stream(const std::string& text, std::string_view name, bool one_place) {
     tree_builder builder(name, one_place);
     try {
+        std::istringstream in(text);
         YAML::Parser parser(in);
-        parser.HandleNextDocument(builder);
+        while (parser.HandleNextDocument(builder)) {
+        }
     } catch (const YAML::Exception& problem) {
         const location where{intern(name), one_place ? 0 : problem.mark.line + 1, problem.mark.column + 1};
-        throw user_error(where, fmt::format("this is not valid YAML: {}.", problem.msg));
+        throw user_error(where, fmt::format("this is not valid YAML: {}.", explain(problem, text)));
     }
     return builder.take();
 }
@@ -148,12 +186,15 @@ yaml_node read_yaml_file(const std::filesystem::path& path) {
         throw user_error(fmt::format("{}: this is a folder, not a scenario file.", path.string()));
     std::ifstream in(path, std::ios::binary);
     if (!in) throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
-    return read_stream(in, path.string(), false);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (in.bad() || (text.fail() && in.peek() != std::ifstream::traits_type::eof()))
+        throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
+    return read_stream(text.str(), path.string(), false);
 }
 
 yaml_node read_yaml_text(const std::string& text, std::string_view name, bool one_place) {
-    std::istringstream in(text);
-    return read_stream(in, name, one_place);
+    return read_stream(text, name, one_place);
 }
 
 }  // namespace mdpcosim

@@ -80,6 +80,13 @@ TEST(convert, refuses_other_dimensions_and_says_both_units) {
     EXPECT_EQ(refusal(1, "N.m", "N"), "unit 'N.m' does not fit 'N'");
 }
 
+TEST(convert, refuses_reciprocals) {
+    EXPECT_EQ(refusal(1, "Hz", "s"), "unit 'Hz' does not fit 's'");
+    EXPECT_EQ(refusal(1, "kHz", "ms"), "unit 'kHz' does not fit 'ms'");
+    EXPECT_EQ(refusal(1, "m/N", "N/m"), "unit 'm/N' does not fit 'N/m'");
+    EXPECT_FALSE(units_fit("mm/N", "N/m"));
+}
+
 TEST(convert, refuses_cycles_for_angles) {
     for (const auto& [from, to] : {std::pair{"Hz", "rad/s"}, {"rad/s", "Hz"}, {"rpm", "Hz"}, {"kHz", "deg/s"}}) {
         const std::string message = refusal(1, from, to);
