@@ -22,7 +22,7 @@ subsystems:
     ports: {face: {kind: translation, causality: takes-motion, position: q, velocity: v, force: F}}
     solver: rk4
   place:
-    ode: {states: {x: 0 m}, inputs: {F: 0 N}, equations: {x: 0.1*F}}
+    ode: {inputs: {F: 0 N}, outputs: {x: {value: 0.1*F, unit: m}}}
     ports: {end: {kind: translation, position: x, force: F}}
     solver: rk4
 )";
@@ -100,14 +100,14 @@ INSTANTIATE_TEST_SUITE_P(
         connection("rates_of_a_port", "k: {law: spring, between: [a.mass, place.end], stiffness: 1, extrapolation: |>hermite-2}",
                    {"connection 'k': extrapolation 'hermite-2' uses rates, but "}),
         bad_scenario{"of_the_scenario", system_ + "extrapolation: |>polly-2\nconnections: {k: {law: spring, between: [a.mass, b.mass], stiffness: 1}}\n",
-                     {"extrapolation: extrapolation 'polly-2' does not exist.", "Did you mean 'poly-2'?"}},
-        bad_scenario{"of_the_scenario_unused", system_ + "extrapolation: |>polly-2\n", {"extrapolation 'polly-2' does not exist.", "Did you mean 'poly-2'?"}}),
+                     {"scenario: extrapolation 'polly-2' does not exist.", "Did you mean 'poly-2'?"}},
+        bad_scenario{"of_the_scenario_unused", system_ + "extrapolation: |>polly-2\n", {"scenario: extrapolation 'polly-2' does not exist.", "Did you mean 'poly-2'?"}}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     entries, bad_signal,
     testing::Values(
-        signal("nothing", "|>\n", {"signal: the value is missing."}),
+        bad_scenario{"nothing", system_ + "signals:\n  |>-\n", {"signal: the value is missing."}},
         signal("list", "|>[a.mass.position, lag.u]", {"signal: a number or text is expected, not a list."}),
         signal("unknown_key", "{connect: a.mass.position -> lag.u, |>nam: x}", {"signal: key 'nam' is not known.", "Did you mean 'name'?"}),
         signal("no_arrow", "|>a.mass.position lag.u", {"signal 'a.mass.position lag.u': exactly one '->' is expected, as in 'a.y -> b.u'."}),
@@ -123,8 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
         signal("output_as_target", "|>lag.y -> a.mass.position", {"signal to 'a.mass.position': 'a.mass.position' is an output, but an input is needed here. Inputs of subsystem 'a': mass.force."}),
         signal("driven_twice", "a.mass.position -> lag.u\n  - |>b.mass.position -> lag.u",
                {"signal to 'lag.u': the input is driven already by the signal at line 17, column 5.", "('a.y + b.y -> lag.u')"}),
-        signal("unit", "|>a.mass.position -> motor.torque", {"signal to 'motor.torque': 'a.mass.position' in 'm' does not fit the input's unit 'N.m'. Give a gain with a unit"}),
-        signal("gain_unit", "|>2 N*a.mass.velocity -> motor.torque", {"'a.mass.velocity' in '(N).(m/s)' does not fit the input's unit 'N.m'."}),
+        signal("unit", "|>a.mass.position -> motor.torque", {"signal to 'motor.torque': 'a.mass.position' in 'm' does not fit the input's unit 'N.m'. Give a gain whose unit fits, as in '2 N/m*a.mass.position'."}),
+        signal("gain_unit", "|>2 N*a.mass.velocity -> motor.torque", {"'2 N*a.mass.velocity' in '(N).(m/s)' does not fit the input's unit 'N.m'."}),
         signal("offset_unit", "|>2 N -> motor.torque", {"signal to 'motor.torque': the offset's unit 'N' does not fit the input's unit 'N.m'."}),
         signal("unknown_gain_unit", "|>2 NN*a.mass.position -> lag.u", {"in '2 NN' the unit 'NN' is not known"}),
         signal("rates", "{connect: a.mass.acceleration -> lag.u, extrapolation: |>hermite-1}", {"signal to 'lag.u': extrapolation 'hermite-1' uses rates, but 'a.mass.acceleration' gives no rate."}),

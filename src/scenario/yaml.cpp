@@ -103,13 +103,13 @@ class tree_builder : public YAML::EventHandler {
             return;
         }
         frame& parent = open_.back();
+        // The library places nothing at whatever follows it; the user looks at the key, or at the list.
+        if (value.kind == yaml_node::type::null) value.where = parent.has_key ? parent.key.where : parent.node.where;
         if (parent.node.kind == yaml_node::type::list) {
             parent.node.items.push_back(std::move(value));
         } else if (!parent.has_key) {
             take_key(parent, value);
         } else {
-            // The library places nothing at whatever follows it; the user looks at the key.
-            if (value.kind == yaml_node::type::null) value.where = parent.key.where;
             parent.node.entries.emplace_back(std::move(parent.key), std::move(value));
             parent.has_key = false;
         }
