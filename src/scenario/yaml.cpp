@@ -5,6 +5,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -148,7 +149,22 @@ std::string explain(const YAML::Exception& problem, const std::string& text) {
     return problem.msg;
 }
 
+/// Control characters tell a file that is no text, and have no place in messages.
+void refuse_binary(const std::string& text, std::string_view name, bool one_place) {
+    location where{intern(name), one_place ? 0 : 1, 1};
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if ((byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f)
+            throw user_error(where, fmt::format("this is no text: it holds the character 0x{:02x}. A scenario is a text in UTF-8.", byte));
+        ++where.column;
+        if (c != '\n') continue;
+        where.line += one_place ? 0 : 1;
+        where.column = 1;
+    }
+}
+
 yaml_node read_stream(const std::string& text, std::string_view name, bool one_place) {
+    refuse_binary(text, name, one_place);
     tree_builder builder(name, one_place);
     try {
         std::istringstream in(text);
@@ -186,11 +202,14 @@ yaml_node read_yaml_file(const std::filesystem::path& path) {
         throw user_error(fmt::format("{}: this is a folder, not a scenario file.", path.string()));
     std::ifstream in(path, std::ios::binary);
     if (!in) throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (in.bad() || (text.fail() && in.peek() != std::ifstream::traits_type::eof()))
-        throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
-    return read_stream(text.str(), path.string(), false);
+    std::string text;
+    std::array<char, 65536> part{};
+    do {
+        in.read(part.data(), part.size());
+        text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+    } while (in);
+    if (in.bad()) throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
+    return read_stream(text, path.string(), false);
 }
 
 yaml_node read_yaml_text(const std::string& text, std::string_view name, bool one_place) {

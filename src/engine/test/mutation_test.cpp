@@ -107,8 +107,11 @@ TEST(mutation, damaged_examples_are_accepted_or_refused_with_a_message) {
         const example& e = all[static_cast<std::size_t>(i) % all.size()];
         const std::string text = mutate(e.text);
         try {
-            check(read_scenario_text(text, "s.yaml", e.path.parent_path()));
+            const scenario s = read_scenario_text(text, "s.yaml", e.path.parent_path());
+            check(s);
             ++accepted;
+            const std::string written = write_scenario(s);
+            ASSERT_EQ(write_scenario(read_scenario_text(written, "s.yaml")), written) << text;
         } catch (const user_error& problem) {
             ++refused;
             const std::string message = problem.what();
