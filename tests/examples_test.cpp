@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <sstream>
 #include <string>
@@ -18,7 +19,9 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/port_kind.hpp"
 #include "engine/engine.hpp"
+#include "subsystem/expression.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -33,7 +36,7 @@ using settings = std::vector<std::pair<std::string, std::string>>;
 
 /// A folder of this test's own, removed at its end.
 class temporary_folder {
-public:
+   public:
     temporary_folder() {
         std::string name = (fs::temp_directory_path() / "mdpcosim-examples-XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
@@ -47,13 +50,13 @@ public:
     }
     const fs::path& path() const { return path_; }
 
-private:
+   private:
     fs::path path_;
 };
 
 /// What a run left in results.csv, by column.
 class results {
-public:
+   public:
     explicit results(const fs::path& file) {
         std::ifstream in(file);
         std::string line;
@@ -80,7 +83,7 @@ public:
     bool has(const std::string& name) const { return columns_.contains(name); }
     std::size_t rows() const { return (*this)["time"].size(); }
 
-private:
+   private:
     std::unordered_map<std::string, column> columns_;
 };
 
@@ -112,9 +115,7 @@ double largest_difference(const column& a, const column& b) {
 double largest_size(const column& a) { return largest_difference(a, column(a.size(), 0.0)); }
 
 /// Relative to the first value.
-double drift(const column& energy) {
-    return largest_difference(energy, column(energy.size(), energy[0])) / energy[0];
-}
+double drift(const column& energy) { return largest_difference(energy, column(energy.size(), energy[0])) / energy[0]; }
 
 /// The number that the README states, within a factor of 1.5 both ways.
 void expect_stated(const std::string& what, double measured, double stated) {
@@ -161,9 +162,11 @@ TEST(two_mass, follows_the_exact_solution_with_order_3) {
 }
 
 TEST(two_mass, other_extrapolations_differ_as_stated) {
-    const std::vector<std::tuple<const char*, double, double>> stated{
-        {"poly-1", 8.50e-3, 3.21e-3},       {"const-2-2-opt", 2.29e-5, 5.72e-6}, {"lin-3-3-b0", 7.53e-6, 9.42e-7},
-        {"lin-2-3-opt", 2.45e-6, 3.06e-7}, {"hermite-2", 7.37e-8, 9.31e-9}};
+    const std::vector<std::tuple<const char*, double, double>> stated{{"poly-1", 8.50e-3, 3.21e-3},
+                                                                      {"const-2-2-opt", 2.29e-5, 5.72e-6},
+                                                                      {"lin-3-3-b0", 7.53e-6, 9.42e-7},
+                                                                      {"lin-2-3-opt", 2.45e-6, 3.06e-7},
+                                                                      {"hermite-2", 7.37e-8, 9.31e-9}};
     for (const auto& [name, at_1, at_half] : stated) {
         expect_stated(fmt::format("{} at 1 ms [m]", name), two_mass_error({{"extrapolation", name}}), at_1);
         expect_stated(fmt::format("{} at 0.5 ms [m]", name),
@@ -187,12 +190,16 @@ TEST(two_mass, the_largest_stable_step_is_41_ms) {
 
 // two-mass-nonlinear
 
+double nonlinear_error(const results& reference, const settings& changes) {
+    const results r = run_example("two-mass-nonlinear/scenario.yaml", changes);
+    return std::max(largest_difference(r["A.mass.position"], reference["both.xA"]),
+                    largest_difference(r["B.mass.position"], reference["both.xB"]));
+}
+
 TEST(two_mass_nonlinear, errors_and_orders_as_stated) {
     const results reference = run_example("two-mass-nonlinear/monolithic.yaml");
     const auto error = [&](const char* name, const char* step) {
-        const results r = run_example("two-mass-nonlinear/scenario.yaml", {{"extrapolation", name}, {"time.step", step}});
-        return std::max(largest_difference(r["A.mass.position"], reference["both.xA"]),
-                        largest_difference(r["B.mass.position"], reference["both.xB"]));
+        return nonlinear_error(reference, {{"extrapolation", name}, {"time.step", step}});
     };
     struct row {
         const char* name;
@@ -210,6 +217,18 @@ TEST(two_mass_nonlinear, errors_and_orders_as_stated) {
         expect_stated(fmt::format("{} at 0.625 ms [m]", name), errors[2], stated[2]);
         expect_order(fmt::format("{} order", name), errors[1], errors[2], order);
     }
+}
+
+TEST(two_mass_nonlinear, hermite_2_has_order_4_where_the_first_step_loses_nothing) {
+    const results reference = run_example("two-mass-nonlinear/monolithic.yaml", {{"both.xA", "0"}, {"both.xB", "0"}});
+    const auto error = [&](const char* step) {
+        return nonlinear_error(reference,
+                               {{"extrapolation", "hermite-2"}, {"time.step", step}, {"A.x0", "0"}, {"B.x0", "0"}});
+    };
+    const double e10 = error("10 ms"), e5 = error("5 ms");
+    expect_stated("from rest, at 10 ms [m]", e10, 7.61e-6);
+    expect_stated("from rest, at 5 ms [m]", e5, 4.96e-7);
+    expect_order("order", e10, e5, 3.94);
 }
 
 // oscillator-chain
@@ -313,8 +332,8 @@ TEST(oscillator_chain, sixty_masses_in_six_parts) {
         return run_file(file, all_positions("10 us"));
     };
     const results cut = run_made("60 6"), whole = run_made("60 1");
-    expect_stated("error at 10 us [m]",
-                  largest_difference(chain_positions(cut, 60, 6), chain_positions(whole, 60, 1)), 3.04e-5);
+    expect_stated("error at 10 us [m]", largest_difference(chain_positions(cut, 60, 6), chain_positions(whole, 60, 1)),
+                  3.04e-5);
     expect_stated("energy against the whole chain's [J]",
                   largest_difference(chain_energy(cut, 6), whole["part1.energy"]), 149);
 }
@@ -363,8 +382,8 @@ TEST(pendulum_ode, wall_takes_its_part_at_every_impact) {
     int seen = 0;
     for (std::size_t i = 1; i < r.rows(); ++i) {
         const double power = std::pow(restitution, r["pendulum.impacts"][i]);
-        worst_energy = std::max(
-            worst_energy, std::abs(r["pendulum.energy"][i] / (r["pendulum.energy"][0] * power * power) - 1));
+        worst_energy =
+            std::max(worst_energy, std::abs(r["pendulum.energy"][i] / (r["pendulum.energy"][0] * power * power) - 1));
         if (r["pendulum.impacts"][i] < seen + 0.5) continue;
         ++seen;
         worst_time = std::max(worst_time, std::abs(r["pendulum.last_impact"][i] - exact_time));
@@ -386,7 +405,8 @@ TEST(driven_shaft, follows_the_reference_with_order_3) {
         const results r = run_example("driven-shaft/scenario.yaml", {{"time.step", step}});
         return largest_difference(r[variable], reference[name]);
     };
-    const double e200 = error("200 us", "motor.shaft.speed", "both.w1"), e100 = error("100 us", "motor.shaft.speed", "both.w1");
+    const double e200 = error("200 us", "motor.shaft.speed", "both.w1"),
+                 e100 = error("100 us", "motor.shaft.speed", "both.w1");
     expect_stated("motor speed at 200 us [rad/s]", e200, 2.16e-4);
     expect_stated("motor speed at 100 us [rad/s]", e100, 2.71e-5);
     expect_stated("load speed at 200 us [rad/s]", error("200 us", "load.shaft.speed", "both.w2"), 3.46e-5);
@@ -479,37 +499,90 @@ settings settings_of(const std::vector<std::string>& words) {
     return changes;
 }
 
-/// Every command shown in a README is one that works: its file exists and its options pass the check.
-TEST(examples, commands_in_the_readmes_are_valid) {
+/// The commands `build/mdpcosim run ...` and `check ...` shown in a page, checked: their files exist, their options fit.
+/// Files that an earlier command of the page made with make_scenario count as well.
+int check_commands(const fs::path& page) {
+    std::ifstream in(page);
+    const temporary_folder made;
+    std::unordered_map<std::string, fs::path> written;
     int commands = 0;
-    for (const auto& folder : example_folders()) {
-        std::ifstream in(folder / "README.md");
-        const temporary_folder made;
-        std::unordered_map<std::string, fs::path> written;  // by an earlier command with '> name'
-        for (std::string line; std::getline(in, line);) {
-            if (!line.starts_with("    ") || line.find("examples/") == std::string::npos) {
-                if (line.find("mdpcosim run") == std::string::npos) continue;
-            }
-            const std::vector<std::string> words = words_of(line);
-            if (words.size() < 2) continue;
-            if (words[0].ends_with("/make_scenario") && words.size() >= 2 && words[words.size() - 2] == ">") {
-                const fs::path file = made.path() / words.back();
-                std::string arguments;
-                for (std::size_t i = 1; i + 2 < words.size(); ++i) arguments += words[i] + " ";
-                std::ofstream(file) << made_chain(arguments);
-                written[words.back()] = file;
-                continue;
-            }
-            if (words[0] != "build/mdpcosim" || (words[1] != "run" && words[1] != "check")) continue;
-            ASSERT_GE(words.size(), 3U) << line;
-            const auto found = written.find(words[2]);
-            const fs::path file = found != written.end() ? found->second : source_dir / words[2];
-            EXPECT_TRUE(fs::is_regular_file(file)) << folder.string() << ": " << line;
-            EXPECT_NO_THROW(check(read_scenario(file, overrides(settings_of(words))))) << folder.string() << ": " << line;
-            ++commands;
+    for (std::string line; std::getline(in, line);) {
+        const std::vector<std::string> words = words_of(line);
+        if (words.size() < 3) continue;
+        if (words[0].ends_with("/make_scenario") && words[words.size() - 2] == ">") {
+            std::string arguments;
+            for (std::size_t i = 1; i + 2 < words.size(); ++i) arguments += words[i] + " ";
+            written[words.back()] = made.path() / words.back();
+            std::ofstream(written[words.back()]) << made_chain(arguments);
         }
+        if (words[0] != "build/mdpcosim" || (words[1] != "run" && words[1] != "check")) continue;
+        const auto found = written.find(words[2]);
+        const fs::path file = found != written.end() ? found->second : source_dir / words[2];
+        EXPECT_TRUE(fs::is_regular_file(file)) << page.string() << ": " << line;
+        EXPECT_NO_THROW(check(read_scenario(file, overrides(settings_of(words))))) << page.string() << ": " << line;
+        ++commands;
     }
-    EXPECT_GE(commands, 10);
+    return commands;
+}
+
+TEST(examples, commands_in_the_readmes_work) {
+    for (const auto& folder : example_folders()) EXPECT_GE(check_commands(folder / "README.md"), 1) << folder.string();
+}
+
+// docs/scenario.md
+
+const fs::path guide = source_dir / "docs" / "scenario.md";
+
+TEST(guide, commands_work) { EXPECT_GE(check_commands(guide), 1); }
+
+TEST(guide, complete_scenarios_run) {
+    std::ifstream in(guide);
+    std::string block;
+    bool inside = false;
+    int scenarios = 0;
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with("```")) {
+            if (inside) block += line + "\n";
+            continue;
+        }
+        if (inside && block.starts_with("mdpcosim: 1")) {
+            const temporary_folder out;
+            const scenario s = read_scenario_text(block, "guide", guide.parent_path());
+            EXPECT_EQ(run(s, {out.path(), 1, true, nullptr}).status, "done") << block;
+            // The scenario that a run leaves gives the same results.
+            const temporary_folder again;
+            run(read_scenario(out.path() / "scenario.yaml"), {again.path(), 1, true, nullptr});
+            EXPECT_EQ(content_of(out.path() / "results.csv"), content_of(again.path() / "results.csv")) << block;
+            ++scenarios;
+        }
+        inside = line == "```yaml";
+        block.clear();
+    }
+    EXPECT_GE(scenarios, 2);
+}
+
+/// Nothing that a user can name is missing in the guide.
+TEST(guide, names_everything) {
+    const std::string text = content_of(guide);
+    const auto expect_named = [&](const std::string& name) {
+        EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << name;
+    };
+    for (const char* topic : {"solvers", "laws", "methods"})
+        for (const auto& entry : nlohmann::json::parse(list_json(topic))) {
+            expect_named(entry.at("name"));
+            if (!entry.contains("parameters")) continue;
+            for (const auto& parameter : entry.at("parameters")) expect_named(parameter.at("name"));
+        }
+    for (const auto& kind : port_kinds()) {
+        if (kind.kind == port_kind::signal || kind.kind == port_kind::frame) continue;
+        expect_named(kind.name);
+        expect_named(kind.load);
+        for (const auto& motion : kind.motion)
+            if (!motion.empty()) expect_named(motion);
+    }
+    const std::size_t functions = text.find("Functions: `");
+    const std::string list = text.substr(functions, text.find("`;", functions) - functions);
+    for (const auto& name : function_names()) EXPECT_TRUE(list.find(name) != std::string::npos) << "function " << name;
 }
 
 }  // namespace
