@@ -25,7 +25,7 @@ void give_history(coupled_system& system, double t0, double H, int points) {
         const auto x = two_mass::exact(t);
         const std::array<double, 6> y{x[0], x[1], 0, x[2], x[3], 0};
         std::array<double, 1> u, du;
-        system.coupling.evaluate(y, u, du);
+        system.coupling.evaluate(t, y, u, du);
         system.coupling.accept(t, y, u, du);
     }
 }
