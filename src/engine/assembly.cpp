@@ -159,7 +159,7 @@ class builder {
         std::vector<port_use> ports;
         for (const auto& address : c.between) ports.push_back({book_->find_port(address, object), address});
         if (ports[0].place.what == ports[1].place.what && ports[0].place.subsystem == ports[1].place.subsystem)
-            throw user_error(ports[1].address.where, fmt::format("{}: port '{}' is joined to itself.", object, ports[1].address.value));
+            throw user_error(ports[1].address.where, fmt::format("{}: port '{}' is joined to itself; a connection joins two ports.", object, ports[1].address.value));
         for (const auto& p : ports) {
             const port& what = *p.place.what;
             if (std::find(law.kinds.begin(), law.kinds.end(), what.kind) == law.kinds.end())

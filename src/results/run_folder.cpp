@@ -27,7 +27,7 @@ run_folder::run_folder(const std::filesystem::path& path) : path_(path) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(path_, ignored))
         throw user_error(fmt::format("--out {}: the folder cannot be made ({}).", path_.string(),
-                                     status ? status.message() : "a file of this name exists"));
+                                     std::filesystem::exists(path_, ignored) ? "a file of this name exists" : status.message()));
     while (true) {
         lock_ = ::open(file(lock_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
         if (lock_ < 0)
