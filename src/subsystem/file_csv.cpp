@@ -72,7 +72,8 @@ class csv_reader {
     [[noreturn]] void refuse_file(int reason) const {
         std::vector<std::string> neighbours;
         std::error_code problem;
-        for (const auto& entry : std::filesystem::directory_iterator(spec_.file.path.parent_path(), problem))
+        for (const auto& entry :
+             std::filesystem::directory_iterator(std::filesystem::absolute(spec_.file.path).parent_path(), problem))
             neighbours.push_back(entry.path().filename().string());
         std::sort(neighbours.begin(), neighbours.end());
         fail(spec_.source.where,
