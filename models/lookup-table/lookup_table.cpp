@@ -22,7 +22,7 @@ const subsystem_description& description(bool constant) {
 }
 
 class lookup_table final : public equations {
-public:
+   public:
     explicit lookup_table(const parameter_values& p) : x_(p.list("x")), y_(p.list("y")) {
         if (x_.size() != y_.size())
             throw std::invalid_argument(
@@ -43,7 +43,7 @@ public:
         return true;
     }
 
-private:
+   private:
     double value(double u) const {
         if (constant_ || u <= x_.front()) return y_.front();
         if (u >= x_.back()) return y_.back();

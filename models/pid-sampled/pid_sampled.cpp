@@ -31,7 +31,7 @@ const subsystem_description& description(bool setpoint_acts, bool measurement_ac
 }
 
 class pid_sampled final : public sampled_equations {
-public:
+   public:
     pid_sampled(const parameter_values& p, double T)
         : kp_(p["kp"]),
           ki_T_(p["ki"] * T),
@@ -78,7 +78,7 @@ public:
         x_next[1] = x[1] + filter_ * (c_ * u[0] - u[1] - x[1]);
     }
 
-private:
+   private:
     double unlimited(const double* x, const double* u) const {
         return kp_ * (b_ * u[0] - u[1]) + (x[0] + ki_T_ * (u[0] - u[1])) + N_ * (c_ * u[0] - u[1] - x[1]);
     }

@@ -30,7 +30,7 @@ const subsystem_description& description(bool setpoint_acts, bool measurement_ac
 }
 
 class pid final : public equations {
-public:
+   public:
     explicit pid(const parameter_values& p)
         : kp_(p["kp"]),
           ki_(p["ki"]),
@@ -80,7 +80,7 @@ public:
         return true;
     }
 
-private:
+   private:
     double unlimited(const double* x, const double* u) const {
         return kp_ * (b_ * u[0] - u[1]) + x[0] + N_ * (c_ * u[0] - u[1] - x[1]);
     }

@@ -25,7 +25,7 @@ const subsystem_description& description() {
 }
 
 class saturation final : public equations {
-public:
+   public:
     explicit saturation(const parameter_values& p) : lower_(p["lower"]), upper_(p["upper"]) {
         if (!(lower_ < upper_))
             throw std::invalid_argument(fmt::format("lower ({}) must be less than upper ({})", lower_, upper_));
@@ -42,7 +42,7 @@ public:
         return true;
     }
 
-private:
+   private:
     double lower_, upper_;
 };
 

@@ -59,10 +59,10 @@ std::size_t size_of(const parameter_values& p, const char* name) {
     return static_cast<std::size_t>(value);
 }
 
-/// A list of rows * columns numbers; a single number that was not written stands for the whole matrix.
+/// A list of rows * columns numbers; a single zero stands for the whole matrix.
 std::vector<double> matrix_of(const parameter_values& p, const char* name, std::size_t rows, std::size_t columns) {
     std::vector<double> values = p.list(name);
-    if (!p.given(name) || (values.size() == 1 && values[0] == 0)) values.assign(rows * columns, values[0]);
+    if (values.size() == 1 && values[0] == 0) values.assign(rows * columns, values[0]);
     if (values.size() != rows * columns)
         throw std::invalid_argument(fmt::format("{} has {} numbers; {} rows of {} are {}, row by row", name,
                                                 values.size(), rows, columns, rows * columns));
@@ -79,7 +79,7 @@ std::vector<double> product(const std::vector<double>& a, const std::vector<doub
 }
 
 class state_space final : public equations {
-public:
+   public:
     explicit state_space(const parameter_values& p) {
         s_.n = size_of(p, "n");
         s_.m = size_of(p, "m");
@@ -95,7 +95,8 @@ public:
                 fmt::format("x0 has {} values; one for all or {} are needed", x0_.size(), s_.n));
         s_.CA = product(s_.C, s_.A, s_.p, s_.n, s_.n);
         s_.CB = product(s_.C, s_.B, s_.p, s_.n, s_.m);
-        description_ = &shared_description(structure_key(s_), [&](subsystem_description& d) { d = describe_structure(s_); });
+        description_ =
+            &shared_description(structure_key(s_), [&](subsystem_description& d) { d = describe_structure(s_); });
     }
 
     const subsystem_description& describe() const noexcept override { return *description_; }
@@ -120,7 +121,7 @@ public:
         return true;
     }
 
-private:
+   private:
     static double row(const std::vector<double>& matrix, std::size_t columns, const double* v, std::size_t i) {
         double sum = 0;
         for (std::size_t j = 0; j < columns; ++j) {

@@ -37,7 +37,7 @@ std::vector<double> without_leading_zeros(std::vector<double> polynomial) {
 }
 
 class transfer_function final : public equations {
-public:
+   public:
     explicit transfer_function(const parameter_values& p) {
         const auto num = without_leading_zeros(p.list("num")), den = without_leading_zeros(p.list("den"));
         if (den.front() == 0) throw std::invalid_argument("den is zero");
@@ -95,7 +95,7 @@ public:
         return true;
     }
 
-private:
+   private:
     double highest(const double* x, const double* u) const {
         double sum = u[0];
         for (std::size_t i = 0; i < a_.size(); ++i) sum -= a_[i] * x[i];

@@ -24,7 +24,7 @@
 namespace mdpcosim {
 
 class sampled_equations {
-public:
+   public:
     sampled_equations() = default;
     sampled_equations(const sampled_equations&) = delete;
     sampled_equations& operator=(const sampled_equations&) = delete;

@@ -16,11 +16,11 @@ namespace {
 /// All that changes during a run.
 struct sampled_state {
     double time = 0;
-    std::int64_t next = 0;         ///< the sample to come
-    std::int64_t pending = 0;      ///< the oldest sample whose outputs have not appeared yet, <= next
+    std::int64_t next = 0;     ///< the sample to come
+    std::int64_t pending = 0;  ///< the oldest sample whose outputs have not appeared yet, <= next
     std::vector<double> x;
-    std::vector<double> held;      ///< the outputs of the present time, unless it is a sample time without delay
-    std::vector<double> waiting;   ///< ring of outputs that appear later: sample k at (k % places) * output_count
+    std::vector<double> held;     ///< the outputs of the present time, unless it is a sample time without delay
+    std::vector<double> waiting;  ///< ring of outputs that appear later: sample k at (k % places) * output_count
 };
 
 struct sampled_snapshot final : snapshot {
@@ -28,7 +28,7 @@ struct sampled_snapshot final : snapshot {
 };
 
 class sampled_subsystem final : public subsystem {
-public:
+   public:
     sampled_subsystem(std::unique_ptr<sampled_equations> model, const sampling& clock)
         : model_(std::move(model)), clock_(clock), description_(model_->describe()) {
         if (!(clock.period > 0) || !(clock.offset >= 0) || !(clock.delay >= 0) || !description_.ports.empty())
@@ -51,7 +51,7 @@ public:
 
     const subsystem_description& describe() const noexcept override { return description_; }
 
-    capabilities offers() const override { return {.save_restore = true}; }
+    capabilities offers() const override { return {.save_restore = true, .why_no_save_restore = {}}; }
 
     void initialise(double t0) override {
         t0_ = t0;
@@ -88,7 +88,7 @@ public:
 
     subsystem_statistics statistics() const override { return {.micro_steps = samples_, .evaluations = samples_}; }
 
-private:
+   private:
     bool at_sample_time() const {
         return clock_.sample_time(t0_, now_.next) <= now_.time + clock_.tolerance(now_.time);
     }
@@ -108,7 +108,8 @@ private:
         model_->outputs(t, now_.x.data(), u_.data(), y);
         model_->update(t, now_.x.data(), u_.data(), x_next_.data());
         if (!all_finite(x_next_.data(), x_next_.size()) || !all_finite(y, outputs_))
-            throw run_error(fmt::format("the sample at t = {} s gave a state or an output that is no finite number", t));
+            throw run_error(
+                fmt::format("the sample at t = {} s gave a state or an output that is no finite number", t));
         std::swap(now_.x, x_next_);
         ++now_.next;
         if (!(clock_.delay > 0)) now_.pending = now_.next;
