@@ -50,7 +50,7 @@ auto make_with_parameters(const subsystem_spec& spec, const model_info& model, F
     try {
         return factory(values);
     } catch (const std::invalid_argument& problem) {
-        throw user_error(spec.where, fmt::format("{}: {}", owner, problem.what()));
+        throw user_error(spec.where, fmt::format("{}: {}.", owner, problem.what()));
     }
 }
 
