@@ -106,7 +106,7 @@ TEST(sampled, describes_feed_through_only_without_delay) {
 }
 
 TEST(sampled, updates_once_per_sample_with_the_inputs_of_its_time) {
-    // 0.1 s is no binary number: after a million steps the grid and the sample times still meet.
+    // 0.1 s is no binary number: after 100000 steps the grid and the sample times still meet.
     grid_run run({0.3, 0.2, 0}, 0.1, 5.0);
     for (int n = 0; n < 100000; ++n) run.step();
     ASSERT_EQ(run.updates.size(), (100000u - 2 + 2) / 3);
