@@ -65,11 +65,10 @@ class node final : public law {
         const double stiffness = bulk_modulus(fluid_, p_last_) / volume_;
         const double p = p_last_ + stiffness * (q - q_last_);
         if (!(p > 0))
-            throw law_failure(
-                fmt::format("the stepped modulus takes the node from {} Pa to {} Pa within one macro step, where it is "
-                            "not defined; "
-                            "take a smaller macro step or 'model: pressure-dependent'",
-                            p_last_, p));
+            throw law_failure(fmt::format(
+                "the stepped modulus takes the pressure from {:.6g} Pa to {:.6g} Pa within one macro step, and "
+                "it exists above zero only; take a smaller macro step or 'model: pressure-dependent'",
+                p_last_, p));
         return {p, stiffness * v};
     }
 
@@ -98,9 +97,8 @@ class node final : public law {
             }
         }
         throw law_failure(
-            fmt::format("no pressure above zero fits the fluid in the node: it changed by {} m3 in a volume of {} m3 "
-                        "since the start; "
-                        "Newton's method, begun at {} Pa, did not converge",
+            fmt::format("no pressure above zero fits the fluid in the node, which changed by {:.6g} m3 in a volume of "
+                        "{:.6g} m3 since the start; Newton's method, begun at {:.6g} Pa, did not converge",
                         strain * volume_, volume_, p_last_));
     }
 
