@@ -53,8 +53,9 @@ class dc_motor final : public equations {
         y[0] = x[0];
         y[1] = x[1];
         y[2] = acceleration(x, u);
-        y[3] = -x[2];
-        y[4] = -x[3];
+        // 0 - x has no negative zero, which would look odd in results.
+        y[3] = 0 - x[2];
+        y[4] = 0 - x[3];
     }
 
     bool jacobian(double /*t*/, const double* /*x*/, const double* /*u*/, double* dfdx) const override {

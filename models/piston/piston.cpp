@@ -52,8 +52,9 @@ class piston final : public equations {
         y[0] = x[0];
         y[1] = x[1];
         y[2] = acceleration(x, u);
-        y[3] = -A_head_ * x[0];
-        y[4] = -A_head_ * x[1];
+        // 0 - x has no negative zero, which would look odd in results.
+        y[3] = 0 - A_head_ * x[0];
+        y[4] = 0 - A_head_ * x[1];
         y[5] = A_ring_ * x[0];
         y[6] = A_ring_ * x[1];
     }

@@ -39,8 +39,9 @@ class rl_branch final : public equations {
     }
 
     void outputs(double /*t*/, const double* x, const double* /*u*/, double* y) const override {
-        y[0] = -x[0];
-        y[1] = -x[1];
+        // 0 - x has no negative zero, which would look odd in results.
+        y[0] = 0 - x[0];
+        y[1] = 0 - x[1];
         y[2] = x[0];
         y[3] = x[1];
     }

@@ -35,9 +35,10 @@ class port_resolver {
                 take(s, made.load, info_->load_unit, takes_load_);
             } else if (!s.name.empty() && s.name == info_->load_integral) {
                 if (takes_load_)
-                    fail(s.where, fmt::format("'{}' is the integral of the {} that the port gives, so that only a port with "
-                                              "'causality: takes-motion' has one.",
-                                              s.name, info_->load));
+                    fail(s.where,
+                         fmt::format("'{}' is the integral of the {} that the port gives, so that only a port with "
+                                     "'causality: takes-motion' has one.",
+                                     s.name, info_->load));
                 take(s, made.load_integral, info_->load_integral_unit, false);
             } else {
                 const auto order = static_cast<std::size_t>(motion_order(s));
