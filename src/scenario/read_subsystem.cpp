@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/polynomial.hpp"
 #include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "scenario/map_reader.hpp"
@@ -142,6 +143,8 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.solver = read_solver(map.find("solver"), let, object + ": solver");
         const text degree = map.find_text("input-degree");
         if (!degree.empty()) spec.input_degree = read_whole(degree, 0, object + ": input-degree");
+        if (spec.input_degree.value_or(0) > max_degree)
+            throw user_error(degree.where, fmt::format("{}: input-degree {} is too high; at most {}.", object, *spec.input_degree, max_degree));
     }
     map.finish();
     return spec;

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/index.hpp"
+#include "core/profile.hpp"
 #include "subsystem/subsystem.hpp"
 
 /// How the master reaches subsystems; the only way it knows them.
@@ -61,6 +62,8 @@ class transport {
     virtual int workers() const = 0;
     /// Macro steps that were done in parallel; the others ran serially because that was cheaper.
     virtual std::int64_t parallel_steps() const = 0;
+    /// Who worked when, from sampled macro steps; one log per worker.
+    virtual std::span<const profile_log> profile() const = 0;
 };
 
 }  // namespace mdpcosim
