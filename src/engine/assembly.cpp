@@ -173,7 +173,7 @@ class builder {
             const port_use& added = ports.back();
             for (const auto& p : std::span(ports).first(ports.size() - 1))
                 if (p.place.what == added.place.what && p.place.subsystem == added.place.subsystem)
-                    throw user_error(address.where, fmt::format("{}: port '{}' is joined to itself.", object, address.value));
+                    throw user_error(address.where, fmt::format("{}: port '{}' is joined to itself; a connection joins different ports.", object, address.value));
         }
         for (const auto& p : ports) check_port(p, law, object);
         for (const auto& p : ports)

@@ -57,8 +57,10 @@ class selection {
     void finish(const std::vector<std::string>& names) const {
         for (std::size_t i = 0; i < only_.size(); ++i)
             if (!hit_[i])
-                throw user_error(only_[i].where, fmt::format("record: '{}' matches nothing.{} 'mdpcosim check' lists what can be "
-                                                             "recorded.", only_[i].value, did_you_mean(only_[i].value, names)));
+                throw user_error(only_[i].where, fmt::format("record: '{}' matches nothing. There is: {}.{}", only_[i].value, name_list(names),
+                                                             only_[i].value.find('*') == std::string::npos
+                                                                 ? did_you_mean(only_[i].value, names)
+                                                                 : std::string{}));
     }
 
    private:

@@ -137,9 +137,10 @@ run_summary run(scenario s, const run_options& options) {
         run_macro_loop(a.system, *how, grid, {&rows, record_every, &shown, &watch, options.interrupt}, result);
         if (result.interrupted) {
             summary.status = "interrupted";
-            summary.message = fmt::format("interrupted at t = {} s", result.reached);
+            summary.message = fmt::format("interrupted at t = {:.10g} s", result.reached);
         }
-    } catch (const run_error& problem) {
+    } catch (const std::exception& problem) {
+        // Whatever it was: what has been recorded is brought to the disk.
         summary.status = "failed";
         summary.message = problem.what();
     }

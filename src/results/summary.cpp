@@ -71,7 +71,7 @@ void append_rest(std::string& out, std::size_t count) {
 }  // namespace
 
 std::string to_table(const run_summary& s) {
-    std::string out = fmt::format("{}: {} macro steps to t = {} s in {} ({} per step, {})\n",
+    std::string out = fmt::format("{}: {} macro steps to t = {:.10g} s in {} ({} per step, {})\n",
                                   s.status, s.steps, s.reached, duration_text(s.wall_seconds),
                                   duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),
                                   s.parallel_steps > 0 ? fmt::format("{} workers, {} steps in parallel", s.workers, s.parallel_steps)

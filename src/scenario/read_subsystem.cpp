@@ -122,8 +122,9 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     if (sources != 1) {
         for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside"}) map.find(other);
         map.finish();  // a misspelt key says more than a missing one
-        throw user_error(key.where, fmt::format("{}: {}. Exactly one of 'model', 'ode', 'file' says what it is.", object,
-                                                sources == 0 ? "key 'model' is missing" : fmt::format("it has {} of them", sources)));
+        const char* reason = sources == 0 ? "one of the keys 'model', 'ode', 'file' is missing, which say what it is."
+                                          : "of the keys 'model', 'ode', 'file' only one can say what it is.";
+        throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
     if (model != nullptr) {
         spec.kind = subsystem_spec::source_kind::model;

@@ -111,14 +111,14 @@ class thread_transport final : public transport, public worker_pool::job {
         time_ = t0;
     }
 
-    void evaluate(subsystem_index i, std::span<const double> u) override {
+    void evaluate(subsystem_index i, std::span<const double> u, bool provisional) override {
         const place& p = places_[i.value()];
         try {
             p.model->outputs(u, output_of(p));
         } catch (...) {
             throw subsystem_failure(subsystems_[i.value()].name, time_, reason_of_exception());
         }
-        const int bad = first_not_finite(output_of(p));
+        const int bad = provisional ? -1 : first_not_finite(output_of(p));
         if (bad >= 0) throw subsystem_failure(subsystems_[i.value()].name, time_, not_finite_reason(i.value(), bad));
     }
 
