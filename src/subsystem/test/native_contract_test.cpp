@@ -21,7 +21,7 @@ public:
         }
         d_.outputs[1].rate_needs_input = true;
         d_.outputs[2].direct = {0};
-        d_.ports.push_back({"mass", port_kind::translation, causality::takes_load, {0, 1, 2}, 0, ""});
+        d_.ports.push_back({"mass", port_kind::translation, causality::takes_load, {0, 1, 2}, 0, -1, ""});
     }
 
     const subsystem_description& describe() const noexcept override { return d_; }
