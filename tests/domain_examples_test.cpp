@@ -325,7 +325,7 @@ TEST(electric_circuit, both_cuts_against_the_whole) {
         const char* column;
         double stated[3];
     };
-    for (const auto& [file, name, stated] : {row{"at-resistor.yaml", "left.u1", {2.84e-5, 3.52e-6, 4.38e-7}},
+    for (const auto& [file, name, stated] : {row{"scenario.yaml", "left.u1", {2.84e-5, 3.52e-6, 4.38e-7}},
                                              row{"at-capacitor.yaml", "capacitor.u", {1.06e-4, 1.24e-5, 1.51e-6}}}) {
         const char* const steps[] = {"5 us", "2.5 us", "1.25 us"};
         double error[3];
