@@ -53,6 +53,7 @@ int find_in_ports(const subsystem_description& d, std::string_view name, causali
         if (p.name != name.substr(0, dot)) continue;
         const auto& words = info(p.kind);
         const auto variable = name.substr(dot + 1);
+        if (p.causality != side && variable == words.load_integral) return p.load_integral;
         if (p.causality != side) return variable == words.load ? p.load : -1;
         for (std::size_t k = 0; k < 3; ++k)
             if (variable == words.motion[k]) return p.motion[k];

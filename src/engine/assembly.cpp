@@ -62,8 +62,11 @@ std::string number_with_unit(double value, const std::string& unit) {
 
 std::string law_text(const law_info& law, const std::vector<parameter_info>& infos, const parameter_values& values) {
     std::vector<std::string> parts;
-    for (const auto& p : infos)
-        if (values.given(p.name)) parts.push_back(fmt::format("{} = {}", p.name, number_with_unit(values[p.name], p.unit)));
+    for (const auto& p : infos) {
+        if (!values.given(p.name)) continue;
+        const double value = values[p.name];
+        parts.push_back(fmt::format("{} = {}", p.name, p.choices.empty() ? number_with_unit(value, p.unit) : p.choices[static_cast<std::size_t>(value)]));
+    }
     return parts.empty() ? law.name : fmt::format("{} ({})", law.name, fmt::join(parts, ", "));
 }
 
@@ -204,19 +207,30 @@ class builder {
         return {p.load_integral, p.load, p.motion[0]};
     }
 
+    /// The names of what slots_of() finds: angle and speed, volume and flow, charge and current.
+    static std::pair<std::string, std::string> names_of(const port& p) {
+        const port_kind_info& words = info(p.kind);
+        const bool takes_load = p.causality == causality::takes_load;
+        const std::string& rate = takes_load ? words.motion[1] : words.load;
+        return {takes_load ? words.motion[0] : words.load_integral, rate.empty() ? "rate" : rate};
+    }
+
     const output_variable& output_at(subsystem_index s, int slot) {
         const auto& outputs = transport_().describe(s).outputs;
         return *std::find_if(outputs.begin(), outputs.end(), [&](const auto& y) { return slot >= y.slot && slot < y.slot + y.size; });
     }
 
     reason no_rate_of(const std::vector<port_use>& ports, const law& what, const law_info& law) {
-        if (!what.has_rate()) return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
+        if (what.needs_velocity()) return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
+        if (!what.has_rate())
+            return fmt::format("the rate of law '{}' would need the rate of the {}, which depends on the inputs", law.name,
+                               names_of(*ports[0].place.what).first);
         for (const auto& p : ports) {
             const port_slots slots = slots_of(*p.place.what);
-            const std::string& rate_name = info(p.place.what->kind).motion[1];
-            const std::string rate = rate_name.empty() ? "rate" : rate_name;
+            const std::string rate = names_of(*p.place.what).second;
             if (slots.rate < 0) return fmt::format("port '{}' gives no {}", p.address.value, rate);
-            if (slots.value >= 0 && output_at(p.place.subsystem, slots.value).rate_needs_input)
+            const bool rate_needs_input = slots.value >= 0 && output_at(p.place.subsystem, slots.value).rate_needs_input;
+            if (rate_needs_input || !output_at(p.place.subsystem, slots.rate).direct.empty())
                 return fmt::format("the {} of port '{}' depends on its input", rate, p.address.value);
         }
         return {};
@@ -253,9 +267,11 @@ class builder {
             const auto& [place, address] = ports[k];
             const port_slots slots = slots_of(*place.what);
             const bool integrated = slots.value < 0;
+            const auto& [value_name, rate_name] = names_of(*place.what);
             if ((needs_velocity || integrated) && slots.rate < 0)
                 throw user_error(address.where, fmt::format("{}: law '{}' needs the {} of port '{}', which gives none.", object, law.name,
-                                                            info(kind).motion[integrated ? 0 : 1], address.value));
+                                                            integrated ? value_name : rate_name, address.value));
+            if (integrated) refuse_direct_flow(ports[k], slots, object);
             terms.push_back({integrated ? output_slot() : book_->global_output(place.subsystem, slots.value),
                              slots.rate < 0 ? output_slot() : book_->global_output(place.subsystem, slots.rate), roles[k].weight});
             if (!integrated) sources.push_back(terms.back().value);
@@ -271,7 +287,23 @@ class builder {
                                                             address.value, graph_.channel_names[others.front().value()],
                                                             law.ports == causality::takes_load ? info(kind).load : info(kind).motion[0]));
             deliver(channel, place.subsystem, slot, roles[k].factor, address.value, rule.degree);
+            if (law.join == law_join::node) nodes_.emplace(book_->global_input(place.subsystem, slot).value(), object);
+            if (slots_of(*place.what).value < 0) result_.channels.back().ends.back().integrated = names_of(*place.what).second;
         }
+        result_.channels.back().is_node = law.join == law_join::node;
+    }
+
+    /// A flow that follows the pressure at once would make the integrated volume depend on the pressure that depends on it.
+    void refuse_direct_flow(const port_use& p, const port_slots& slots, const std::string& object) {
+        const auto& direct = output_at(p.place.subsystem, slots.rate).direct;
+        if (std::find(direct.begin(), direct.end(), slots.receives) == direct.end()) return;
+        const auto [value, rate] = names_of(*p.place.what);
+        const port_kind_info& words = info(p.place.what->kind);
+        throw user_error(p.address.where,
+                         fmt::format("{}: the {} of port '{}' depends on its {} without a state between, so that it cannot be integrated "
+                                     "here. Give the port its {}, too: a state whose rate is the {}.",
+                                     object, rate, p.address.value,
+                                     p.place.what->causality == causality::takes_load ? words.load : words.motion[0], value, rate));
     }
 
     std::unique_ptr<law> make_law(const law_info& law, const parameter_values& values, const connection_spec& c, const std::string& object) {
@@ -290,6 +322,8 @@ class builder {
             throw user_error(s.where, fmt::format("{}: the input is driven already by the signal at line {}, column {}. An input takes one "
                                                   "signal; write the sum in one line ('a.y + b.y -> {}').", object, earlier->second.line,
                                                   earlier->second.column, s.target.value));
+        if (const auto node = nodes_.find(target.slot.value()); node != nodes_.end())
+            throw user_error(s.where, fmt::format("{}: the input gets its value from {}; a node's value cannot be added to.", object, node->second));
         check_offset_unit(s, *target.what, object);
         channel_report report;
         report.name = s.name;
@@ -410,6 +444,7 @@ class builder {
     coupling_graph graph_;
     std::map<std::string, extrapolation_rule> rules_;
     std::unordered_map<std::size_t, location> driven_;
+    std::unordered_map<std::size_t, std::string> nodes_;  ///< by input: the node that it belongs to
 };
 
 }  // namespace

@@ -24,4 +24,13 @@ int add_mechanical_port(subsystem_description& to, const std::string& name, port
 const subsystem_description& shared_description(const std::string& key,
                                                 const std::function<void(subsystem_description&)>& fill);
 
+/// A hydraulic port: outputs volume and flow into the node, one input, the pressure.
+int add_hydraulic_port(subsystem_description& to, const std::string& name, std::string description);
+
+/// A thermal, electric or magnetic port that takes the load: one output, the temperature or potential, and one input.
+int add_potential_port(subsystem_description& to, const std::string& name, port_kind kind, std::string description);
+
+/// An electric port that takes the potential: outputs charge and current into the node, one input.
+int add_branch_port(subsystem_description& to, const std::string& name, std::string description);
+
 }  // namespace mdpcosim

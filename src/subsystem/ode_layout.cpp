@@ -32,13 +32,15 @@ class layout_builder {
         for (std::size_t i = 0; i < model_.outputs.size(); ++i) rate_of(static_cast<int>(i));
     }
 
-    /// Motion that the user left out is taken from the exact derivative of what stands before it.
+    /// Motion (and a load besides its integral) that the user left out is taken from the exact derivative.
     void add_port(port added) {
         if (added.causality == causality::takes_load) {
             const auto& names = info(added.kind).motion;
             for (std::size_t order = 1; order < 3; ++order)
                 if (added.motion[order] < 0 && !names[order].empty() && added.motion[order - 1] >= 0)
                     added.motion[order] = rate_of(added.motion[order - 1]);
+        } else if (added.load < 0) {
+            added.load = rate_of(added.load_integral);
         }
         layout_.description.ports.push_back(std::move(added));
     }

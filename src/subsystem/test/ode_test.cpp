@@ -258,6 +258,34 @@ TEST(ode, hydraulic_port_may_give_only_its_flow) {
     EXPECT_EQ(model->describe().inputs[0].unit, "Pa");
 }
 
+TEST(ode, electric_port_that_takes_the_potential_gives_charge_or_current) {
+    subsystem_spec spec;
+    spec.name = "p";
+    spec.ode.states = {entry("q", "0"), entry("i", "0")};
+    spec.ode.inputs = {entry("u", "0")};
+    spec.ode.equations = {entry("q", "i"), entry("i", "u - 2*i")};
+    const auto port_of = [&](std::vector<setting> variables) {
+        spec.ports = {make_port("end", "electric", std::move(variables))};
+        spec.ports[0].causality = written("takes-motion");
+        return make_ode_equations(spec)->describe().ports[0];
+    };
+    const port both = port_of({entry("potential", "u"), entry("current", "i"), entry("charge", "q")});
+    EXPECT_EQ(both.load, 1);
+    EXPECT_EQ(both.load_integral, 0);
+    const port charge = port_of({entry("potential", "u"), entry("charge", "q")});
+    EXPECT_EQ(charge.load, 1) << "the current is the rate of the charge";
+    EXPECT_EQ(charge.load_integral, 0);
+    const port current = port_of({entry("potential", "u"), entry("current", "i")});
+    EXPECT_EQ(current.load, 1);
+    EXPECT_EQ(current.load_integral, -1);
+    EXPECT_EQ(make_ode_equations(spec)->describe().outputs[1].unit, "A");
+    spec.ports = {make_port("end", "electric", {entry("potential", "u")})};
+    spec.ports[0].causality = written("takes-motion");
+    expect_error(spec, {"'current' is missing", "charge"});
+    spec.ports = {make_port("end", "electric", {entry("potential", "q"), entry("current", "u"), entry("charge", "q")})};
+    expect_error(spec, {"'charge' is the integral of the current that the port gives", "takes-motion"});
+}
+
 TEST(ode, settings_override_in_the_declared_unit) {
     auto spec = pendulum();
     spec.set = {entry("L", "50 cm", 50), entry("phi", "90 deg", 51), entry("omega", "60 rpm", 52),
