@@ -125,24 +125,25 @@ void fixed_step_solver<Method>::integrate(double begin, double end, std::span<co
         input_values(inputs, 0, now_.u);
         events_->monitor.jump(begin, now_.x, now_.u);
     }
-    if (end <= next_event_) [[likely]]
+    if (end < next_event_) [[likely]]
         run(0, end - begin);
     else
         split(begin, end);
     if (!all_finite(x.data(), x.size())) throw_not_finite(Method::name, end, x.data(), x.size());
 }
 
-/// The macro step in pieces between time events. An event at `end` belongs to the next step.
+/// The macro step in pieces between time events.
 template <class Method>
 void fixed_step_solver<Method>::split(double begin, double end) {
     double t = begin;
     for (;;) {
         next_event_ = now_.model->next_time_event(t);
         if (!(next_event_ > t)) throw_bad_time_event(Method::name, t, next_event_);
-        if (next_event_ >= end) break;
+        if (next_event_ > end) break;
         if (next_event_ - t > time_resolution(t)) run(t - begin, just_before(next_event_) - begin);
         t = next_event_;
         ++time_events_;
+        if (t == end) break;
     }
     if (end - t > time_resolution(t)) run(t - begin, end - begin);
 }
@@ -275,7 +276,6 @@ void fixed_step_solver<Method>::apply_events(double s, double tau, bool more) {
         else e.z1[i] = e.monitor.sides()[i] == 0 ? 0 : -e.monitor.sides()[i];
     for (std::size_t i = 0; i < e.z1.size(); ++i)
         if (e.z1[i] != 0) e.monitor.apply(i, e.z1[i] > 0, t, now_.x, now_.u);
-    next_event_ = std::numeric_limits<double>::quiet_NaN();  // the event may have changed it
     e.monitor.remember(t, now_.x, now_.u);
     std::ranges::copy(e.monitor.evaluate(t, now_.x, now_.u), e.z0.begin());
     if (!more) return;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/error.hpp"
 #include "subsystem/solvers/interval.hpp"
@@ -65,6 +66,9 @@ void sundials_solver::initialise(equations& model, double t0, std::span<double> 
     if (model.event_count() > 0) {
         monitor_.emplace(model, name_);
         roots_.resize(monitor_->count());
+        z_.resize(monitor_->count());
+        shift_.resize(monitor_->count());
+        x_ahead_.resize(n_);
     }
     SUNContext context = nullptr;
     check(SUNContext_Create(nullptr, &context), "SUNContext_Create");
@@ -82,7 +86,8 @@ void sundials_solver::warm_up(double t0, std::span<double> x) {
     warming_up_ = true;
     start(t0);
     double t = t0;
-    check(run(t0 + 1 + std::fabs(t0), t), "first step");
+    const double length = options_.max_step > 0 ? options_.max_step : 1;
+    check(run(t0 + length + time_resolution(t0), t), "first step");
     warming_up_ = false;
     std::ranges::copy(saved, x.begin());
     no_state_ = 0;
@@ -130,6 +135,7 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
     loaded_ = false;  // until this step is done
     if (monitor_) {
         monitor_->start_interval();
+        shift_until_ = -std::numeric_limits<double>::infinity();
         restart |= monitor_->jump(begin, state, u_.data());
     }
     double t = begin;
@@ -138,16 +144,17 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
         if (!(event > t))
             throw run_error(fmt::format("{} at t = {:.9g}: the model gives t = {:.9g} as its next time event, which is not later",
                                         name_, t, event));
-        const double stop = event < end ? just_before(event) : end;
+        const double stop = event <= end ? just_before(event) : end;
         if (stop - t > time_resolution(t)) advance(t, stop, state, restart);
-        if (stop == end) break;
+        if (event > end) break;
         t = event;
         restart = true;
         ++time_events_;
+        if (t == end) break;
     }
     input_values(inputs_, end - begin, u_end_.data());
     if (monitor_) monitor_->remember(end, state, u_end_.data());
-    loaded_ = true;
+    loaded_ = t != end;  // after a time event the integrator starts anew
 }
 
 /// From t to `stop` through all state events between.
@@ -172,7 +179,25 @@ bool sundials_solver::apply_roots(double t, double* x) {
     bool changed = false;
     for (std::size_t i = 0; i < roots_.size(); ++i)
         if (roots_[i] != 0) changed |= monitor_->apply(i, roots_[i] > 0, t, x, u_.data());
+    if (changed) shift_indicators(t, x);
     return changed;
+}
+
+/// At an event the indicator may be a rounding error on the wrong side for the motion that follows, and its next root
+/// would be missed. For an instant, until the motion shows, a shift as small as that error puts it on the right side.
+void sundials_solver::shift_indicators(double t, const double* x) {
+    std::ranges::copy(monitor_->evaluate(t, x, u_.data()), z_.begin());
+    const double instant = 1e-9 * remembered_step_ + 64 * time_resolution(t);
+    if (n_ > 0) evaluate(t, x, x_ahead_.data());
+    for (std::size_t k = 0; k < n_; ++k) x_ahead_[k] = x[k] + instant * x_ahead_[k];
+    input_values(inputs_, t + instant - begin_, u_.data());
+    const auto z = monitor_->evaluate(t + instant, x_ahead_.data(), u_.data());
+    for (std::size_t i = 0; i < z.size(); ++i) {
+        const double motion = z[i] - z_[i];
+        const bool wrong_side = roots_[i] != 0 && motion != 0 && !(z_[i] * motion > 0);
+        shift_[i] = wrong_side ? std::copysign(std::max(2 * std::fabs(z_[i]), 1e-300), motion) : 0;
+    }
+    shift_until_ = t + instant;
 }
 
 std::int64_t sundials_solver::steps_left(double t) const {
@@ -240,6 +265,8 @@ int sundials_solver::indicators(double t, N_Vector y, double* z, void* self_poin
     try {
         input_values(self.inputs_, t - self.begin_, self.u_.data());
         self.model_->event_indicators(t, N_VGetArrayPointer(y), self.u_.data(), z);
+        if (t <= self.shift_until_)
+            for (std::size_t i = 0; i < self.shift_.size(); ++i) z[i] += self.shift_[i];
         return 0;
     } catch (...) {
         self.failure_ = std::current_exception();

@@ -110,6 +110,7 @@ class sundials_solver : public solver {
     void warm_up(double t0, std::span<double> x);
     void advance(double t, double stop, double* x, bool restart);
     bool apply_roots(double t, double* x);
+    void shift_indicators(double t, const double* x);
     void evaluate(double t, const double* x, double* dx);
     [[noreturn]] void fail(int flag, double t);
 
@@ -121,6 +122,8 @@ class sundials_solver : public solver {
     double no_state_ = 0;
     std::optional<event_monitor> monitor_;
     std::vector<int> roots_;
+    std::vector<double> z_, shift_, x_ahead_;  ///< see shift_indicators()
+    double shift_until_ = 0;
     std::vector<double> jacobian_;
     jacobian_source jacobian_source_;
     std::exception_ptr failure_;

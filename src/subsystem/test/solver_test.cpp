@@ -123,7 +123,7 @@ TEST_P(implicit, robertson) {
     solver_run run(std::move(model), make_solver(GetParam(), {{"rtol", 1e-7}, {"atol", 1e-11}}));
     run.to(40, 4);
     EXPECT_NEAR(run.x[0], 0.7158270688, 2e-6);
-    EXPECT_NEAR(run.x[1], 9.185534765e-6, 5e-10);
+    EXPECT_NEAR(run.x[1], 9.185534765e-6, 1e-10);
     EXPECT_NEAR(run.x[2], 0.2841637457, 2e-6);
 }
 
@@ -144,6 +144,23 @@ TEST_P(every_solver, piecewise_constant_input) {
     }
 }
 
+TEST_P(every_solver, looks_neither_back_nor_ahead) {
+    // f and the inputs are asked for inside the macro step only.
+    double begin = 0, end = 0;
+    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0}, 0, [&](double t, const double* x, const double*, double* dx) {
+        EXPECT_GE(t, begin - 1e-15);
+        EXPECT_LE(t, end + 1e-15);
+        dx[0] = x[1];
+        dx[1] = -std::sin(x[0]);
+    });
+    solver_run run(std::move(model), make_solver(GetParam()));
+    for (int k = 0; k < 20; ++k) {
+        begin = run.t;
+        end = run.t + 0.3;
+        run.to(end);
+    }
+}
+
 TEST_P(every_solver, no_states) {
     auto model = std::make_unique<function_model>(std::vector<double>{}, 1, [](double, const double*, const double*, double*) {});
     solver_run run(std::move(model), make_solver(GetParam()));
@@ -160,7 +177,7 @@ TEST_P(adaptive, remembers_the_uncut_step) {
     long_steps.to(50);
     const auto needed = long_steps.integrator->statistics().micro_steps;
     solver_run run(oscillator(), make_solver(GetParam(), options));
-    const int n = 100000;
+    const int n = GetParam().starts_with("cvode") ? 100000 : 20000;  // order 1 needs smaller steps
     run.to(50, n);
     const auto s = run.integrator->statistics();
     EXPECT_LT(s.micro_steps, n + n / 100 + 10 * needed);

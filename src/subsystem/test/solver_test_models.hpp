@@ -19,6 +19,7 @@ class function_model : public equations {
     using rhs = std::function<void(double t, const double* x, const double* u, double* dx)>;
 
     function_model(std::vector<double> x0, int inputs, rhs f) : x0_(std::move(x0)), f_(std::move(f)) {
+        description_.type = "test";
         for (int i = 0; i < inputs; ++i) {
             input_variable v;
             v.name = "u" + std::to_string(i);
