@@ -114,14 +114,15 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const yaml_node* model = map.find("model");
     const yaml_node* ode = map.find("ode");
     const yaml_node* file = map.find("file");
-    const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr);
-    for (const char* later : {"fmu", "plugin", "program"})
+    const yaml_node* plugin = map.find("plugin");
+    const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr);
+    for (const char* later : {"fmu", "program"})
         if (const yaml_node* found = node.find(later))
-            throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file.",
+            throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file, plugin.",
                                                        object, later));
     if (sources != 1) {
         if (sources == 0) map.finish();  // a misspelt key says more than a missing one
-        throw user_error(key.where, fmt::format("{}: exactly one of 'model', 'ode', 'file' says what it is; found {}.", object,
+        throw user_error(key.where, fmt::format("{}: exactly one of 'model', 'ode', 'file', 'plugin' says what it is; found {}.", object,
                                                 sources));
     }
     if (model != nullptr) {
@@ -132,6 +133,10 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.source = {"ode", ode->where};
         spec.ode = read_ode(*ode, let, object);
         spec.ports = read_ports(map.find("ports"), let, object);
+    } else if (plugin != nullptr) {
+        spec.kind = subsystem_spec::source_kind::plugin;
+        spec.source = read_text(*plugin, let, object + ": 'plugin'");
+        spec.path = folder / spec.source.value;
     } else {
         spec.kind = subsystem_spec::source_kind::file;
         spec.source = read_text(*file, let, object + ": 'file'");
