@@ -47,12 +47,12 @@ plugin_instance::~plugin_instance() {
     }
 }
 
-std::size_t plugin_instance::save_size() const {
+std::size_t plugin_instance::save_size(double t) const {
     try {
-        const plugin_call inside(caller_, "save_size");
+        const plugin_call inside(caller_, "save_size", t);
         return model_.functions.save_size(instance_);
     } catch (...) {
-        fail_with_exception("save_size", plugin_call::no_time);
+        fail_with_exception("save_size", t);
     }
 }
 

@@ -37,7 +37,7 @@ class plugin_instance {
             fail(name, t, status);
     }
 
-    std::size_t save_size() const;
+    std::size_t save_size(double t) const;
 
    private:
     [[noreturn]] void fail(const char* name, double t, int status) const;

@@ -135,7 +135,7 @@ class plugin_with_solver final : public subsystem {
     }
 
    private:
-    std::size_t places() const { return plugin_->save_size() / sizeof(std::max_align_t) + 1; }
+    std::size_t places() const { return plugin_->save_size(time_) / sizeof(std::max_align_t) + 1; }
 
     std::unique_ptr<plugin_instance> plugin_;
     const mdpcosim_plugin& f_;
