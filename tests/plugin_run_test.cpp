@@ -31,6 +31,15 @@ std::string content(const fs::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// An example with the libraries of this build, which need not be in build/.
+scenario example_scenario(const std::string& name, std::vector<scenario_override> changes = {}) {
+    const std::string language = name == "fortran.yaml" ? "oscillator_fortran" : "oscillator_c";
+    const std::string solver = name == "fortran.yaml" ? "oscillator_fortran_solver" : "oscillator_cpp_solver";
+    changes.push_back({"A.plugin", (binary_dir / "plugins" / (language + ".so")).string(), "--set"});
+    changes.push_back({"B.plugin", (binary_dir / "plugins" / (solver + ".so")).string(), "--set"});
+    return read_scenario(example / name, changes);
+}
+
 class plugin_run : public testing::Test {
    protected:
     plugin_run() : folder_(fs::temp_directory_path() / ("mdpcosim-plugin-run-" + std::to_string(::getpid()))) {
@@ -51,7 +60,7 @@ class plugin_run : public testing::Test {
     /// The real program in a process of its own: its exit status; its standard error is left in errors_.
     int program(const std::string& scenario, const std::string& options) {
         std::ofstream(folder_ / "s.yaml") << scenario;
-        const std::string command = "'" + (binary_dir / "mdpcosim").string() + "' run '" + (folder_ / "s.yaml").string() + "' --out '" +
+        const std::string command = "'" MDPCOSIM_PROGRAM "' run '" + (folder_ / "s.yaml").string() + "' --out '" +
                                     (folder_ / "out").string() + "' " + options + " >/dev/null 2>'" + (folder_ / "errors").string() + "'";
         const int status = std::system(command.c_str());
         errors_ = content(folder_ / "errors");
@@ -119,8 +128,7 @@ double largest_error(const std::string& csv) {
 TEST_F(plugin_run, examples_meet_the_exact_solution_with_third_order) {
     for (const char* name : {"scenario.yaml", "fortran.yaml"}) {
         const auto error = [&](const char* step) {
-            const run_summary summary =
-                run(read_scenario(example / name, {{"time.step", step, "--step"}}), {folder_ / "run", 2, true});
+            const run_summary summary = run(example_scenario(name, {{"time.step", step, "--step"}}), {folder_ / "run", 2, true});
             EXPECT_EQ(summary.status, "done") << summary.message;
             return largest_error(content(folder_ / "run" / "results.csv"));
         };
@@ -130,7 +138,7 @@ TEST_F(plugin_run, examples_meet_the_exact_solution_with_third_order) {
 }
 
 TEST_F(plugin_run, check_shows_file_ports_and_solver) {
-    const std::string text = check(read_scenario(example / "scenario.yaml"));
+    const std::string text = check(example_scenario("scenario.yaml"));
     EXPECT_THAT(text, AllOf(HasSubstr("plugin oscillator_c.so"), HasSubstr("plugin oscillator_cpp_solver.so"),
                             HasSubstr("gives position [m], velocity [m/s], acceleration [m/s2], takes force [N]"),
                             HasSubstr("x0            10 mm = 0.01 m")));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -28,6 +29,18 @@ struct options {
     bool quiet = false;
     bool json = false;
 };
+
+std::string known_transport(const std::string& value) {
+    if (value == "threads") return {};
+    return fmt::format("transport '{}' is not available in this version. Available: threads.", value);
+}
+
+std::string worker_count(const std::string& value) {
+    int count = 0;
+    const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), count);
+    if (status == std::errc{} && end == value.data() + value.size() && count >= 1 && count <= 4096) return {};
+    return fmt::format("'{}' must be a whole number from 1 to 4096.", value);
+}
 
 int run_command(const options& o) {
     mdpcosim::scenario s = read_scenario(o.scenario.path(), o.scenario.overrides());
@@ -57,8 +70,8 @@ void add_run(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand("run", "Run a scenario");
     o->scenario.add_to(*command);
     command->add_option("--out", o->out, "Folder for the results (default: <scenario>.out)");
-    command->add_option("--transport", o->transport, "How subsystems are reached: threads")->check(CLI::IsMember({"threads"}));
-    command->add_option("--workers", o->workers, "Threads that serve subsystems (default: one per core)")->check(CLI::Range(1, 4096));
+    command->add_option("--transport", o->transport, "How subsystems are reached: threads")->check(known_transport);
+    command->add_option("--workers", o->workers, "Threads that serve subsystems (default: one per core)")->check(worker_count);
     command->add_flag("--quiet", o->quiet, "No progress and no table");
     command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
     command->callback([o, &status] { status = run_command(*o); });

@@ -84,6 +84,7 @@ class builder {
     }
 
     assembly build() {
+        if (scenario_.extrapolation.given()) rule_of(scenario_.extrapolation, "scenario");  // wrong even where nobody uses it
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
         for (const auto& c : scenario_.connections) add_connection(c);
         for (const auto& s : scenario_.signals) add_signal(s);
@@ -123,7 +124,7 @@ class builder {
             const std::string key = own.name;
             return rules_.insert_or_assign(key + to_string(spec.where), std::move(own)).first->second;
         } catch (const std::invalid_argument& problem) {
-            throw user_error(spec.where, fmt::format("{}: {}", object, problem.what()));
+            throw user_error(spec.where, fmt::format("{}: {}.", object, problem.what()));
         }
     }
 
@@ -140,7 +141,7 @@ class builder {
             return rule;
         }
         if (general != nullptr && general->given()) {
-            const extrapolation_rule& rule = rule_of(*general, "extrapolation");
+            const extrapolation_rule& rule = rule_of(*general, "scenario");
             if (!rule.uses_rates || no_rate.empty()) {
                 report.why_extrapolation = "of the scenario";
                 return rule;
@@ -266,7 +267,7 @@ class builder {
         try {
             return law.make(values);
         } catch (const std::invalid_argument& problem) {
-            throw user_error(c.where, fmt::format("{}: {}", object, problem.what()));
+            throw user_error(c.where, fmt::format("{}: {}.", object, problem.what()));
         }
     }
 
@@ -317,10 +318,11 @@ class builder {
         // A bare gain is SI and takes the unit that fits; without a gain, or with a gain that has a unit, units must agree.
         if (term.has_gain && term.gain_unit.empty() && std::abs(term.gain) != 1) return;
         const std::string unit = term.gain_unit.empty() ? y.unit : unit_product(term.gain_unit, y.unit);
-        if (!units_fit(unit, target.unit))
-            throw user_error(term.address.where,
-                             fmt::format("{}: '{}' in '{}' does not fit the input's unit '{}'. Give a gain with a unit, '2 N/m*{}'.", object,
-                                         term.address.value, unit, target.unit, term.address.value));
+        if (units_fit(unit, target.unit)) return;
+        const std::string gain = term.gain_unit.empty() ? "" : number_with_unit(term.gain, term.gain_unit) + "*";
+        throw user_error(term.address.where,
+                         fmt::format("{}: '{}{}' in '{}' does not fit the input's unit '{}'. Give a gain whose unit fits, as in '2 N/m*{}'.",
+                                     object, gain, term.address.value, unit, target.unit, term.address.value));
     }
 
     static void check_offset_unit(const signal_spec& s, const input_variable& target, const std::string& object) {

@@ -69,6 +69,18 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_rang
     }
 }
 
+/// Writing at the end of a run: a failure (a full disk) makes the run a failed one, unless it has failed before.
+template <class Write>
+void keep_first_failure(run_summary& summary, const Write& write) {
+    try {
+        write();
+    } catch (const run_error& problem) {
+        if (summary.status == "failed") return;
+        summary.status = "failed";
+        summary.message = problem.what();
+    }
+}
+
 }  // namespace
 
 run_summary run(scenario s, const run_options& options) {
@@ -109,12 +121,12 @@ run_summary run(scenario s, const run_options& options) {
     }
     summary.wall_seconds = seconds_since(loop_begin);
     shown.finish();
-    rows.flush();
+    keep_first_failure(summary, [&] { rows.flush(); });
     summary.reached = result.reached;
     summary.steps = result.steps;
     summary.rows = rows.rows();
     describe_after(summary, a, range);
-    folder.write("summary.json", to_json(summary));
+    keep_first_failure(summary, [&] { folder.write("summary.json", to_json(summary)); });
     return summary;
 }
 

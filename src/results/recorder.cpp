@@ -1,6 +1,7 @@
 #include "results/recorder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mdpcosim {
 
@@ -18,16 +19,18 @@ void recorder::row(double t, std::span<const double> y, std::span<const double> 
         *out++ = column.from == recorded_column::source::output ? y[column.index] : u[column.index];
     used_ += columns_.size() + 1;
     ++rows_;
-    if (used_ == block_.size()) {
-        sink_->write(block_, columns_.size() + 1);
-        used_ = 0;
-    }
+    if (used_ == block_.size()) hand_on();
 }
 
 void recorder::flush() {
-    sink_->write(std::span(block_).first(used_), columns_.size() + 1);
-    used_ = 0;
+    hand_on();
     sink_->flush();
+}
+
+void recorder::hand_on() {
+    // Forgotten first: rows that the sink refused are not offered again.
+    const std::size_t used = std::exchange(used_, 0);
+    sink_->write(std::span(block_).first(used), columns_.size() + 1);
 }
 
 }  // namespace mdpcosim

@@ -38,6 +38,8 @@ class recorder {
     const std::vector<recorded_column>& columns() const { return columns_; }
 
    private:
+    void hand_on();
+
     std::vector<recorded_column> columns_;
     std::unique_ptr<result_sink> sink_;
     std::vector<double> block_;

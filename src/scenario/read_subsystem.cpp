@@ -12,7 +12,7 @@ namespace {
 solver_spec read_solver(const yaml_node* node, const let_table& let, const std::string& object) {
     solver_spec solver;
     if (node == nullptr) return solver;
-    if (node->kind == yaml_node::type::scalar) {
+    if (node->kind == yaml_node::type::scalar || node->kind == yaml_node::type::null) {
         solver.name = read_text(*node, let, object);
         return solver;
     }
@@ -86,8 +86,7 @@ ode_spec read_ode(const yaml_node& node, const let_table& let, const std::string
     ode.events = read_ode_events(map.find("events"), let, object);
     map.finish();
     for (const auto& [name, value] : let) {
-        const auto number = parse_quantity(value.value);
-        if (number) ode.lets[name] = read_number(value, si_unit(number->unit), "let value '" + name + "'");
+        if (parse_quantity(value.value)) ode.lets[name] = read_number(value, {}, "let value '" + name + "'");
     }
     return ode;
 }
@@ -121,9 +120,10 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
             throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file, plugin.",
                                                        object, later));
     if (sources != 1) {
-        if (sources == 0) map.finish();  // a misspelt key says more than a missing one
-        throw user_error(key.where, fmt::format("{}: exactly one of 'model', 'ode', 'file', 'plugin' says what it is; found {}.", object,
-                                                sources));
+        for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside"}) map.find(other);
+        map.finish();  // a misspelt key says more than a missing one
+        throw user_error(key.where, fmt::format("{}: {}. Exactly one of 'model', 'ode', 'file', 'plugin' says what it is.", object,
+                                                sources == 0 ? "key 'model' is missing" : fmt::format("it has {} of them", sources)));
     }
     if (model != nullptr) {
         spec.kind = subsystem_spec::source_kind::model;

@@ -49,7 +49,7 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
     try {
         return model.make(values);
     } catch (const std::invalid_argument& problem) {
-        throw user_error(spec.where, fmt::format("{}: {}", owner, problem.what()));
+        throw user_error(spec.where, fmt::format("{}: {}.", owner, problem.what()));
     }
 }
 

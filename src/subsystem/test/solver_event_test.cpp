@@ -9,18 +9,22 @@
 namespace mdpcosim::test {
 
 class solver_events : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(solvers, solver_events, testing::ValuesIn(all_solvers), [](const auto& tested) { return test_name(tested.param); });
+INSTANTIATE_TEST_SUITE_P(solvers, solver_events, testing::ValuesIn(all_solvers),
+                         [](const auto& tested) { return test_name(tested.param); });
 
 namespace {
 
 std::unique_ptr<solver> make_tight(const std::string& name, double step = 1e-3) {
     if (is_fixed(name)) return make_solver(name, {{"step", name == "euler" ? 0.1 * step : step}});
     const bool low_order = name.ends_with("-2");
-    return make_solver(name, {{"rtol", low_order ? 1e-8 : 1e-10}, {"atol", low_order ? 1e-8 : 1e-10}, {"max-steps", 1e7}});
+    return make_solver(name,
+                       {{"rtol", low_order ? 1e-8 : 1e-10}, {"atol", low_order ? 1e-8 : 1e-10}, {"max-steps", 1e7}});
 }
 
 /// Tolerance for results of make_tight().
-double tight(const std::string& name) { return name == "euler" ? 5e-3 : 1e-6; }
+double tight(const std::string& name) {
+    return name == "euler" ? 5e-3 : 1e-6;
+}
 
 struct event_log {
     std::vector<double> times;
@@ -29,10 +33,11 @@ struct event_log {
 
 /// x'' = -g from x = 1; falling through zero turns the velocity round with the factor e.
 std::unique_ptr<function_model> ball(double e, event_log& log) {
-    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0}, 0, [](double, const double* x, const double*, double* dx) {
-        dx[0] = x[1];
-        dx[1] = -9.81;
-    });
+    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0}, 0,
+                                                  [](double, const double* x, const double*, double* dx) {
+                                                      dx[0] = x[1];
+                                                      dx[1] = -9.81;
+                                                  });
     model->events = 1;
     model->indicators = [](double, const double* x, const double*, double* z) { z[0] = x[0]; };
     model->on_event = [&log, e](int, bool rising, double t, double* x, const double*) {
@@ -81,10 +86,11 @@ TEST_P(solver_events, several_events_in_one_micro_step) {
 
 TEST_P(solver_events, both_directions_are_told_apart) {
     // sin t crosses zero downwards at pi, 3 pi, upwards at 2 pi, 4 pi; the start at zero is no event.
-    auto model = std::make_unique<function_model>(std::vector{0.0, 1.0}, 0, [](double, const double* x, const double*, double* dx) {
-        dx[0] = x[1];
-        dx[1] = -x[0];
-    });
+    auto model = std::make_unique<function_model>(std::vector{0.0, 1.0}, 0,
+                                                  [](double, const double* x, const double*, double* dx) {
+                                                      dx[0] = x[1];
+                                                      dx[1] = -x[0];
+                                                  });
     std::vector<double> up, down;
     model->events = 1;
     model->indicators = [](double, const double* x, const double*, double* z) { z[0] = x[0]; };
@@ -106,11 +112,12 @@ TEST_P(solver_events, both_directions_are_told_apart) {
 }
 
 TEST_P(solver_events, switch_without_change_of_the_indicator_happens_once) {
-    // x' = 1 until x = 1, then x' = -(x_1) with x_1 set to 2 at the event: the indicator crosses back at once, rising first.
-    auto model = std::make_unique<function_model>(std::vector{0.0, -1.0}, 0, [](double, const double* x, const double*, double* dx) {
-        dx[0] = -x[1];
-        dx[1] = 0;
-    });
+    // x' = 1 until x = 1, then x' = 3: the indicator goes on through zero, and the event must not come twice.
+    auto model = std::make_unique<function_model>(std::vector{0.0, -1.0}, 0,
+                                                  [](double, const double* x, const double*, double* dx) {
+                                                      dx[0] = -x[1];
+                                                      dx[1] = 0;
+                                                  });
     std::vector<std::pair<bool, double>> seen;
     model->events = 1;
     model->indicators = [](double, const double* x, const double*, double* z) { z[0] = x[0] - 1; };
@@ -130,7 +137,8 @@ TEST_P(solver_events, switch_without_change_of_the_indicator_happens_once) {
 
 TEST_P(solver_events, simultaneous_events) {
     // Two indicators with the same root, a third half a micro step later.
-    auto model = std::make_unique<function_model>(std::vector{0.0}, 0, [](double, const double*, const double*, double* dx) { dx[0] = 1; });
+    auto model = std::make_unique<function_model>(std::vector{0.0}, 0,
+                                                  [](double, const double*, const double*, double* dx) { dx[0] = 1; });
     std::vector<int> order;
     model->events = 3;
     model->indicators = [](double, const double* x, const double*, double* z) {
@@ -151,7 +159,8 @@ TEST_P(solver_events, simultaneous_events) {
 
 TEST_P(solver_events, jump_of_the_inputs) {
     // The indicator is the input itself, which jumps between macro steps: no root inside any step.
-    auto model = std::make_unique<function_model>(std::vector{0.0}, 1, [](double, const double*, const double*, double* dx) { dx[0] = 0; });
+    auto model = std::make_unique<function_model>(std::vector{0.0}, 1,
+                                                  [](double, const double*, const double*, double* dx) { dx[0] = 0; });
     model->events = 1;
     model->indicators = [](double, const double*, const double* u, double* z) { z[0] = u[0] - 0.5; };
     std::vector<double> rising_at, falling_at;
@@ -173,10 +182,13 @@ TEST_P(solver_events, jump_of_the_inputs) {
 TEST_P(solver_events, time_events_split_the_step) {
     // x' = 1 before t = 0.3 and -2 after 0.7; 0 between. x(1) = 0.3 - 0.6.
     const auto make = [] {
-        auto model = std::make_unique<function_model>(std::vector{0.0}, 0, [](double t, const double*, const double*, double* dx) {
-            dx[0] = t < 0.3 ? 1 : t < 0.7 ? 0 : -2;
-        });
-        model->time_events = [](double t) { return t < 0.3 ? 0.3 : t < 0.7 ? 0.7 : std::numeric_limits<double>::infinity(); };
+        auto model = std::make_unique<function_model>(std::vector{0.0}, 0,
+                                                      [](double t, const double*, const double*, double* dx) {
+                                                          dx[0] = t < 0.3 ? 1 : t < 0.7 ? 0 : -2;
+                                                      });
+        model->time_events = [](double t) {
+            return t < 0.3 ? 0.3 : t < 0.7 ? 0.7 : std::numeric_limits<double>::infinity();
+        };
         return model;
     };
     for (const int macro_steps : {1, 10, 13}) {  // with 10 the events lie on the grid, but for rounding
@@ -188,7 +200,8 @@ TEST_P(solver_events, time_events_split_the_step) {
 }
 
 TEST_P(solver_events, chattering_is_an_error) {
-    auto model = std::make_unique<function_model>(std::vector<double>{}, 0, [](double, const double*, const double*, double*) {});
+    auto model = std::make_unique<function_model>(std::vector<double>{}, 0,
+                                                  [](double, const double*, const double*, double*) {});
     model->events = 1;
     model->indicators = [](double t, const double*, const double*, double* z) { z[0] = std::sin(1e6 * t); };
     model->on_event = [](int, bool, double, double*, const double*) { return true; };
@@ -207,7 +220,8 @@ TEST_P(solver_events, chattering_is_an_error) {
 }
 
 TEST_P(solver_events, a_time_event_in_the_past_is_an_error) {
-    auto model = std::make_unique<function_model>(std::vector{0.0}, 0, [](double, const double*, const double*, double* dx) { dx[0] = 1; });
+    auto model = std::make_unique<function_model>(std::vector{0.0}, 0,
+                                                  [](double, const double*, const double*, double* dx) { dx[0] = 1; });
     model->time_events = [](double) { return 0.5; };
     solver_run run(std::move(model), make_solver(GetParam()));
     EXPECT_THROW(run.to(1), run_error);

@@ -16,7 +16,7 @@ namespace {
 
 /// One subsystem driven by inputs that are polynomials of time over the whole run, the same for every macro step size.
 class driven {
-   public:
+public:
     driven(const subsystem_case& c, int degree) : object(c.make()), degree_(degree), scale_(c.input_scale) {
         const auto& d = object->describe();
         inputs.resize(static_cast<std::size_t>(d.input_count()));
@@ -80,7 +80,7 @@ class driven {
     std::vector<double> y;
     double t = 0;
 
-   private:
+private:
     void advance(double H) {
         object->advance({t, t + H, counter_++}, inputs, y);
         t += H;
@@ -98,7 +98,8 @@ bool bitwise_equal(const std::vector<double>& a, const std::vector<double>& b) {
 
 void expect_close(const std::vector<double>& a, const std::vector<double>& b, double tolerance) {
     ASSERT_EQ(a.size(), b.size());
-    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], tolerance * (1 + std::fabs(b[i]))) << "output slot " << i;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        EXPECT_NEAR(a[i], b[i], tolerance * (1 + std::fabs(b[i]))) << "output slot " << i;
 }
 
 }  // namespace
@@ -219,7 +220,8 @@ TEST_P(subsystem_contract, save_and_restore_are_bitwise) {
             run.t = t;
             for (int n = 0; n < 10; ++n) {
                 run.step(GetParam().H);
-                EXPECT_TRUE(bitwise_equal(run.y, first[static_cast<std::size_t>(n)])) << "round " << again << ", step " << n;
+                EXPECT_TRUE(bitwise_equal(run.y, first[static_cast<std::size_t>(n)]))
+                    << "round " << again << ", step " << n;
             }
         }
     }
