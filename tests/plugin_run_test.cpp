@@ -48,7 +48,9 @@ class plugin_run : public testing::Test {
     ~plugin_run() override { fs::remove_all(folder_); }
 
     static std::string plugin(const std::string& name) { return (binary_dir / "plugins" / (name + ".so")).string(); }
-    static std::string test_plugin(const std::string& name) { return (binary_dir / "tests" / "plugins" / (name + ".so")).string(); }
+    static std::string test_plugin(const std::string& name) {
+        return (binary_dir / "tests" / "plugins" / (name + ".so")).string();
+    }
 
     /// The results of a run.
     std::string results(const std::string& text, int workers = 1, const std::string& name = "run") {
@@ -61,7 +63,8 @@ class plugin_run : public testing::Test {
     int program(const std::string& scenario, const std::string& options) {
         std::ofstream(folder_ / "s.yaml") << scenario;
         const std::string command = "'" MDPCOSIM_PROGRAM "' run '" + (folder_ / "s.yaml").string() + "' --out '" +
-                                    (folder_ / "out").string() + "' " + options + " >/dev/null 2>'" + (folder_ / "errors").string() + "'";
+                                    (folder_ / "out").string() + "' " + options + " >/dev/null 2>'" +
+                                    (folder_ / "errors").string() + "'";
         const int status = std::system(command.c_str());
         errors_ = content(folder_ / "errors");
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -73,8 +76,9 @@ class plugin_run : public testing::Test {
 
 std::string two_masses(const std::string& a, const std::string& b, const std::string& solver) {
     const std::string set = "set: {mass: 1.3 kg, stiffness: 100 N/m, damping: 0.7 N.s/m, ";
-    return "time: {end: 0.5 s, step: 1 ms}\nsubsystems:\n  A: {" + a + ", " + set + "x0: 10 mm}" + solver + "}\n  B: {" + b + ", " + set +
-           "v0: 0.2 m/s}" + solver + "}\nconnections:\n  spring: {law: spring, between: [A.mass, B.mass], stiffness: 1 kN/m}\n";
+    return "time: {end: 0.5 s, step: 1 ms}\nsubsystems:\n  A: {" + a + ", " + set + "x0: 10 mm}" + solver +
+           "}\n  B: {" + b + ", " + set + "v0: 0.2 m/s}" + solver +
+           "}\nconnections:\n  spring: {law: spring, between: [A.mass, B.mass], stiffness: 1 kN/m}\n";
 }
 
 TEST_F(plugin_run, the_same_equations_and_solver_give_the_same_bits) {
@@ -94,14 +98,16 @@ TEST_F(plugin_run, the_same_equations_and_solver_give_the_same_bits) {
 
 TEST_F(plugin_run, workers_and_resolved_scenarios_give_the_same_bits) {
     std::string text = "time: {end: 0.2 s, step: 1 ms}\nsubsystems:\n";
-    const char* names[] = {"oscillator_c", "oscillator_cpp", "oscillator_cpp_solver", "oscillator_fortran", "oscillator_fortran_solver"};
+    const char* names[] = {"oscillator_c", "oscillator_cpp", "oscillator_cpp_solver", "oscillator_fortran",
+                           "oscillator_fortran_solver"};
     // Every library three times.
     for (int i = 0; i < 15; ++i)
-        text += "  s" + std::to_string(i) + ": {plugin: " + plugin(names[i % 5]) + ", set: {stiffness: 40 N/m, x0: " + std::to_string(i) + " mm}}\n";
+        text += "  s" + std::to_string(i) + ": {plugin: " + plugin(names[i % 5]) +
+                ", set: {stiffness: 40 N/m, x0: " + std::to_string(i) + " mm}}\n";
     text += "connections:\n";
     for (int i = 0; i < 14; ++i)
-        text += "  c" + std::to_string(i) + ": {law: spring, between: [s" + std::to_string(i) + ".mass, s" + std::to_string(i + 1) +
-                ".mass], stiffness: 500 N/m}\n";
+        text += "  c" + std::to_string(i) + ": {law: spring, between: [s" + std::to_string(i) + ".mass, s" +
+                std::to_string(i + 1) + ".mass], stiffness: 500 N/m}\n";
     const std::string one = results(text, 1);
     EXPECT_EQ(results(text, 4), one);
     EXPECT_EQ(results(content(folder_ / "run" / "scenario.yaml"), 2, "again"), one);
@@ -128,7 +134,8 @@ double largest_error(const std::string& csv) {
 TEST_F(plugin_run, examples_meet_the_exact_solution_with_third_order) {
     for (const char* name : {"scenario.yaml", "fortran.yaml"}) {
         const auto error = [&](const char* step) {
-            const run_summary summary = run(example_scenario(name, {{"time.step", step, "--step"}}), {folder_ / "run", 2, true});
+            const run_summary summary =
+                run(example_scenario(name, {{"time.step", step, "--step"}}), {folder_ / "run", 2, true});
             EXPECT_EQ(summary.status, "done") << summary.message;
             return largest_error(content(folder_ / "run" / "results.csv"));
         };
@@ -148,23 +155,29 @@ TEST_F(plugin_run, paths_start_at_the_scenario) {
     fs::create_directories(folder_ / "libraries");
     fs::copy_file(plugin("oscillator_c"), folder_ / "libraries" / "mine.so");
     results("time: {end: 1 ms, step: 1 ms}\nsubsystems: {A: {plugin: libraries/mine.so}}\n");
-    EXPECT_THAT(content(folder_ / "run" / "scenario.yaml"), HasSubstr("plugin: " + (folder_ / "libraries" / "mine.so").string()));
+    EXPECT_THAT(content(folder_ / "run" / "scenario.yaml"),
+                HasSubstr("plugin: " + (folder_ / "libraries" / "mine.so").string()));
 }
 
 std::string faulty_run(const std::string& library, int where, int how, const std::string& more = "") {
-    return "time: {end: 40 s, step: 1 ms}\nsubsystems:\n  good: {model: mass-spring-damper, set: {stiffness: 1 N/m, x0: 1 m}, solver: rk4}\n"
-           "  bad: {plugin: " + library + ", set: {where: " + std::to_string(where) + ", how: " + std::to_string(how) + ", when: 20 s, needed: 1 m}" + more + "}\n";
+    return "time: {end: 40 s, step: 1 ms}\nsubsystems:\n  good: {model: mass-spring-damper, set: {stiffness: 1 N/m, "
+           "x0: 1 m}, solver: rk4}\n"
+           "  bad: {plugin: " +
+           library + ", set: {where: " + std::to_string(where) + ", how: " + std::to_string(how) +
+           ", when: 20 s, needed: 1 m}" + more + "}\n";
 }
 
 TEST_F(plugin_run, a_missing_library_is_the_users_mistake) {
     EXPECT_EQ(program("time: {end: 1, step: 0.1}\nsubsystems:\n  a: {plugin: none.so}\n", "--quiet"), 2);
-    EXPECT_THAT(errors_, AllOf(HasSubstr("s.yaml:3:15: subsystem 'a': plugin 'none.so': the file '"), HasSubstr("' does not exist.")));
+    EXPECT_THAT(errors_, AllOf(HasSubstr("s.yaml:3:15: subsystem 'a': plugin 'none.so': the file '"),
+                               HasSubstr("' does not exist.")));
 }
 
 TEST_F(plugin_run, a_failure_ends_the_run_in_order) {
     constexpr int in_advance = 10, with_message = 5;
     EXPECT_EQ(program(faulty_run(test_plugin("faulty_solver"), in_advance, with_message), "--quiet"), 1);
-    EXPECT_THAT(errors_, AllOf(HasSubstr("subsystem 'bad' failed at t = "), HasSubstr("plugin faulty_solver.so: advance at t = 19.999 s: no licence for 3 users"),
+    EXPECT_THAT(errors_, AllOf(HasSubstr("subsystem 'bad' failed at t = "),
+                               HasSubstr("plugin faulty_solver.so: advance at t = 19.999 s: no licence for 3 users"),
                                HasSubstr("inputs at its start: u = 0")));
     EXPECT_THAT(content(folder_ / "out" / "summary.json"), HasSubstr("failed"));
 }
@@ -183,13 +196,18 @@ TEST_F(plugin_run, results_survive_a_crash) {
         const char* options;
         const char* message;
     } const crashes[] = {
-        {"faulty_solver", in_advance, segv, "--workers 1", "mdpcosim: subsystem 'bad' (plugin faulty_solver.so): crashed (SIGSEGV) in advance at t = 19.999 s\n"},
-        {"faulty_solver", in_advance, stack, "--workers 2", "mdpcosim: subsystem 'bad' (plugin faulty_solver.so): crashed (SIGSEGV) in advance at t = 19.999 s\n"},
-        {"faulty", in_derivatives, abort, "--workers 2", "mdpcosim: subsystem 'bad' (plugin faulty.so): crashed (SIGABRT) in derivatives at t = "},
-        {"faulty", in_outputs, segv, "--json", "mdpcosim: subsystem 'bad' (plugin faulty.so): crashed (SIGSEGV) in output_values at t = 20 s\n"},
+        {"faulty_solver", in_advance, segv, "--workers 1",
+         "mdpcosim: subsystem 'bad' (plugin faulty_solver.so): crashed (SIGSEGV) in advance at t = 19.999 s\n"},
+        {"faulty_solver", in_advance, stack, "--workers 2",
+         "mdpcosim: subsystem 'bad' (plugin faulty_solver.so): crashed (SIGSEGV) in advance at t = 19.999 s\n"},
+        {"faulty", in_derivatives, abort, "--workers 2",
+         "mdpcosim: subsystem 'bad' (plugin faulty.so): crashed (SIGABRT) in derivatives at t = "},
+        {"faulty", in_outputs, segv, "--json",
+         "mdpcosim: subsystem 'bad' (plugin faulty.so): crashed (SIGSEGV) in output_values at t = 20 s\n"},
     };
     for (const auto& c : crashes) {
-        EXPECT_EQ(program(faulty_run(test_plugin(c.library), c.where, c.how), std::string("--quiet ") + c.options), 1) << c.message;
+        EXPECT_EQ(program(faulty_run(test_plugin(c.library), c.where, c.how), std::string("--quiet ") + c.options), 1)
+            << c.message;
         EXPECT_THAT(errors_, HasSubstr(c.message));
         // What left the recorder's memory is there: a block of 2^15 numbers at least.
         std::istringstream rows(content(folder_ / "out" / "results.csv"));

@@ -40,7 +40,9 @@ constexpr mdpcosim_plugin plugin = {
     .parameter_count = std::size(parameters),
     .state_count = 2,
 
-    .create = [](const double* p, char*) -> void* { return new oscillator{1 / p[0], p[1], p[2], p[3], p[4]}; },
+    .create = [](const double* p, char*) -> void* {
+        return new oscillator{1 / p[0], p[1], p[2], p[3], p[4]};
+    },
     .destroy = [](void* instance) { delete static_cast<oscillator*>(instance); },
     .initialise =
         [](void* instance, double, double* x) {

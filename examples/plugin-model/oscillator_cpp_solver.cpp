@@ -40,15 +40,17 @@ struct oscillator {
         const double n = std::max(1.0, std::ceil((t1 - t0) / step - 1e-9)), h = (t1 - t0) / n;
         const auto at = [](state s, state k, double f) { return state{s.x + f * k.x, s.v + f * k.v}; };
         for (double i = 0; i < n; ++i) {
-            const double begin = mdpcosim_input_value(force, 0, i * h), middle = mdpcosim_input_value(force, 0, (i + 0.5) * h),
+            const double begin = mdpcosim_input_value(force, 0, i * h),
+                         middle = mdpcosim_input_value(force, 0, (i + 0.5) * h),
                          end = mdpcosim_input_value(force, 0, (i + 1) * h);
-            const state k1 = rate(now, begin), k2 = rate(at(now, k1, h / 2), middle), k3 = rate(at(now, k2, h / 2), middle),
-                        k4 = rate(at(now, k3, h), end);
+            const state k1 = rate(now, begin), k2 = rate(at(now, k1, h / 2), middle),
+                        k3 = rate(at(now, k2, h / 2), middle), k4 = rate(at(now, k3, h), end);
             now.x += h / 6 * (k1.x + 2 * k2.x + 2 * k3.x + k4.x);
             now.v += h / 6 * (k1.v + 2 * k2.v + 2 * k3.v + k4.v);
         }
         if (std::isfinite(now.x)) return 0;
-        std::snprintf(message, MDPCOSIM_MESSAGE_SIZE, "the position became %g; take a smaller 'step' than %g s", now.x, step);
+        std::snprintf(message, MDPCOSIM_MESSAGE_SIZE, "the position became %g; take a smaller 'step' than %g s", now.x,
+                      step);
         return 1;
     }
 };
@@ -83,7 +85,8 @@ constexpr mdpcosim_plugin plugin = {
             y[2] = model(instance).rate(now, u[0]).v;
             return 0;
         },
-    .advance = [](void* instance, double t0, double t1, const double* force) { return model(instance).advance(t0, t1, force); },
+    .advance = [](void* instance, double t0, double t1,
+                  const double* force) { return model(instance).advance(t0, t1, force); },
     .save_size = [](void*) { return sizeof(state); },
     .save =
         [](void* instance, void* into) {

@@ -73,8 +73,8 @@ extern "C" void on_crash(int number) {
     }
     line message;
     if (::isatty(STDERR_FILENO)) message << "\n";  // the progress bar stands there
-    message << "mdpcosim: subsystem '" << call->caller().subsystem << "' (plugin " << call->caller().file << "): crashed ("
-            << watched[i].name << ") in " << call->function();
+    message << "mdpcosim: subsystem '" << call->caller().subsystem << "' (plugin " << call->caller().file
+            << "): crashed (" << watched[i].name << ") in " << call->function();
     if (!std::isnan(call->time())) message << " at t = " << call->time() << " s";
     message << "\n";
     message.print();

@@ -22,7 +22,8 @@ std::string present_exception() {
 
 }  // namespace
 
-plugin_instance::plugin_instance(const plugin_model& model, std::string subsystem, const std::vector<double>& parameters)
+plugin_instance::plugin_instance(const plugin_model& model, std::string subsystem,
+                                 const std::vector<double>& parameters)
     : model_(model), subsystem_(std::move(subsystem)), caller_{subsystem_.c_str(), model.file.c_str()} {
     try {
         const plugin_call inside(caller_, "create");
@@ -43,7 +44,8 @@ plugin_instance::~plugin_instance() {
         model_.functions.destroy(instance_);
     } catch (...) {
         // The run is over and its results are written: nothing depends on this any more.
-        fmt::print(stderr, "mdpcosim: subsystem '{}' (plugin {}): destroy: {}\n", subsystem_, model_.file, present_exception());
+        fmt::print(stderr, "mdpcosim: subsystem '{}' (plugin {}): destroy: {}\n", subsystem_, model_.file,
+                   present_exception());
     }
 }
 

@@ -43,21 +43,25 @@ std::string machine_name(const elf_start& start) {
 /// The loader's own words for the following are hard to understand ("invalid ELF header", "no such file").
 void check_file(const std::filesystem::path& path) {
     std::error_code status;
-    if (!std::filesystem::exists(path, status)) throw std::invalid_argument(fmt::format("the file '{}' does not exist.", path.string()));
+    if (!std::filesystem::exists(path, status))
+        throw std::invalid_argument(fmt::format("the file '{}' does not exist.", path.string()));
     if (!std::filesystem::is_regular_file(path, status))
         throw std::invalid_argument(fmt::format("'{}' is not a file.", path.string()));
     if (!std::ifstream(path, std::ios::binary))
-        throw std::invalid_argument(fmt::format("the file '{}' cannot be read ({}).", path.string(), std::strerror(errno)));
+        throw std::invalid_argument(
+            fmt::format("the file '{}' cannot be read ({}).", path.string(), std::strerror(errno)));
     elf_start file, own;
     if (!read_start(path, file))
-        throw std::invalid_argument(fmt::format("'{}' is not a shared library. Build it with -shared -fPIC.", path.string()));
-    if (read_start("/proc/self/exe", own) && (file.machine != own.machine || file.ident[EI_CLASS] != own.ident[EI_CLASS] ||
-                                              file.ident[EI_DATA] != own.ident[EI_DATA]))
-        throw std::invalid_argument(fmt::format("'{}' is made for {}, but this mdpcosim runs on {}.", path.string(), machine_name(file),
-                                                machine_name(own)));
+        throw std::invalid_argument(
+            fmt::format("'{}' is not a shared library. Build it with -shared -fPIC.", path.string()));
+    if (read_start("/proc/self/exe", own) &&
+        (file.machine != own.machine || file.ident[EI_CLASS] != own.ident[EI_CLASS] ||
+         file.ident[EI_DATA] != own.ident[EI_DATA]))
+        throw std::invalid_argument(fmt::format("'{}' is made for {}, but this mdpcosim runs on {}.", path.string(),
+                                                machine_name(file), machine_name(own)));
     if (file.type != ET_DYN)
-        throw std::invalid_argument(fmt::format("'{}' is an object file or a program, not a shared library. Build it with -shared -fPIC.",
-                                                path.string()));
+        throw std::invalid_argument(fmt::format(
+            "'{}' is an object file or a program, not a shared library. Build it with -shared -fPIC.", path.string()));
 }
 
 /// The text of dlerror() without the path it starts with, which our message has already.
@@ -80,8 +84,10 @@ const plugin_model& open(const std::filesystem::path& path) {
     if (const auto known = loaded.find(library); known != loaded.end()) return known->second;
     const auto entry = reinterpret_cast<decltype(&mdpcosim_plugin_entry)>(::dlsym(library, entry_name));
     if (entry == nullptr)
-        throw std::invalid_argument(fmt::format("it has no function '{}'. A plugin exports it as mdpcosim/plugin.h says (in C++ as "
-                                                "extern \"C\").", entry_name));
+        throw std::invalid_argument(
+            fmt::format("it has no function '{}'. A plugin exports it as mdpcosim/plugin.h says (in C++ as "
+                        "extern \"C\").",
+                        entry_name));
     plugin_model model = read_plugin_table(entry(MDPCOSIM_PLUGIN_VERSION), path.filename().string());
     return loaded.emplace(library, std::move(model)).first->second;
 }

@@ -22,7 +22,8 @@ port_kind kind_of(const char* given, const std::string& object) {
         if (k.kind != port_kind::signal && k.kind != port_kind::frame) allowed.push_back(k.name);
     const std::string name = given == nullptr ? "" : given;
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
-        refuse(fmt::format("{}: kind '{}' does not exist. Allowed: {}.{}", object, name, name_list(allowed), did_you_mean(name, allowed)));
+        refuse(fmt::format("{}: kind '{}' does not exist. Allowed: {}.{}", object, name, name_list(allowed),
+                           did_you_mean(name, allowed)));
     return *find_port_kind(name);
 }
 
@@ -31,7 +32,8 @@ causality causality_of(const char* given, const std::string& object) {
     if (name == "takes-load") return causality::takes_load;
     if (name == "takes-motion") return causality::takes_motion;
     static const std::vector<std::string> allowed{"takes-load", "takes-motion"};
-    refuse(fmt::format("{}: causality '{}' does not exist. Allowed: {}.{}", object, name, name_list(allowed), did_you_mean(name, allowed)));
+    refuse(fmt::format("{}: causality '{}' does not exist. Allowed: {}.{}", object, name, name_list(allowed),
+                       did_you_mean(name, allowed)));
 }
 
 std::vector<std::string> words_of(const port_kind_info& kind) {
@@ -43,7 +45,8 @@ std::vector<std::string> words_of(const port_kind_info& kind) {
 }
 
 /// "position=x force=F" as a map.
-std::map<std::string, std::string> mapping(const std::string& text, const port_kind_info& kind, const std::string& object) {
+std::map<std::string, std::string> mapping(const std::string& text, const port_kind_info& kind,
+                                           const std::string& object) {
     std::map<std::string, std::string> result;
     const auto allowed = words_of(kind);
     std::istringstream pairs(text);
@@ -53,8 +56,10 @@ std::map<std::string, std::string> mapping(const std::string& text, const port_k
             refuse(fmt::format("{}: '{}' is not of the form '{}=variable'.", object, pair, kind.load));
         const std::string word = pair.substr(0, sign);
         if (std::find(allowed.begin(), allowed.end(), word) == allowed.end())
-            refuse(fmt::format("{}: {}", object, unknown_name("variable", word, fmt::format("A {} port", kind.name), allowed)));
-        if (!result.emplace(word, pair.substr(sign + 1)).second) refuse(fmt::format("{}: '{}' is given twice.", object, word));
+            refuse(fmt::format("{}: {}", object,
+                               unknown_name("variable", word, fmt::format("A {} port", kind.name), allowed)));
+        if (!result.emplace(word, pair.substr(sign + 1)).second)
+            refuse(fmt::format("{}: '{}' is given twice.", object, word));
     }
     return result;
 }
@@ -64,27 +69,36 @@ std::map<std::string, std::string> mapping(const std::string& text, const port_k
 bool plugin_port_reader::exists(const std::string& variable, bool input) const {
     const auto same = [&](const auto& v) { return v.name == variable; };
     const auto& d = description_;
-    return input ? std::any_of(d.inputs.begin(), d.inputs.end(), same) : std::any_of(d.outputs.begin(), d.outputs.end(), same);
+    return input ? std::any_of(d.inputs.begin(), d.inputs.end(), same)
+                 : std::any_of(d.outputs.begin(), d.outputs.end(), same);
 }
 
 int plugin_port_reader::slot_of(const std::string& object, const std::string& word, const std::string& variable,
                                 const std::string& unit, bool wants_input) {
     const auto take = [&](auto& variables, const char* what, const char* other) {
-        const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.name == variable; });
+        const auto found =
+            std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.name == variable; });
         if (found == variables.end()) {
             if (exists(variable, !wants_input))
-                refuse(fmt::format("{}: {} is '{}', which is {}, but with this causality must be {}.", object, word, variable, other, what));
-            refuse(fmt::format("{}: {}: {}", object, word, unknown_name("variable", variable, "The plugin", variable_names(variables))));
+                refuse(fmt::format("{}: {} is '{}', which is {}, but with this causality must be {}.", object, word,
+                                   variable, other, what));
+            refuse(fmt::format("{}: {}: {}", object, word,
+                               unknown_name("variable", variable, "The plugin", variable_names(variables))));
         }
-        if (found->size != 1) refuse(fmt::format("{}: {} is '{}', which has {} elements; a port takes one.", object, word, variable, found->size));
+        if (found->size != 1)
+            refuse(fmt::format("{}: {} is '{}', which has {} elements; a port takes one.", object, word, variable,
+                               found->size));
         if (!units_fit(found->unit, unit))
-            refuse(fmt::format("{}: {} needs a variable in '{}', but '{}' is in '{}'.", object, word, unit, variable, found->unit));
+            refuse(fmt::format("{}: {} needs a variable in '{}', but '{}' is in '{}'.", object, word, unit, variable,
+                               found->unit));
         if (found->unit.empty()) found->unit = unit;
         return found - variables.begin();
     };
-    if (!wants_input) return description_.outputs[static_cast<std::size_t>(take(description_.outputs, "an output", "an input"))].slot;
+    if (!wants_input)
+        return description_.outputs[static_cast<std::size_t>(take(description_.outputs, "an output", "an input"))].slot;
     const auto input = static_cast<std::size_t>(take(description_.inputs, "an input", "an output"));
-    if (!owner_[input].empty()) refuse(fmt::format("{}: {} is '{}', which belongs to {} already.", object, word, variable, owner_[input]));
+    if (!owner_[input].empty())
+        refuse(fmt::format("{}: {} is '{}', which belongs to {} already.", object, word, variable, owner_[input]));
     owner_[input] = object;
     return description_.inputs[input].slot;
 }

@@ -26,8 +26,8 @@ class plugin_port_reader {
     port read(const std::string& name, const mdpcosim_port& given);
 
    private:
-    int slot_of(const std::string& object, const std::string& word, const std::string& variable, const std::string& unit,
-                bool wants_input);
+    int slot_of(const std::string& object, const std::string& word, const std::string& variable,
+                const std::string& unit, bool wants_input);
     bool exists(const std::string& variable, bool input) const;
 
     subsystem_description& description_;

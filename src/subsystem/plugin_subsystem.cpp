@@ -18,7 +18,9 @@ namespace {
 class plugin_equations final : public equations {
    public:
     explicit plugin_equations(std::unique_ptr<plugin_instance> instance)
-        : plugin_(std::move(instance)), f_(plugin_->model().functions), before_(static_cast<std::size_t>(f_.state_count)) {}
+        : plugin_(std::move(instance)),
+          f_(plugin_->model().functions),
+          before_(static_cast<std::size_t>(f_.state_count)) {}
 
     const subsystem_description& describe() const noexcept override { return plugin_->model().description; }
     int state_count() const override { return f_.state_count; }
@@ -81,7 +83,8 @@ class plugin_with_solver final : public subsystem {
         capabilities offered;
         offered.save_restore = f_.save != nullptr;
         if (!offered.save_restore)
-            offered.why_no_save_restore = fmt::format("plugin {} has an own solver and gives no 'save' and 'restore'", plugin_->model().file);
+            offered.why_no_save_restore =
+                fmt::format("plugin {} has an own solver and gives no 'save' and 'restore'", plugin_->model().file);
         return offered;
     }
 
@@ -91,7 +94,8 @@ class plugin_with_solver final : public subsystem {
     }
 
     void outputs(std::span<const double> u, std::span<double> y) override {
-        if (f_.output_values != nullptr) plugin_->call("output_values", time_, f_.output_values, time_, nullptr, u.data(), y.data());
+        if (f_.output_values != nullptr)
+            plugin_->call("output_values", time_, f_.output_values, time_, nullptr, u.data(), y.data());
     }
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
@@ -158,15 +162,18 @@ std::unique_ptr<plugin_instance> make_instance(const subsystem_spec& spec, const
 
 }  // namespace
 
-std::unique_ptr<subsystem> make_plugin_subsystem(const subsystem_spec& spec, const std::function<std::unique_ptr<solver>()>& make_solver) {
+std::unique_ptr<subsystem> make_plugin_subsystem(const subsystem_spec& spec,
+                                                 const std::function<std::unique_ptr<solver>()>& make_solver) {
     const plugin_model& model = load_plugin(spec);
     if (!model.own_solver()) {
         auto integrator = make_solver();
-        return make_native_subsystem(std::make_unique<plugin_equations>(make_instance(spec, model)), std::move(integrator));
+        return make_native_subsystem(std::make_unique<plugin_equations>(make_instance(spec, model)),
+                                     std::move(integrator));
     }
     if (!spec.solver.name.empty() || !spec.solver.options.empty()) {
         const location& where = spec.solver.name.empty() ? spec.solver.options.front().where : spec.solver.name.where;
-        throw user_error(where, fmt::format("subsystem '{}': 'solver' is not allowed: plugin {} has its own solver.", spec.name, model.file));
+        throw user_error(where, fmt::format("subsystem '{}': 'solver' is not allowed: plugin {} has its own solver.",
+                                            spec.name, model.file));
     }
     return std::make_unique<plugin_with_solver>(make_instance(spec, model));
 }

@@ -42,7 +42,8 @@ std::string name_of(const char* name, const char* what, int i, std::set<std::str
     const std::string text = text_of(name);
     if (text.empty()) refuse(fmt::format("{} {} has no name.", what, i + 1));
     if (!is_address(text))
-        refuse(fmt::format("{} '{}': a name has letters, digits, '_' and '-', its parts joined by points.", what, text));
+        refuse(
+            fmt::format("{} '{}': a name has letters, digits, '_' and '-', its parts joined by points.", what, text));
     if (!seen.insert(text).second) refuse(fmt::format("{} '{}' is declared twice.", what, text));
     return text;
 }
@@ -53,7 +54,8 @@ std::string unit_of(const char* unit, const std::string& object) {
     try {
         const std::string si = si_unit(text);
         const conversion to_si = find_conversion(text, si);
-        if (to_si.factor != 1 || to_si.offset != 0) refuse(fmt::format("{}: unit '{}' is not SI; use '{}'.", object, text, si));
+        if (to_si.factor != 1 || to_si.offset != 0)
+            refuse(fmt::format("{}: unit '{}' is not SI; use '{}'.", object, text, si));
     } catch (const unit_error& problem) {
         refuse(fmt::format("{}: the {}.", object, problem.message()));
     }
@@ -71,11 +73,12 @@ std::vector<Declaration> declarations(const Declaration* list, int count, int el
     if (count < 0) refuse(fmt::format("the number of {}s is {}.", what, count));
     if (count > 0 && list == nullptr) refuse(fmt::format("{} {}s are declared, but their list is NULL.", count, what));
     if (count > 0 && element_size < static_cast<int>(sizeof(Declaration)))
-        refuse(fmt::format("the layout gives {} bytes for one {}; version 1 has {}. Set 'layout' to MDPCOSIM_LAYOUT.", element_size, what,
-                           sizeof(Declaration)));
+        refuse(fmt::format("the layout gives {} bytes for one {}; version 1 has {}. Set 'layout' to MDPCOSIM_LAYOUT.",
+                           element_size, what, sizeof(Declaration)));
     std::vector<Declaration> result(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < result.size(); ++i)
-        std::memcpy(&result[i], reinterpret_cast<const char*>(list) + i * static_cast<std::size_t>(element_size), sizeof(Declaration));
+        std::memcpy(&result[i], reinterpret_cast<const char*>(list) + i * static_cast<std::size_t>(element_size),
+                    sizeof(Declaration));
     return result;
 }
 
@@ -84,14 +87,18 @@ class table_reader {
     table_reader(const mdpcosim_plugin* table, const std::string& file) {
         model_.file = file;
         if (table == nullptr)
-            refuse(fmt::format("its mdpcosim_plugin_entry({}) returned NULL: it does not serve version {} of the plugin interface.",
-                               MDPCOSIM_PLUGIN_VERSION, MDPCOSIM_PLUGIN_VERSION));
+            refuse(fmt::format(
+                "its mdpcosim_plugin_entry({}) returned NULL: it does not serve version {} of the plugin interface.",
+                MDPCOSIM_PLUGIN_VERSION, MDPCOSIM_PLUGIN_VERSION));
         if (table->layout.version != MDPCOSIM_PLUGIN_VERSION)
-            refuse(fmt::format("it is made for version {} of the plugin interface; this mdpcosim has version {}. Compile it with this "
-                               "version's mdpcosim/plugin.h.", table->layout.version, MDPCOSIM_PLUGIN_VERSION));
+            refuse(fmt::format(
+                "it is made for version {} of the plugin interface; this mdpcosim has version {}. Compile it with this "
+                "version's mdpcosim/plugin.h.",
+                table->layout.version, MDPCOSIM_PLUGIN_VERSION));
         if (table->layout.plugin_size < static_cast<int>(sizeof(mdpcosim_plugin)))
-            refuse(fmt::format("the layout gives {} bytes for the table; version 1 has {}. Set 'layout' to MDPCOSIM_LAYOUT.",
-                               table->layout.plugin_size, sizeof(mdpcosim_plugin)));
+            refuse(fmt::format(
+                "the layout gives {} bytes for the table; version 1 has {}. Set 'layout' to MDPCOSIM_LAYOUT.",
+                table->layout.plugin_size, sizeof(mdpcosim_plugin)));
         std::memcpy(&model_.functions, table, sizeof(mdpcosim_plugin));
     }
 
@@ -117,8 +124,8 @@ class table_reader {
             v.size = size_of(given.size, object);
             v.slot = model_.description.input_count();
             if (given.max_degree < MDPCOSIM_CONSTANT || given.max_degree > max_degree)
-                refuse(fmt::format("{}: max_degree is {}; allowed: 1 to {}, 0 (any) or MDPCOSIM_CONSTANT.", object, given.max_degree,
-                                   max_degree));
+                refuse(fmt::format("{}: max_degree is {}; allowed: 1 to {}, 0 (any) or MDPCOSIM_CONSTANT.", object,
+                                   given.max_degree, max_degree));
             if (given.max_degree != 0) v.max_degree = std::max(given.max_degree, 0);
             if (!std::isfinite(given.start)) refuse(fmt::format("{}: its start value is {}.", object, given.start));
             v.start = given.start;
@@ -157,9 +164,11 @@ class table_reader {
                 for (const auto& input : inputs) add(input);
                 continue;
             }
-            const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const auto& v) { return v.name == word; });
+            const auto found =
+                std::find_if(inputs.begin(), inputs.end(), [&](const auto& v) { return v.name == word; });
             if (found == inputs.end())
-                refuse(fmt::format("{}: direct: {}", object, unknown_name("input", word, "The plugin", variable_names(inputs))));
+                refuse(fmt::format("{}: direct: {}", object,
+                                   unknown_name("input", word, "The plugin", variable_names(inputs))));
             add(*found);
         }
         std::sort(slots.begin(), slots.end());
@@ -172,14 +181,16 @@ class table_reader {
         const std::string object = fmt::format("output '{}'", output.name);
         const auto rate = std::find_if(outputs.begin(), outputs.end(), [&](const auto& v) { return v.name == name; });
         if (rate == outputs.end())
-            refuse(fmt::format("{}: rate: {}", object, unknown_name("output", name, "The plugin", variable_names(outputs))));
+            refuse(fmt::format("{}: rate: {}", object,
+                               unknown_name("output", name, "The plugin", variable_names(outputs))));
         if (&*rate == &output) refuse(fmt::format("{}: it cannot be its own rate.", object));
         if (rate->size != output.size)
-            refuse(fmt::format("{}: it has {} elements, but its rate '{}' has {}.", object, output.size, name, rate->size));
+            refuse(fmt::format("{}: it has {} elements, but its rate '{}' has {}.", object, output.size, name,
+                               rate->size));
         const std::string wanted = rate_unit(output.unit);
         if (!units_fit(rate->unit, wanted))
-            refuse(fmt::format("{}: its unit is '{}', but its rate '{}' is in '{}'; '{}' is expected.", object, output.unit, name,
-                               rate->unit, wanted));
+            refuse(fmt::format("{}: its unit is '{}', but its rate '{}' is in '{}'; '{}' is expected.", object,
+                               output.unit, name, rate->unit, wanted));
         output.rate_slot = rate->slot;
         output.rate_needs_input = !rate->direct.empty();
     }
@@ -190,7 +201,8 @@ class table_reader {
         plugin_port_reader reader(model_.description);
         for (int i = 0; const auto& given : declarations(f.ports, f.port_count, f.layout.port_size, "port")) {
             const std::string name = name_of(given.name, "port", i++, seen);
-            if (name.find('.') != std::string::npos) refuse(fmt::format("port '{}': the name of a port has no points.", name));
+            if (name.find('.') != std::string::npos)
+                refuse(fmt::format("port '{}': the name of a port has no points.", name));
             model_.description.ports.push_back(reader.read(name, given));
         }
     }
@@ -198,18 +210,21 @@ class table_reader {
     void read_parameters() {
         const mdpcosim_plugin& f = model_.functions;
         std::set<std::string> seen;
-        for (int i = 0; const auto& given : declarations(f.parameters, f.parameter_count, f.layout.parameter_size, "parameter")) {
+        for (int i = 0;
+             const auto& given : declarations(f.parameters, f.parameter_count, f.layout.parameter_size, "parameter")) {
             parameter_info p;
             p.name = name_of(given.name, "parameter", i++, seen);
             const std::string object = fmt::format("parameter '{}'", p.name);
             p.unit = unit_of(given.unit, object);
             p.description = text_of(given.description);
             if (given.allowed < MDPCOSIM_ANY || given.allowed > MDPCOSIM_WHOLE)
-                refuse(fmt::format("{}: 'allowed' is {}; it must be MDPCOSIM_ANY, _POSITIVE, _NOT_NEGATIVE or _WHOLE.", object, given.allowed));
+                refuse(fmt::format("{}: 'allowed' is {}; it must be MDPCOSIM_ANY, _POSITIVE, _NOT_NEGATIVE or _WHOLE.",
+                                   object, given.allowed));
             p.allowed = static_cast<parameter_info::range>(given.allowed);
             p.required = std::isnan(given.default_value);
             if (!p.required) p.default_value = given.default_value;
-            if (!p.required && !default_fits(p)) refuse(fmt::format("{}: its default {} is out of the allowed range.", object, p.default_value));
+            if (!p.required && !default_fits(p))
+                refuse(fmt::format("{}: its default {} is out of the allowed range.", object, p.default_value));
             model_.parameters.push_back(std::move(p));
         }
     }
@@ -245,8 +260,12 @@ class table_reader {
             unwanted(f.event_indicators, "event_indicators", why);
             unwanted(f.apply_event, "apply_event", why);
             unwanted(f.next_time_event, "next_time_event", why);
-            if (f.state_count != 0) refuse(fmt::format("state_count is {}, but a model with an own solver keeps its state itself.", f.state_count));
-            if (f.event_count != 0) refuse(fmt::format("event_count is {}, but a model with an own solver finds its events itself.", f.event_count));
+            if (f.state_count != 0)
+                refuse(fmt::format("state_count is {}, but a model with an own solver keeps its state itself.",
+                                   f.state_count));
+            if (f.event_count != 0)
+                refuse(fmt::format("event_count is {}, but a model with an own solver finds its events itself.",
+                                   f.event_count));
             if (f.save_size != nullptr || f.save != nullptr || f.restore != nullptr) {
                 const char* all = ": 'save_size', 'save' and 'restore' come together";
                 need(f.save_size, "save_size", all);
@@ -255,7 +274,9 @@ class table_reader {
             }
             return;
         }
-        if (f.state_count > 0) need(f.derivatives, "derivatives", fmt::format(": {} states are declared, and there is no 'advance'", f.state_count));
+        if (f.state_count > 0)
+            need(f.derivatives, "derivatives",
+                 fmt::format(": {} states are declared, and there is no 'advance'", f.state_count));
         if (f.event_count > 0) {
             need(f.event_indicators, "event_indicators", ": events are declared");
             need(f.apply_event, "apply_event", ": events are declared");
@@ -275,6 +296,8 @@ class table_reader {
 
 }  // namespace
 
-plugin_model read_plugin_table(const mdpcosim_plugin* table, const std::string& file) { return table_reader(table, file).read(); }
+plugin_model read_plugin_table(const mdpcosim_plugin* table, const std::string& file) {
+    return table_reader(table, file).read();
+}
 
 }  // namespace mdpcosim

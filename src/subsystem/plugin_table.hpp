@@ -11,7 +11,7 @@ namespace mdpcosim {
 
 /// A plugin's table, checked, in our own words.
 struct plugin_model {
-    std::string file;            ///< its name without folders, for messages
+    std::string file;             ///< its name without folders, for messages
     mdpcosim_plugin functions{};  ///< counts and functions; what the library does not know is zero
     subsystem_description description;
     std::vector<parameter_info> parameters;

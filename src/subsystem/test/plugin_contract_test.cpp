@@ -15,7 +15,8 @@ std::vector<subsystem_case> cases() {
             subsystem_spec spec = plugin_spec(example_plugins / (std::string(name) + ".so"), values);
             spec.solver.name.value = solver;
             spec.solver.options =
-                to_settings(solver == std::string("rk4") ? settings{{"step", "1 ms"}} : settings{{"rtol", "1e-8"}, {"atol", "1e-9"}});
+                to_settings(solver == std::string("rk4") ? settings{{"step", "1 ms"}}
+                                                         : settings{{"rtol", "1e-8"}, {"atol", "1e-9"}});
             std::string solver_name = solver;
             std::erase(solver_name, '-');
             all.push_back({std::string(name) + "_" + solver_name, [spec] { return make_subsystem(spec); }, 0.02, 3e-5});

@@ -17,7 +17,8 @@ using settings = std::vector<std::pair<std::string, std::string>>;
 
 inline std::vector<setting> to_settings(const settings& given) {
     std::vector<setting> result;
-    for (const auto& [name, value] : given) result.push_back({name, {"s.yaml", 7, 5}, {{value, {"s.yaml", 7, 9}}}, false});
+    for (const auto& [name, value] : given)
+        result.push_back({name, {"s.yaml", 7, 5}, {{value, {"s.yaml", 7, 9}}}, false});
     return result;
 }
 

@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <elf.h>
+#include <unistd.h>
 #include <csignal>
 #include <cstring>
-#include <elf.h>
 #include <fstream>
-#include <unistd.h>
 
 #include "core/error.hpp"
 #include "subsystem/factory.hpp"
@@ -34,7 +34,8 @@ std::string user_message(const subsystem_spec& spec) {
 
 class plugin_file : public testing::Test {
    protected:
-    plugin_file() : folder_(std::filesystem::temp_directory_path() / ("mdpcosim-plugin-" + std::to_string(::getpid()))) {
+    plugin_file()
+        : folder_(std::filesystem::temp_directory_path() / ("mdpcosim-plugin-" + std::to_string(::getpid()))) {
         std::filesystem::create_directories(folder_);
     }
     ~plugin_file() override { std::filesystem::remove_all(folder_); }
@@ -61,7 +62,8 @@ TEST_F(plugin_file, a_folder) { EXPECT_THAT(user_message(plugin_spec(folder_)), 
 TEST_F(plugin_file, not_a_library) {
     const auto path = changed([](std::string& bytes) { bytes = "echo a script that is long enough for a header\n"; });
     EXPECT_THAT(user_message(plugin_spec(path)), HasSubstr("is not a shared library. Build it with -shared -fPIC."));
-    EXPECT_THAT(user_message(plugin_spec(changed([](std::string& bytes) { bytes.clear(); }))), HasSubstr("is not a shared library"));
+    EXPECT_THAT(user_message(plugin_spec(changed([](std::string& bytes) { bytes.clear(); }))),
+                HasSubstr("is not a shared library"));
 }
 
 TEST_F(plugin_file, an_object_file) {
@@ -74,7 +76,8 @@ TEST_F(plugin_file, of_another_machine) {
         const Elf64_Half s390 = EM_S390;
         std::memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_machine), &s390, sizeof s390);
     });
-    EXPECT_THAT(user_message(plugin_spec(path)), AllOf(HasSubstr("is made for machine 22 (64 bits), but this mdpcosim runs on")));
+    EXPECT_THAT(user_message(plugin_spec(path)),
+                AllOf(HasSubstr("is made for machine 22 (64 bits), but this mdpcosim runs on")));
     const auto small = changed([](std::string& bytes) {
         const Elf64_Half x86 = EM_386;
         std::memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_machine), &x86, sizeof x86);
@@ -85,7 +88,8 @@ TEST_F(plugin_file, of_another_machine) {
 
 TEST_F(plugin_file, cut_off) {
     const auto path = changed([](std::string& bytes) { bytes.resize(100); });
-    EXPECT_THAT(user_message(plugin_spec(path)), AllOf(HasSubstr("plugin 'changed.so': "), HasSubstr("cannot be loaded: file too short.")));
+    EXPECT_THAT(user_message(plugin_spec(path)),
+                AllOf(HasSubstr("plugin 'changed.so': "), HasSubstr("cannot be loaded: file too short.")));
 }
 
 TEST_F(plugin_file, with_an_unresolved_symbol) {
@@ -101,7 +105,8 @@ TEST_F(plugin_file, without_the_entry_point) {
 
 TEST_F(plugin_file, of_another_version) {
     EXPECT_THAT(user_message(plugin_spec(test_plugins / "wrong_version.so")),
-                HasSubstr("plugin 'wrong_version.so': it is made for version 7 of the plugin interface; this mdpcosim has version 1."));
+                HasSubstr("plugin 'wrong_version.so': it is made for version 7 of the plugin interface; this mdpcosim "
+                          "has version 1."));
 }
 
 TEST_F(plugin_file, without_a_table) {
@@ -110,7 +115,8 @@ TEST_F(plugin_file, without_a_table) {
 }
 
 TEST_F(plugin_file, with_a_bad_table) {
-    EXPECT_THAT(user_message(plugin_spec(test_plugins / "bad_table.so")), HasSubstr("plugin 'bad_table.so': function 'create' is missing."));
+    EXPECT_THAT(user_message(plugin_spec(test_plugins / "bad_table.so")),
+                HasSubstr("plugin 'bad_table.so': function 'create' is missing."));
 }
 
 TEST_F(plugin_file, is_loaded_once) {
@@ -127,16 +133,21 @@ TEST_F(plugin_file, is_loaded_once) {
 TEST(plugin_settings, parameters_are_checked_like_those_of_models) {
     const auto with = [](const settings& set) { return user_message(plugin_spec(test_plugins / "faulty.so", set)); };
     EXPECT_EQ(with({{"needed", "2 mm"}}), "accepted");
-    EXPECT_THAT(with({}), AllOf(StartsWith("s.yaml:4:3: subsystem 'a' (plugin faulty.so): "), HasSubstr("'needed' (has to be set, in m) is missing")));
+    EXPECT_THAT(with({}), AllOf(StartsWith("s.yaml:4:3: subsystem 'a' (plugin faulty.so): "),
+                                HasSubstr("'needed' (has to be set, in m) is missing")));
     EXPECT_THAT(with({{"needed", "0 m"}}), HasSubstr("parameter 'needed': '0 m' must be greater than zero"));
-    EXPECT_THAT(with({{"needed", "1 kg"}}), AllOf(StartsWith("s.yaml:7:9: "), HasSubstr("parameter 'needed': in '1 kg' the unit")));
-    EXPECT_THAT(with({{"neded", "1 m"}}), HasSubstr("parameter 'neded' does not exist. It has: where, how, when, needed. Did you mean 'needed'?"));
+    EXPECT_THAT(with({{"needed", "1 kg"}}),
+                AllOf(StartsWith("s.yaml:7:9: "), HasSubstr("parameter 'needed': in '1 kg' the unit")));
+    EXPECT_THAT(
+        with({{"neded", "1 m"}}),
+        HasSubstr("parameter 'neded' does not exist. It has: where, how, when, needed. Did you mean 'needed'?"));
 }
 
 TEST(plugin_settings, an_own_solver_refuses_another) {
     subsystem_spec spec = plugin_spec(test_plugins / "faulty_solver.so", {{"needed", "1 m"}});
     spec.solver.name = {"rk4", {"s.yaml", 9, 13}};
-    EXPECT_EQ(user_message(spec), "s.yaml:9:13: subsystem 'a': 'solver' is not allowed: plugin faulty_solver.so has its own solver.");
+    EXPECT_EQ(user_message(spec),
+              "s.yaml:9:13: subsystem 'a': 'solver' is not allowed: plugin faulty_solver.so has its own solver.");
 }
 
 TEST(plugin_settings, defaults_are_written_out) {
@@ -152,8 +163,9 @@ TEST(plugin_settings, defaults_are_written_out) {
 TEST(plugin_settings, only_equations_are_offered_to_the_reference) {
     EXPECT_TRUE(make_subsystem(plugin_spec(example_plugins / "oscillator_c.so"))->offers().own_equations);
     EXPECT_FALSE(make_subsystem(plugin_spec(example_plugins / "oscillator_cpp_solver.so"))->offers().own_equations);
-    EXPECT_EQ(make_subsystem(plugin_spec(example_plugins / "oscillator_fortran_solver.so"))->offers().why_no_save_restore,
-              "plugin oscillator_fortran_solver.so has an own solver and gives no 'save' and 'restore'");
+    EXPECT_EQ(
+        make_subsystem(plugin_spec(example_plugins / "oscillator_fortran_solver.so"))->offers().why_no_save_restore,
+        "plugin oscillator_fortran_solver.so has an own solver and gives no 'save' and 'restore'");
 }
 
 // ---- failures
@@ -186,10 +198,11 @@ const where_to_fail running_places[] = {
 void PrintTo(const where_to_fail& where, std::ostream* out) { *out << where.file << " " << where.function; }
 
 subsystem_spec faulty(const where_to_fail& where, fault how, const std::string& when = "0.01 s") {
-    subsystem_spec spec = plugin_spec(test_plugins / where.file, {{"where", std::to_string(static_cast<int>(where.place))},
-                                                                  {"how", std::to_string(static_cast<int>(how))},
-                                                                  {"when", when},
-                                                                  {"needed", "1 m"}});
+    subsystem_spec spec =
+        plugin_spec(test_plugins / where.file, {{"where", std::to_string(static_cast<int>(where.place))},
+                                                {"how", std::to_string(static_cast<int>(how))},
+                                                {"when", when},
+                                                {"needed", "1 m"}});
     spec.solver.name.value = where.solver;
     return spec;
 }
@@ -232,44 +245,55 @@ TEST_P(plugin_failure, is_reported_with_the_plugins_reason) {
     if (GetParam().place == fault_place::save_size) return;  // has no status to return
     EXPECT_THAT(message(fault::message), AllOf(HasSubstr(start()), HasSubstr(" s: no licence for 3 users")));
     EXPECT_THAT(message(fault::message), testing::Not(HasSubstr("\n")));
-    EXPECT_THAT(message(fault::no_message), AllOf(HasSubstr(start()), HasSubstr(" s: it returned 7 and gave no reason")));
+    EXPECT_THAT(message(fault::no_message),
+                AllOf(HasSubstr(start()), HasSubstr(" s: it returned 7 and gave no reason")));
     EXPECT_THAT(message(fault::endless_message), HasSubstr(std::string(MDPCOSIM_MESSAGE_SIZE, 'x')));
 }
 
 TEST_P(plugin_failure, exceptions_do_not_end_the_process) {
-    EXPECT_THAT(message(fault::exception), AllOf(HasSubstr(start()), HasSubstr("a C++ exception left it: table is empty")));
-    EXPECT_THAT(message(fault::odd_exception), AllOf(HasSubstr(start()), HasSubstr("a C++ exception of unknown type left it")));
+    EXPECT_THAT(message(fault::exception),
+                AllOf(HasSubstr(start()), HasSubstr("a C++ exception left it: table is empty")));
+    EXPECT_THAT(message(fault::odd_exception),
+                AllOf(HasSubstr(start()), HasSubstr("a C++ exception of unknown type left it")));
 }
 
 TEST_P(plugin_failure, crash_names_the_subsystem) {
     struct {
         fault how;
         const char* name;
-    } const crashes[] = {{fault::segv, "SIGSEGV"}, {fault::fpe, "SIGFPE"}, {fault::abort, "SIGABRT"}, {fault::stack, "SIGSEGV"}};
+    } const crashes[] = {
+        {fault::segv, "SIGSEGV"}, {fault::fpe, "SIGFPE"}, {fault::abort, "SIGABRT"}, {fault::stack, "SIGSEGV"}};
     for (const auto& [how, name] : crashes) {
-        const std::string text = "mdpcosim: subsystem 'a' \\(plugin " + std::string(GetParam().file) + "\\): crashed \\(" + name + "\\) in " +
-                                 GetParam().function;
+        const std::string text = "mdpcosim: subsystem 'a' \\(plugin " + std::string(GetParam().file) +
+                                 "\\): crashed \\(" + name + "\\) in " + GetParam().function;
         EXPECT_EXIT(run_all(*make_subsystem(faulty(GetParam(), how))), testing::ExitedWithCode(1), text);
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(plugin, plugin_failure, testing::ValuesIn(running_places), [](const auto& instance) {
-    std::string name = std::to_string(instance.index) + "_" + instance.param.file + "_" + instance.param.function + "_" + instance.param.solver;
-    std::replace_if(name.begin(), name.end(), [](char c) { return c == '.' || c == '-'; }, '_');
+    std::string name = std::to_string(instance.index) + "_" + instance.param.file + "_" + instance.param.function +
+                       "_" + instance.param.solver;
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == '.' || c == '-'; }, '_');
     return name;
 });
 
 TEST(plugin_failures, the_time_of_a_crash_is_told) {
     const auto spec = faulty({"faulty_solver.so", fault_place::advance, ""}, fault::segv, "0.25 s");
-    EXPECT_EXIT(run_all(*make_subsystem(spec)), testing::ExitedWithCode(1), "crashed \\(SIGSEGV\\) in advance at t = 0.24 s");
+    EXPECT_EXIT(run_all(*make_subsystem(spec)), testing::ExitedWithCode(1),
+                "crashed \\(SIGSEGV\\) in advance at t = 0.24 s");
 }
 
 TEST(plugin_failures, create) {
     const where_to_fail create{"faulty.so", fault_place::create, "create"};
-    EXPECT_EQ(user_message(faulty(create, fault::message)), "s.yaml:4:3: subsystem 'a' (plugin faulty.so): create: no licence for 3 users.");
-    EXPECT_THAT(user_message(faulty(create, fault::no_message)), HasSubstr("create: it returned NULL and gave no reason."));
-    EXPECT_THAT(user_message(faulty(create, fault::exception)), HasSubstr("create: a C++ exception left it: table is empty."));
-    EXPECT_EXIT(make_subsystem(faulty(create, fault::segv)), testing::ExitedWithCode(1), "crashed \\(SIGSEGV\\) in create\n");
+    EXPECT_EQ(user_message(faulty(create, fault::message)),
+              "s.yaml:4:3: subsystem 'a' (plugin faulty.so): create: no licence for 3 users.");
+    EXPECT_THAT(user_message(faulty(create, fault::no_message)),
+                HasSubstr("create: it returned NULL and gave no reason."));
+    EXPECT_THAT(user_message(faulty(create, fault::exception)),
+                HasSubstr("create: a C++ exception left it: table is empty."));
+    EXPECT_EXIT(make_subsystem(faulty(create, fault::segv)), testing::ExitedWithCode(1),
+                "crashed \\(SIGSEGV\\) in create\n");
 }
 
 TEST(plugin_failures, destroy) {
@@ -278,7 +302,8 @@ TEST(plugin_failures, destroy) {
     make_subsystem(faulty(destroy, fault::exception)).reset();
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
               "mdpcosim: subsystem 'a' (plugin faulty.so): destroy: a C++ exception left it: table is empty\n");
-    EXPECT_EXIT(make_subsystem(faulty(destroy, fault::abort)).reset(), testing::ExitedWithCode(1), "crashed \\(SIGABRT\\) in destroy\n");
+    EXPECT_EXIT(make_subsystem(faulty(destroy, fault::abort)).reset(), testing::ExitedWithCode(1),
+                "crashed \\(SIGABRT\\) in destroy\n");
 }
 
 TEST(plugin_failures, crash_while_loading) {
@@ -322,7 +347,8 @@ TEST(plugin_handlers, others_keep_their_signals) {
 }
 
 TEST(plugin_handlers, handlers_go_with_the_last_plugin) {
-    struct sigaction before {}, during {}, after {};
+    struct sigaction before {
+    }, during{}, after{};
     ::sigaction(SIGSEGV, nullptr, &before);
     auto subsystem = make_subsystem(plugin_spec(example_plugins / "oscillator_c.so"));
     ::sigaction(SIGSEGV, nullptr, &during);

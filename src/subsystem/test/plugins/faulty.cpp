@@ -47,16 +47,30 @@ int bottomless(long depth) {
 int failing(const model& m, fault_place place, double t, double* result = nullptr) {
     if (m.where != place || t < m.when) return 0;
     switch (m.how) {
-        case fault::none: return 0;
-        case fault::segv: *static_cast<volatile int*>(nullptr) = 1; return 0;
-        case fault::fpe: std::raise(SIGFPE); return 0;
-        case fault::abort: std::abort();
-        case fault::stack: return bottomless(1L << 40);
-        case fault::message: std::snprintf(m.message, MDPCOSIM_MESSAGE_SIZE, "no licence for %g users\n", 3.0); return 1;
-        case fault::endless_message: std::memset(m.message, 'x', MDPCOSIM_MESSAGE_SIZE); return 1;
-        case fault::no_message: return 7;
-        case fault::exception: throw std::runtime_error("table is empty");
-        case fault::odd_exception: throw 42;
+        case fault::none:
+            return 0;
+        case fault::segv:
+            *static_cast<volatile int*>(nullptr) = 1;
+            return 0;
+        case fault::fpe:
+            std::raise(SIGFPE);
+            return 0;
+        case fault::abort:
+            std::abort();
+        case fault::stack:
+            return bottomless(1L << 40);
+        case fault::message:
+            std::snprintf(m.message, MDPCOSIM_MESSAGE_SIZE, "no licence for %g users\n", 3.0);
+            return 1;
+        case fault::endless_message:
+            std::memset(m.message, 'x', MDPCOSIM_MESSAGE_SIZE);
+            return 1;
+        case fault::no_message:
+            return 7;
+        case fault::exception:
+            throw std::runtime_error("table is empty");
+        case fault::odd_exception:
+            throw 42;
         case fault::nan:
             if (result != nullptr) *result = std::numeric_limits<double>::quiet_NaN();
             return 0;
@@ -65,7 +79,8 @@ int failing(const model& m, fault_place place, double t, double* result = nullpt
 }
 
 void* create(const double* p, char* message) {
-    auto* made = new model{static_cast<fault_place>(static_cast<int>(p[0])), static_cast<fault>(static_cast<int>(p[1])), p[2], message};
+    auto* made = new model{static_cast<fault_place>(static_cast<int>(p[0])), static_cast<fault>(static_cast<int>(p[1])),
+                           p[2], message};
     if (failing(*made, fault_place::create, p[2]) == 0) return made;
     delete made;
     return nullptr;
@@ -94,7 +109,8 @@ int output_values(void* instance, double t, const double* x, const double*, doub
 int advance(void* instance, double t0, double t1, const double* u) {
     model& m = self(instance);
     if (t0 != m.t) {
-        std::snprintf(m.message, MDPCOSIM_MESSAGE_SIZE, "advance from %.17g s, but the present time is %.17g s", t0, m.t);
+        std::snprintf(m.message, MDPCOSIM_MESSAGE_SIZE, "advance from %.17g s, but the present time is %.17g s", t0,
+                      m.t);
         return 1;
     }
     double power = 1;
