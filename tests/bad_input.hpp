@@ -48,12 +48,14 @@ inline std::string message_of(const std::string& text, const std::filesystem::pa
 }
 
 /// Asks for the place and all parts, and for a message that reads as a sentence.
-inline void expect_message(const std::string& message, const std::string& place, const std::vector<std::string>& parts) {
+inline void expect_message(const std::string& message, const std::string& place,
+                           const std::vector<std::string>& parts) {
     EXPECT_TRUE(message.starts_with(place)) << "wanted at " << place << "\n  message: " << message;
     for (const auto& part : parts)
         EXPECT_NE(message.find(part), std::string::npos) << "wanted: " << part << "\n  message: " << message;
     EXPECT_TRUE(message.ends_with('.') || message.ends_with('?')) << message;
-    for (const char* inner : {"std::", "basic_string", "vector", "yaml-cpp", "terminate", "bad_alloc", ".cpp", "map::at"})
+    for (const char* inner :
+         {"std::", "basic_string", "vector", "yaml-cpp", "terminate", "bad_alloc", ".cpp", "map::at"})
         EXPECT_EQ(message.find(inner), std::string::npos) << message;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/assembly.hpp"
+#include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
 #include "results/test/temporary_folder.hpp"
@@ -91,13 +92,12 @@ measured run_counted(const std::string& text, int workers, std::optional<double>
     const auto how = make_method(s);
     assembly a = assemble(s, workers);
     recorder rows(a.columns, make_csv_sink(folder / "results.csv", a.columns));
-    coupling_range range;
-    range.low.assign(a.channels.size(), std::numeric_limits<double>::infinity());
-    range.high.assign(a.channels.size(), -std::numeric_limits<double>::infinity());
+    coupling_monitor monitor = make_monitor(a);
+    coupling_watch watch = make_watch(a, monitor, s.monitor);
     std::atomic<bool> interrupt{false};
     progress shown(progress::style::lines, s.time.start, s.time.end);
     const time_grid grid(s.time.start, s.time.end, s.time.step);
-    const loop_observers observers{&rows, s.record.every, &shown, &range, &interrupt};
+    const loop_observers observers{&rows, s.record.every, &shown, &watch, &interrupt};
     loop_result result;
     a.system.initialise(s.time.start);
     const long before = allocations;

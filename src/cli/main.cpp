@@ -23,16 +23,20 @@ std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
     const std::string prefix = chosen.empty() ? "" : command.get_name() + ": ";
     const std::string help = fmt::format(" '{} --help' shows how it is used.", name);
     const auto rest = app.remaining(true);
+    std::vector<std::string> commands;
+    for (const CLI::App* each : app.get_subcommands({})) commands.push_back(each->get_name());
+    if (rest.empty() && chosen.empty())
+        return fmt::format("a subcommand is missing. mdpcosim has: {}.{}", mdpcosim::name_list(commands), help);
     if (rest.empty() || problem.get_name() == "ValidationError") {
         const std::string message = problem.what();
+        if (problem.get_name() == "ArgumentMismatch")
+            return fmt::format("{}option '{}' takes one value.{}", prefix, message.substr(0, message.find(':')), help);
         return prefix + message + (message.ends_with('.') ? "" : ".") + help;
     }
     if (rest.front().starts_with('-'))
         return fmt::format("{}option '{}' does not exist.{}{}", prefix, rest.front(),
                            mdpcosim::did_you_mean(rest.front().substr(0, rest.front().find('=')), option_names(command)), help);
     if (!chosen.empty()) return fmt::format("{}'{}' is one argument too many.{}", prefix, rest.front(), help);
-    std::vector<std::string> commands;
-    for (const CLI::App* each : app.get_subcommands({})) commands.push_back(each->get_name());
     return mdpcosim::unknown_name("subcommand", rest.front(), "mdpcosim", commands) + help;
 }
 

@@ -50,7 +50,7 @@ int run_command(const options& o) {
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
-        fmt::print("{}\nresults in {}: results.csv ({} rows), summary.json, scenario.yaml\n", to_table(summary), summary.folder, summary.rows);
+        fmt::print("{}\nresults in {}: results.csv and results.h5 ({} rows), summary.json, profile.json, scenario.yaml\n", to_table(summary), summary.folder, summary.rows);
     std::fflush(stdout);
     if (summary.status == "failed") {
         fmt::print(stderr, "mdpcosim: {}\n", summary.message);

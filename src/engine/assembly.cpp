@@ -72,6 +72,13 @@ std::string kind_list(const std::vector<port_kind>& kinds) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Springs and nodes exchange u dq, conductors between potentials u q dt, thermal conductors u dt.
+conjugate conjugate_of(port_kind kind, const law_info& law) {
+    if (kind == port_kind::thermal) return conjugate::one;
+    const bool potentials = (kind == port_kind::electric || kind == port_kind::magnetic) && law.join == law_join::two_ports;
+    return potentials ? conjugate::value : conjugate::rate;
+}
+
 class builder {
    public:
     builder(const scenario& s, int workers) : scenario_(s) {
@@ -163,7 +170,7 @@ class builder {
             const port_use& added = ports.back();
             for (const auto& p : std::span(ports).first(ports.size() - 1))
                 if (p.place.what == added.place.what && p.place.subsystem == added.place.subsystem)
-                    throw user_error(address.where, fmt::format("{}: port '{}' is joined to itself.", object, address.value));
+                    throw user_error(address.where, fmt::format("{}: port '{}' is joined to itself; a connection joins different ports.", object, address.value));
         }
         for (const auto& p : ports) check_port(p, law, object);
         for (const auto& p : ports)
@@ -236,6 +243,9 @@ class builder {
         const extrapolation_rule& rule = choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate, default_with_rates,
                                                      default_without_rates, object, report);
         const bool needs_velocity = what->needs_velocity();
+        report.power = conjugate_of(kind, law);
+        report.has_rate = no_rate.empty();
+        report.has_velocity = std::all_of(ports.begin(), ports.end(), [](const auto& p) { return slots_of(*p.place.what).rate >= 0; });
         std::vector<channel_term> terms;
         std::vector<output_slot> sources;
         for (std::size_t k = 0; k < ports.size(); ++k) {

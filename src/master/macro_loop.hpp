@@ -6,16 +6,12 @@
 #include <optional>
 
 #include "core/time_grid.hpp"
+#include "master/coupling_watch.hpp"
 #include "master/method.hpp"
 #include "results/progress.hpp"
 #include "results/recorder.hpp"
 
 namespace mdpcosim {
-
-/// Smallest and largest value of every coupling variable at the macro points.
-struct coupling_range {
-    std::vector<double> low, high;
-};
 
 struct loop_result {
     double reached = 0;
@@ -28,7 +24,7 @@ struct loop_observers {
     recorder* rows = nullptr;
     std::optional<double> record_every;  ///< absent: every macro step
     progress* shown = nullptr;
-    coupling_range* range = nullptr;
+    coupling_watch* watch = nullptr;
     const std::atomic<bool>* interrupt = nullptr;
 };
 

@@ -81,9 +81,12 @@ private:
         const list_handle properties(checked(H5Pcreate(H5P_DATASET_CREATE), "created"));
         checked(H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY), "created");
         checked(H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER), "created");
+        // A '/' in a name makes a group.
+        const list_handle links(checked(H5Pcreate(H5P_LINK_CREATE), "created"));
+        checked(H5Pset_create_intermediate_group(links.id(), 1), "created");
         const space_handle space(checked(H5Screate_simple(1, &rows, nullptr), "created"));
         for (std::size_t k = 0; k < names_.size(); ++k) {
-            const dataset_handle set(checked(H5Dcreate2(file.id(), names_[k].c_str(), H5T_IEEE_F64LE, space.id(), H5P_DEFAULT,
+            const dataset_handle set(checked(H5Dcreate2(file.id(), names_[k].c_str(), H5T_IEEE_F64LE, space.id(), links.id(),
                                                         properties.id(), H5P_DEFAULT),
                                              "created"));
             add_unit(set.id(), units_[k]);

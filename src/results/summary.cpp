@@ -27,7 +27,11 @@ std::string to_json(const run_summary& s) {
                                {"unit", x.unit},
                                {"u_min", x.u_min},
                                {"u_max", x.u_max},
-                               {"u_end", x.u_end}});
+                               {"u_end", x.u_end},
+                               {"jump_max", x.jump_max},
+                               {"jump_rms", x.jump_rms},
+                               {"energy_error", x.energy_error},
+                               {"energy_exchanged", x.energy}});
     const json document{{"scenario", s.scenario},
                         {"folder", s.folder},
                         {"status", s.status},
@@ -57,6 +61,9 @@ std::string duration_text(double seconds) {
 
 constexpr std::size_t most_rows = 12;
 
+/// A small number as a share of the whole it belongs to.
+std::string share_text(double part, double whole) { return whole > 0 ? fmt::format("{:.2g} %", 100 * part / whole) : "-"; }
+
 void append_rest(std::string& out, std::size_t count) {
     if (count > most_rows) out += fmt::format("  ... and {} more in summary.json\n", count - most_rows);
 }
@@ -64,7 +71,7 @@ void append_rest(std::string& out, std::size_t count) {
 }  // namespace
 
 std::string to_table(const run_summary& s) {
-    std::string out = fmt::format("{}: {} macro steps to t = {} s in {} ({} per step, {})\n",
+    std::string out = fmt::format("{}: {} macro steps to t = {:.10g} s in {} ({} per step, {})\n",
                                   s.status, s.steps, s.reached, duration_text(s.wall_seconds),
                                   duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),
                                   s.parallel_steps > 0 ? fmt::format("{} workers, {} steps in parallel", s.workers, s.parallel_steps)
@@ -80,11 +87,12 @@ std::string to_table(const run_summary& s) {
         append_rest(out, s.subsystems.size());
     }
     if (!s.connections.empty()) {
-        out += fmt::format("\n  {:<16} {:<20} {:<20} {:>12} {:>12} {:>12}\n", "connection", "law", "extrapolation", "min u", "max u", "end u");
+        out += fmt::format("\n  {:<16} {:<20} {:<20} {:>12} {:>12} {:>6} {:>10} {:>12}\n", "connection", "law", "extrapolation", "min u", "max u", "",
+                           "max jump", "energy error");
         for (std::size_t i = 0; i < std::min(most_rows, s.connections.size()); ++i) {
             const auto& x = s.connections[i];
-            out += fmt::format("  {:<16} {:<20} {:<20} {:>12.5g} {:>12.5g} {:>12.5g} {}\n", x.name, x.law, x.extrapolation, x.u_min,
-                               x.u_max, x.u_end, x.unit);
+            out += fmt::format("  {:<16} {:<20} {:<20} {:>12.5g} {:>12.5g} {:<6} {:>10} {:>12}\n", x.name, x.law, x.extrapolation, x.u_min,
+                               x.u_max, x.unit, share_text(x.jump_max, x.u_max - x.u_min), share_text(x.energy_error, x.energy));
         }
         append_rest(out, s.connections.size());
     }

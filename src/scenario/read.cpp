@@ -140,6 +140,18 @@ record_spec read_record(const yaml_node* node, const let_table& let) {
     return record;
 }
 
+monitor_spec read_monitor(const yaml_node* node, const let_table& let) {
+    monitor_spec monitor;
+    if (node == nullptr) return monitor;
+    map_reader map(*node, let, "monitor");
+    monitor.divergence = map.find_text("divergence");
+    map.finish();
+    const std::string& word = monitor.divergence.value;
+    if (!word.empty() && word != "stop" && word != "note")
+        throw user_error(monitor.divergence.where, fmt::format("monitor: divergence '{}' is not allowed. Allowed: stop, note.", word));
+    return monitor;
+}
+
 /// One name, one object: subsystems, connections and named signals share the addresses of results and messages.
 void check_unique(const scenario& s) {
     std::unordered_map<std::string, const char*> seen;
@@ -177,6 +189,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     const yaml_node* connections = map.find("connections");
     const yaml_node* signals = map.find("signals");
     s.record = read_record(map.find("record"), let);
+    s.monitor = read_monitor(map.find("monitor"), let);
     map.finish();
 
     s.time = read_time(time_node == nullptr ? map.need("time") : *time_node, let);

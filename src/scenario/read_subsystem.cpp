@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/polynomial.hpp"
 #include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "scenario/map_reader.hpp"
@@ -122,8 +123,9 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     if (sources != 1) {
         for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside"}) map.find(other);
         map.finish();  // a misspelt key says more than a missing one
-        throw user_error(key.where, fmt::format("{}: {}. Exactly one of 'model', 'ode', 'file', 'plugin' says what it is.", object,
-                                                sources == 0 ? "key 'model' is missing" : fmt::format("it has {} of them", sources)));
+        const char* reason = sources == 0 ? "one of the keys 'model', 'ode', 'file', 'plugin' is missing, which say what it is."
+                                          : "of the keys 'model', 'ode', 'file', 'plugin' only one can say what it is.";
+        throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
     if (model != nullptr) {
         spec.kind = subsystem_spec::source_kind::model;
@@ -147,6 +149,8 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.solver = read_solver(map.find("solver"), let, object + ": solver");
         const text degree = map.find_text("input-degree");
         if (!degree.empty()) spec.input_degree = read_whole(degree, 0, object + ": input-degree");
+        if (spec.input_degree.value_or(0) > max_degree)
+            throw user_error(degree.where, fmt::format("{}: input-degree {} is too high; at most {}.", object, *spec.input_degree, max_degree));
     }
     map.finish();
     return spec;

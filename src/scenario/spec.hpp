@@ -137,6 +137,10 @@ struct record_spec {
     std::vector<text> only;       ///< address patterns with `*`; empty: everything
 };
 
+struct monitor_spec {
+    text divergence;  ///< "stop" (default): a diverging coupling ends the run; "note": it is noted in the summary
+};
+
 struct scenario {
     std::filesystem::path path;
     time_spec time;
@@ -146,6 +150,7 @@ struct scenario {
     std::vector<connection_spec> connections;
     std::vector<signal_spec> signals;
     record_spec record;
+    monitor_spec monitor;
     std::vector<setting> let;  ///< as written, for the record
 };
 

@@ -151,6 +151,7 @@ std::string write_scenario(const scenario& s) {
         for (const auto& pattern : s.record.only) patterns.push_back(scalar(pattern.value));
         record.push_back(fmt::format("only: [{}]", fmt::join(patterns, ", ")));
     }
+    if (!s.monitor.divergence.empty()) out += fmt::format("monitor: {{divergence: {}}}\n", s.monitor.divergence.value);
     if (!record.empty()) out += fmt::format("record: {{{}}}\n", fmt::join(record, ", "));
     return out;
 }

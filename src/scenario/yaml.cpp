@@ -146,6 +146,8 @@ std::string explain(const YAML::Exception& problem, const std::string& text) {
     const std::size_t indented = line.find_first_not_of(' ');
     if (indented != std::string::npos && line[indented] == '\t') return "this line is indented with a tab. Use blanks";
     if (problem.msg == YAML::ErrorMsg::MAP_VALUE) return "no ':' can stand here. Put a text that holds ': ' into quotes";
+    if (problem.msg == YAML::ErrorMsg::END_OF_MAP_FLOW) return "a '{' has no '}'";
+    if (problem.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "a '[' has no ']'";
     return problem.msg;
 }
 

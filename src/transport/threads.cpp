@@ -72,6 +72,7 @@ class thread_transport final : public transport, public worker_pool::job {
           workers_(std::clamp(workers > 0 ? workers : available_cores(), 1, std::max(1, static_cast<int>(subsystems_.size())))),
           schedule_(subsystems_.size(), workers_),
           failures_(static_cast<std::size_t>(workers_)) {
+        for (int w = 0; w < workers_; ++w) profile_.emplace_back(most_events / static_cast<std::size_t>(workers_));
         std::size_t input = 0, output = 0;
         for (const auto& [name, model] : subsystems_) {
             const auto& d = model->describe();
@@ -97,6 +98,7 @@ class thread_transport final : public transport, public worker_pool::job {
     subsystem_cost cost(subsystem_index i) const override { return {cost_[i.value()], parallel_ ? schedule_.worker_of(i.value()) : 0}; }
     int workers() const override { return workers_; }
     std::int64_t parallel_steps() const override { return parallel_steps_; }
+    std::span<const profile_log> profile() const override { return profile_; }
 
     void initialise(double t0) override {
         for (std::size_t i = 0; i < size(); ++i) {
@@ -109,14 +111,14 @@ class thread_transport final : public transport, public worker_pool::job {
         time_ = t0;
     }
 
-    void evaluate(subsystem_index i, std::span<const double> u) override {
+    void evaluate(subsystem_index i, std::span<const double> u, bool provisional) override {
         const place& p = places_[i.value()];
         try {
             p.model->outputs(u, output_of(p));
         } catch (...) {
             throw subsystem_failure(subsystems_[i.value()].name, time_, reason_of_exception());
         }
-        const int bad = first_not_finite(output_of(p));
+        const int bad = provisional ? -1 : first_not_finite(output_of(p));
         if (bad >= 0) throw subsystem_failure(subsystems_[i.value()].name, time_, not_finite_reason(i.value(), bad));
     }
 
@@ -127,8 +129,11 @@ class thread_transport final : public transport, public worker_pool::job {
             advance_all();
         } else {
             const auto begin = clock::now();
+            make_room_in_profile();
             advance_all();
-            measured(seconds_since(begin));
+            const double wall = seconds_since(begin);
+            log(begin, wall, -1, 0);
+            measured(wall);
         }
         ++calls_;
         report_failures();
@@ -185,8 +190,24 @@ class thread_transport final : public transport, public worker_pool::job {
         }
         if (sampling_) {
             double& cost = cost_[static_cast<std::size_t>(i)];
-            cost = blend(cost, seconds_since(begin), cost_samples_);
+            const double wall = seconds_since(begin);
+            cost = blend(cost, wall, cost_samples_);
+            log(begin, wall, i, worker);
         }
+    }
+
+    void log(clock::time_point begin, double wall, int subsystem, int worker) {
+        if (cost_samples_ % profile_stride_ != 0) return;
+        const double since = std::chrono::duration<double>(begin - made_).count();
+        profile_[static_cast<std::size_t>(worker)].add({since, since + wall, subsystem, worker, step_.counter, cost_samples_});
+    }
+
+    /// A profile covers the whole run within its bounds: when a log is full, every second sampled step goes.
+    void make_room_in_profile() {
+        const bool full = std::any_of(profile_.begin(), profile_.end(), [](const profile_log& l) { return l.full(); });
+        if (!full) return;
+        profile_stride_ *= 2;
+        for (auto& l : profile_) l.thin_out(profile_stride_);
     }
 
     void fail(int i, int worker, const std::string& reason) {
@@ -258,6 +279,7 @@ class thread_transport final : public transport, public worker_pool::job {
     }
 
     static constexpr std::int64_t first_retry = 1000;
+    static constexpr std::size_t most_events = 20000;
 
     std::vector<named_subsystem> subsystems_;
     std::vector<place> places_;
@@ -267,6 +289,9 @@ class thread_transport final : public transport, public worker_pool::job {
     int workers_;
     schedule schedule_;
     std::vector<failure> failures_;
+    std::vector<profile_log> profile_;
+    std::int64_t profile_stride_ = 1;
+    const clock::time_point made_ = clock::now();
     std::atomic<bool> any_failure_{false};
     std::vector<std::unique_ptr<snapshot>> snapshots_;
     macro_step step_;

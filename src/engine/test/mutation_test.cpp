@@ -29,7 +29,8 @@ std::string text_of(const fs::path& path) {
     const auto& solvers = solver_registry::instance();
     for (const char* name : {"erk-5", "erk-8"})
         if (solvers.find(name) == nullptr)
-            result = std::regex_replace(result, std::regex(std::string("solver: \\{name: ") + name + "[^}]*\\}"), "solver: rk4");
+            result = std::regex_replace(result, std::regex(std::string("solver: \\{name: ") + name + "[^}]*\\}"),
+                                        "solver: rk4");
     if (solvers.find(default_solver) == nullptr)
         result = std::regex_replace(result, std::regex("(\\{model: inertia), set"), "$1, solver: rk4, set");
     return result;
@@ -64,9 +65,52 @@ class mutator {
     }
 
     std::string once(std::string text) {
-        static const std::string pieces[] = {":", ": ", "{", "}", "[", "]", ",", "-", "- ", "$", "*", "&x ", "!", "#", "'", "\"", "\n", "\t", " ",
-                                             ".", "0", "9", "e9", "-1", "nan", "1e999", "~", "null", "%", "@", "|", ">", "?", "\\", "\xC3", "\xFF",
-                                             std::string(1, '\0'), "->", " + ", "...\n", "---\n", "<<: *x", "km", "(", ")", "/"};
+        static const std::string pieces[] = {":",
+                                             ": ",
+                                             "{",
+                                             "}",
+                                             "[",
+                                             "]",
+                                             ",",
+                                             "-",
+                                             "- ",
+                                             "$",
+                                             "*",
+                                             "&x ",
+                                             "!",
+                                             "#",
+                                             "'",
+                                             "\"",
+                                             "\n",
+                                             "\t",
+                                             " ",
+                                             ".",
+                                             "0",
+                                             "9",
+                                             "e9",
+                                             "-1",
+                                             "nan",
+                                             "1e999",
+                                             "~",
+                                             "null",
+                                             "%",
+                                             "@",
+                                             "|",
+                                             ">",
+                                             "?",
+                                             "\\",
+                                             "\xC3",
+                                             "\xFF",
+                                             std::string(1, '\0'),
+                                             "->",
+                                             " + ",
+                                             "...\n",
+                                             "---\n",
+                                             "<<: *x",
+                                             "km",
+                                             "(",
+                                             ")",
+                                             "/"};
         if (text.empty()) return "x";
         const std::size_t at = below(text.size());
         switch (below(9)) {
@@ -78,13 +122,22 @@ class mutator {
                 const auto [begin, length] = some_line(text);
                 return text.insert(begin, text.substr(begin, length));
             }
-            case 2: std::swap(text[at], text[below(text.size())]); return text;
-            case 3: return text.substr(0, at);
-            case 4: return text.erase(at, 1 + below(4));
-            case 5: return text.insert(at, pieces[below(std::size(pieces))]);
-            case 6: return text.replace(at, 1, pieces[below(std::size(pieces))]);
-            case 7: return text.insert(at, text.substr(below(text.size()), below(30)));
-            default: text[at] = static_cast<char>(random_()); return text;
+            case 2:
+                std::swap(text[at], text[below(text.size())]);
+                return text;
+            case 3:
+                return text.substr(0, at);
+            case 4:
+                return text.erase(at, 1 + below(4));
+            case 5:
+                return text.insert(at, pieces[below(std::size(pieces))]);
+            case 6:
+                return text.replace(at, 1, pieces[below(std::size(pieces))]);
+            case 7:
+                return text.insert(at, text.substr(below(text.size()), below(30)));
+            default:
+                text[at] = static_cast<char>(random_());
+                return text;
         }
     }
 
@@ -94,7 +147,8 @@ class mutator {
 TEST(mutation, the_examples_themselves_are_accepted) {
     const auto all = examples();
     ASSERT_GE(all.size(), 5U);
-    for (const auto& e : all) EXPECT_NO_THROW(check(read_scenario_text(e.text, "s.yaml", e.path.parent_path()))) << e.path;
+    for (const auto& e : all)
+        EXPECT_NO_THROW(check(read_scenario_text(e.text, "s.yaml", e.path.parent_path()))) << e.path;
 }
 
 TEST(mutation, damaged_examples_are_accepted_or_refused_with_a_message) {

@@ -193,6 +193,24 @@ subsystems:
     EXPECT_EQ(json::parse(content(folder / "out/summary.json"))["status"], "failed");
 }
 
+/// 1/u is infinite for the start value of u and finite for the value that the signal gives.
+TEST(run, start_values_of_connected_inputs_do_not_matter) {
+    const temporary_folder folder;
+    const run_summary s = run_text(R"(mdpcosim: 1
+time: {end: 0.1 s, step: 1 ms}
+subsystems:
+  inverse: {ode: {inputs: {u: 0}, outputs: {y: 1/u}}, solver: rk4}
+  again: {ode: {inputs: {u: 0}, outputs: {y: 1/u}}, solver: rk4}
+  src: {model: source, set: {kind: sine, offset: 2}, solver: rk4}
+signals:
+  - src.y -> again.u
+  - again.y -> inverse.u
+)",
+                                   folder / "out");
+    EXPECT_EQ(s.status, "done") << s.message;
+    EXPECT_EQ(table(folder / "out/results.csv").rows[0], (std::vector<double>{0, 2, 0.5, 2}));
+}
+
 TEST(run, an_interrupt_ends_in_order) {
     const temporary_folder folder;
     const std::atomic<bool> interrupt{true};

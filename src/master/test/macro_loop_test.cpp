@@ -43,20 +43,20 @@ struct clock_system {
 
     /// Runs with a recorder of y and u; what leaves the loop leaves here too.
     void run(const time_grid& grid, std::optional<double> every, const std::atomic<bool>* interrupt = nullptr) {
-        recorder rows({{"y", "", recorded_column::source::output, 0}, {"u", "", recorded_column::source::coupling, 0}},
-                      std::make_unique<row_list>(written));
-        coupling_range range{{std::numeric_limits<double>::infinity()}, {-std::numeric_limits<double>::infinity()}};
+        recorder rows({{"y", "", recorded_column::source::output, 0}, {"u", "", recorded_column::source::coupling, 0}}, std::make_unique<row_list>(written));
+        coupling_monitor monitor({conjugate::none});
+        coupling_watch watch(monitor, {"u"}, coupling_watch::on_divergence::stop);
         system.initialise(grid.start());
         const auto how = method_registry::instance().find("explicit")->make();
         try {
-            run_macro_loop(system, *how, grid, {&rows, every, nullptr, &range, interrupt}, result);
+            run_macro_loop(system, *how, grid, {&rows, every, nullptr, &watch, interrupt}, result);
         } catch (...) {
             rows.flush();
             throw;
         }
         rows.flush();
-        low = range.low[0];
-        high = range.high[0];
+        low = monitor.quality(0).u_min;
+        high = monitor.quality(0).u_max;
     }
 
     std::vector<double> times() const {

@@ -83,15 +83,18 @@ TEST(override, sections) {
 }
 
 TEST(override, mistakes_name_the_option) {
-    EXPECT_EQ(refusal("aa.mass", "1"), "--set aa.mass=1: object 'aa' does not exist. The scenario has: a, b, data, k. Did you mean 'a'?");
+    EXPECT_EQ(refusal("aa.mass", "1"),
+              "--set aa.mass=1: object 'aa' does not exist. The scenario has: a, b, data, k. Did you mean 'a'?");
     EXPECT_EQ(refusal("cc", "1"),
               "--set cc=1: let value 'cc' does not exist. 'let' has: c. Did you mean 'c'? A parameter is written "
               "'object.parameter=value'.");
-    EXPECT_THAT(refusal("time.stop", "1"), HasSubstr("--set time.stop=1: time: key 'stop' is not known. Known keys: start, end, step."));
+    EXPECT_THAT(refusal("time.stop", "1"),
+                HasSubstr("--set time.stop=1: time: key 'stop' is not known. Known keys: start, end, step."));
     EXPECT_THAT(refusal("time.end", ""), HasSubstr("--set time.end=: time: 'end': the value is missing."));
     EXPECT_THAT(refusal("time.end", "x"), HasSubstr("--set time.end=x: time: end: 'x' is not a number."));
     EXPECT_THAT(refusal("a.mass", "[1"), HasSubstr("--set a.mass=[1: this is not valid YAML"));
-    EXPECT_THAT(refusal("a.mass", "{b: 1}"), HasSubstr("--set a.mass={b: 1}: subsystem 'a': set: 'mass': a number or text is expected"));
+    EXPECT_THAT(refusal("a.mass", "{b: 1}"),
+                HasSubstr("--set a.mass={b: 1}: subsystem 'a': set: 'mass': a number or text is expected"));
     EXPECT_THAT(refusal("a.mass", "{b: 1, b: 2}"), HasSubstr("key 'b' stands twice."));
     EXPECT_THAT(refusal("a.", "1"), HasSubstr("--set a.=1: a name is missing"));
     EXPECT_THAT(refusal(".a", "1"), HasSubstr("--set .a=1: object '' does not exist."));
@@ -107,9 +110,11 @@ TEST(override, sections_of_another_shape_are_not_touched) {
         }
         return "accepted";
     };
-    EXPECT_THAT(refused("time: 5\nsubsystems: {a: {model: m}}\n", "time.end"), HasSubstr("f.yaml:1:7: time: a map is expected"));
+    EXPECT_THAT(refused("time: 5\nsubsystems: {a: {model: m}}\n", "time.end"),
+                HasSubstr("f.yaml:1:7: time: a map is expected"));
     EXPECT_THAT(refused("time: {end: 1, step: 1}\nsubsystems: [a]\n", "a.m"), HasSubstr("object 'a' does not exist"));
-    EXPECT_THAT(refused("time: {end: 1, step: 1}\nsubsystems: {a: m}\n", "a.m"), HasSubstr("f.yaml:2:17: subsystem 'a': a map is expected"));
+    EXPECT_THAT(refused("time: {end: 1, step: 1}\nsubsystems: {a: m}\n", "a.m"),
+                HasSubstr("f.yaml:2:17: subsystem 'a': a map is expected"));
 }
 
 }  // namespace

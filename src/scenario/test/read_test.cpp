@@ -99,7 +99,8 @@ subsystems:
 TEST(read_scenario, recorded_data) {
     const scenario s = read(
         "time: {end: 1, step: 1}\n"
-        "subsystems: {c: {file: run.csv, units: {demand: N.m}, interpolation: cubic, outside: repeat}, d: {file: /x/y.csv}}\n");
+        "subsystems: {c: {file: run.csv, units: {demand: N.m}, interpolation: cubic, outside: repeat}, d: {file: "
+        "/x/y.csv}}\n");
     EXPECT_EQ(s.subsystems[0].file.path, "/data/run.csv");
     EXPECT_EQ(s.subsystems[0].file.units.at(0).values[0].value, "N.m");
     EXPECT_EQ(s.subsystems[0].file.interpolation.value, "cubic");
@@ -108,7 +109,9 @@ TEST(read_scenario, recorded_data) {
 }
 
 TEST(read_scenario, connections_keep_their_parameters) {
-    const scenario s = around("let: {c: 1 kN/m}\nconnections: {k: {law: spring, between: [a.x, b.y], stiffness: $c, extrapolation: poly-2}}\n");
+    const scenario s = around(
+        "let: {c: 1 kN/m}\nconnections: {k: {law: spring, between: [a.x, b.y], stiffness: $c, extrapolation: "
+        "poly-2}}\n");
     const connection_spec& k = s.connections.at(0);
     EXPECT_EQ(k.law.value, "spring");
     EXPECT_EQ(k.between.at(1).value, "b.y");
@@ -155,8 +158,11 @@ TEST(read_let, values_reach_every_place_and_earlier_values) {
 }
 
 TEST(read_let, references_stand_alone_or_in_expressions) {
-    const std::string head = "let: {c: 2, c-x: 5}\ntime: {end: 1, step: 1}\nsubsystems: {a: {ode: {states: {x: 0}, equations: {x: ";
-    const auto equation = [&](const std::string& text) { return read(head + text + "}}}}\n").subsystems[0].ode.equations[0].values[0].value; };
+    const std::string head =
+        "let: {c: 2, c-x: 5}\ntime: {end: 1, step: 1}\nsubsystems: {a: {ode: {states: {x: 0}, equations: {x: ";
+    const auto equation = [&](const std::string& text) {
+        return read(head + text + "}}}}\n").subsystems[0].ode.equations[0].values[0].value;
+    };
     EXPECT_EQ(equation("$c"), "2");
     EXPECT_EQ(equation("$c*x"), "$c*x");
     EXPECT_EQ(equation("$c - x"), "$c - x");
@@ -167,9 +173,11 @@ TEST(read_let, references_stand_alone_or_in_expressions) {
 TEST(read_let, unknown_names_are_refused) {
     EXPECT_EQ(refusal("let: {stiff: 1}\ntime: {end: $stif, step: 1}\nsubsystems: {a: {model: m}}\n"),
               "f.yaml:2:13: time: 'end': let value 'stif' does not exist. 'let' has: stiff. Did you mean 'stiff'?");
-    EXPECT_EQ(refusal("let: {a: $b, b: 1}\n"), "f.yaml:1:10: let value 'a': let value 'b' does not exist. 'let' has: none.");
+    EXPECT_EQ(refusal("let: {a: $b, b: 1}\n"),
+              "f.yaml:1:10: let value 'a': let value 'b' does not exist. 'let' has: none.");
     EXPECT_THAT(refusal("let: {a.b: 1}\n"), HasSubstr("f.yaml:1:7: let value 'a.b': a name holds letters"));
-    EXPECT_THAT(refusal("let: {a: [1]}\n"), HasSubstr("f.yaml:1:10: let value 'a': a number or text is expected, not a list."));
+    EXPECT_THAT(refusal("let: {a: [1]}\n"),
+                HasSubstr("f.yaml:1:10: let value 'a': a number or text is expected, not a list."));
 }
 
 }  // namespace

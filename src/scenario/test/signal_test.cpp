@@ -9,8 +9,10 @@ namespace {
 using testing::HasSubstr;
 
 signal_spec read(const std::string& signal) {
-    return read_scenario_text("let: {k: 3 kN/m, two: 2}\ntime: {end: 1, step: 1}\nsubsystems: {a: {model: m}}\nsignals:\n  - " + signal + "\n",
-                              "f.yaml")
+    return read_scenario_text(
+               "let: {k: 3 kN/m, two: 2}\ntime: {end: 1, step: 1}\nsubsystems: {a: {model: m}}\nsignals:\n  - " +
+                   signal + "\n",
+               "f.yaml")
         .signals.at(0);
 }
 
@@ -90,7 +92,8 @@ TEST(signal, mistakes) {
     EXPECT_THAT(refusal("a.y -> b.u -> c.u"), HasSubstr("exactly one '->'"));
     EXPECT_THAT(refusal("\"-> b.u\""), HasSubstr("signal '-> b.u': a term is missing."));
     EXPECT_THAT(refusal("a.y ->"), HasSubstr("the target is missing"));
-    EXPECT_THAT(refusal("a.y*2 -> b.u"), HasSubstr("'a.y' is not a number. A signal is a sum of terms like 'a.y', '2*a.y'"));
+    EXPECT_THAT(refusal("a.y*2 -> b.u"),
+                HasSubstr("'a.y' is not a number. A signal is a sum of terms like 'a.y', '2*a.y'"));
     EXPECT_THAT(refusal("a.y+b.y -> b.u"), HasSubstr("write blanks around '+' in 'a.y+b.y'"));
     EXPECT_THAT(refusal("3 Nn -> b.u"), HasSubstr("in '3 Nn' the unit 'Nn' is not known"));
     EXPECT_THAT(refusal("3 Nn*a.y -> b.u"), HasSubstr("in '3 Nn' the unit 'Nn' is not known"));
@@ -98,7 +101,8 @@ TEST(signal, mistakes) {
     EXPECT_THAT(refusal("a.T - 20 degC -> b.u"), HasSubstr("'20 degC' cannot stand in a sum"));
     EXPECT_THAT(refusal("$kk*a.x -> b.u"), HasSubstr("let value 'kk' does not exist. 'let' has: k, two."));
     EXPECT_THAT(refusal("[a.y, b.u]"), HasSubstr("f.yaml:5:5: signal: a number or text is expected, not a list."));
-    EXPECT_THAT(refusal("{conect: a.y -> b.u}"), HasSubstr("f.yaml:5:6: signal: key 'conect' is not known. Did you mean 'connect'?"));
+    EXPECT_THAT(refusal("{conect: a.y -> b.u}"),
+                HasSubstr("f.yaml:5:6: signal: key 'conect' is not known. Did you mean 'connect'?"));
     EXPECT_THAT(refusal("{connect: a.y -> b.u, name: a.b}"), HasSubstr("signal 'a.b': a name holds letters"));
 }
 

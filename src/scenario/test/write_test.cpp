@@ -7,7 +7,9 @@
 namespace mdpcosim {
 namespace {
 
-std::string written_again(const scenario& s) { return write_scenario(read_scenario_text(write_scenario(s), "again.yaml")); }
+std::string written_again(const scenario& s) {
+    return write_scenario(read_scenario_text(write_scenario(s), "again.yaml"));
+}
 
 scenario read(const std::string& text) { return read_scenario_text(text, "f.yaml", "/data"); }
 
@@ -73,7 +75,8 @@ record: {every: 1 ms, only: [a-1.*, "*.u"]}
 class text_round_trip : public testing::TestWithParam<std::string> {};
 
 TEST_P(text_round_trip, is_kept_as_value_key_and_list_item) {
-    scenario s = read("time: {end: 1, step: 1}\nsubsystems: {a: {model: m}}\nconnections: {k: {law: spring, between: [a.x, a.y]}}\n");
+    scenario s = read(
+        "time: {end: 1, step: 1}\nsubsystems: {a: {model: m}}\nconnections: {k: {law: spring, between: [a.x, a.y]}}\n");
     const text value{GetParam(), {}};
     s.let.push_back({"word", {}, {value}, false});
     s.subsystems[0].source = value;
@@ -101,12 +104,13 @@ TEST_P(text_round_trip, is_kept_as_value_key_and_list_item) {
     EXPECT_EQ(written_again(s), write_scenario(s));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    texts, text_round_trip,
-    testing::Values("plain", "two words", "a: b", "a:b", "#x", "a #b", "a, b", "[a]", "{a}", "-x", "- x", "-", "--", "---", "-3.5", "- 3",
-                    "-.5 m", "?x", "? x", "=x", "!x", "&x", "*x", "*", "%x", "@x", "`x", "|", ">", "|x", "it's", "say \"x\"", "'", "\"",
-                    "back\\slash", "~", "null", "Null", "NULL", "true", "no", "1e-3", "0x10", "1_000", "...", " lead", "trail ", "tab\tx",
-                    "\tx", "two\nlines", "end\n", "\r", "é", "Wärme", "日本", "x > 0", "a ? b : c", "<<", "\x01", "\x7f"));
+INSTANTIATE_TEST_SUITE_P(texts, text_round_trip,
+                         testing::Values("plain", "two words", "a: b", "a:b", "#x", "a #b", "a, b", "[a]", "{a}", "-x",
+                                         "- x", "-", "--", "---", "-3.5", "- 3", "-.5 m", "?x", "? x", "=x", "!x", "&x",
+                                         "*x", "*", "%x", "@x", "`x", "|", ">", "|x", "it's", "say \"x\"", "'", "\"",
+                                         "back\\slash", "~", "null", "Null", "NULL", "true", "no", "1e-3", "0x10",
+                                         "1_000", "...", " lead", "trail ", "tab\tx", "\tx", "two\nlines", "end\n",
+                                         "\r", "é", "Wärme", "日本", "x > 0", "a ? b : c", "<<", "\x01", "\x7f"));
 
 TEST(write_scenario, numbers_keep_every_digit) {
     for (const double number : {0.1, 1.0 / 3, 1e-300, 123456789.123456789, 2.2250738585072014e-308, 1e22, 0.1 + 0.2}) {

@@ -63,7 +63,8 @@ TEST(yaml, aliases_are_copies) {
 }
 
 TEST(yaml, duplicate_keys_are_refused_with_both_places) {
-    EXPECT_EQ(refusal("a: 1\nb: {c: 1, c: 2}\n"), "f.yaml:2:11: key 'c' stands twice; the first is at line 2, column 5.");
+    EXPECT_EQ(refusal("a: 1\nb: {c: 1, c: 2}\n"),
+              "f.yaml:2:11: key 'c' stands twice; the first is at line 2, column 5.");
 }
 
 TEST(yaml, keys_are_names) {
@@ -81,7 +82,8 @@ TEST(yaml, what_is_no_yaml_is_refused_with_its_place) {
     EXPECT_THAT(refusal("a: {b: 1\n"), HasSubstr("not valid YAML"));
     EXPECT_THAT(refusal("a: b: c\n"), HasSubstr("f.yaml:1:5: this is not valid YAML: no ':' can stand here."));
     EXPECT_THAT(refusal("a: *nowhere\n"), HasSubstr("f.yaml:1:4: this is not valid YAML"));
-    EXPECT_THAT(refusal("a:\n\tb: 1\n"), HasSubstr("f.yaml:2:3: this is not valid YAML: this line is indented with a tab."));
+    EXPECT_THAT(refusal("a:\n\tb: 1\n"),
+                HasSubstr("f.yaml:2:3: this is not valid YAML: this line is indented with a tab."));
 }
 
 TEST(yaml, an_alias_inside_its_own_anchor_is_refused) {

@@ -284,6 +284,17 @@ TEST_P(transport_contract, failures_at_the_start_and_in_outputs) {
     }
 }
 
+/// While inputs are not known yet, outputs that are not finite are no failure; an exception is.
+TEST_P(transport_contract, provisional_outputs_may_be_anything) {
+    const auto t = make({{.kind = fault::not_a_number, .fault_step = -1, .fails_outputs = true}, {}});
+    t->initialise(0);
+    EXPECT_NO_THROW(t->evaluate(subsystem_index(0), std::vector<double>{0}, true));
+    EXPECT_TRUE(std::isnan(t->outputs()[0]));
+    const auto other = make({{.kind = fault::exception, .fault_step = -1, .fails_outputs = true}, {}});
+    other->initialise(0);
+    EXPECT_THROW(other->evaluate(subsystem_index(0), std::vector<double>{0}, true), subsystem_failure);
+}
+
 /// The cost of a subsystem is measured, and a dear one costs more than a cheap one on any machine.
 TEST_P(transport_contract, cost_is_sampled) {
     const auto t = make({{.work = 0}, {.work = 50 * heavy}, {.work = heavy}});
