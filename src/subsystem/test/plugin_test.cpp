@@ -6,11 +6,13 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "core/error.hpp"
 #include "subsystem/factory.hpp"
 #include "subsystem/plugin_guard.hpp"
 #include "subsystem/plugin_library.hpp"
+#include "subsystem/solver.hpp"
 #include "subsystem/test/plugin_spec.hpp"
 #include "subsystem/test/plugins/faulty.hpp"
 
@@ -282,6 +284,14 @@ TEST(plugin_failures, the_time_of_a_crash_is_told) {
     const auto spec = faulty({"faulty_solver.so", fault_place::advance, ""}, fault::segv, "0.25 s");
     EXPECT_EXIT(run_all(*make_subsystem(spec)), testing::ExitedWithCode(1),
                 "crashed \\(SIGSEGV\\) in advance at t = 0.24 s");
+}
+
+TEST(plugin_failures, crash_in_another_thread) {
+    for (const fault how : {fault::segv, fault::stack}) {
+        const auto spec = faulty({"faulty_solver.so", fault_place::advance, ""}, how);
+        EXPECT_EXIT(std::thread([&] { run_all(*make_subsystem(spec)); }).join(), testing::ExitedWithCode(1),
+                    "subsystem 'a' \\(plugin faulty_solver.so\\): crashed \\(SIGSEGV\\) in advance");
+    }
 }
 
 TEST(plugin_failures, create) {
