@@ -1,6 +1,5 @@
 ! m x'' = F - c x - d x' with a solver of its own, in Fortran: the classical Runge-Kutta method with micro steps of at most
-! `step`. The state lives in the instance. Without save and restore, as most existing codes are: methods with trial
-! steps refuse it and say so.
+! `step`. The state lives in the instance; save and restore make trial steps possible.
 module oscillator
     use, intrinsic :: iso_c_binding
     use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
@@ -52,6 +51,9 @@ contains
         plugin%initialise = c_funloc(initialise)
         plugin%output_values = c_funloc(output_values)
         plugin%advance = c_funloc(advance)
+        plugin%save_size = c_funloc(save_size)
+        plugin%save = c_funloc(save_state)
+        plugin%restore = c_funloc(restore_state)
         table = c_loc(plugin)
     end function
 
@@ -122,6 +124,31 @@ contains
         if (all(ieee_is_finite(self%state))) return
         call set_message(self%message, "the state is no longer finite; take a smaller 'step'")
         advance = 1
+    end function
+
+    integer(c_size_t) function save_size(instance) bind(c, name="")
+        type(c_ptr), value :: instance
+        type(model), pointer :: self
+        call c_f_pointer(instance, self)
+        save_size = c_sizeof(self%state)
+    end function
+
+    integer(c_int) function save_state(instance, into) bind(c, name="")
+        type(c_ptr), value :: instance
+        real(c_double), intent(out) :: into(2)
+        type(model), pointer :: self
+        call c_f_pointer(instance, self)
+        into = self%state
+        save_state = 0
+    end function
+
+    integer(c_int) function restore_state(instance, from) bind(c, name="")
+        type(c_ptr), value :: instance
+        real(c_double), intent(in) :: from(2)
+        type(model), pointer :: self
+        call c_f_pointer(instance, self)
+        self%state = from
+        restore_state = 0
     end function
 
     pure function right_hand_side(self, state, force) result(rate)

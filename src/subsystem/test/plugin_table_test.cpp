@@ -173,7 +173,7 @@ std::vector<wrong_table> wrong_tables() {
         {"parameter_twice", [](table& t) { t.parameters[1].name = "m"; }, "parameter 'm' is declared twice"},
         {"port_twice", [](table& t) { t.ports.push_back(t.ports[0]); }, "port 'mass' is declared twice"},
         {"point_in_port", [](table& t) { t.ports[0].name = "a.b"; }, "port 'a.b': the name of a port has no points"},
-        {"unknown_unit", [](table& t) { t.outputs[3].unit = "furlongs"; }, "output 'field': the unit 'furlongs'"},
+        {"unknown_unit", [](table& t) { t.outputs[3].unit = "flurongs"; }, "output 'field': the unit 'flurongs'"},
         {"not_si", [](table& t) { t.inputs[0].unit = "kN"; }, "input 'mass.force': unit 'kN' is not SI; use 'N'"},
         {"celsius", [](table& t) { t.parameters[0].unit = "degC"; }, "parameter 'm': unit 'degC' is not SI; use 'K'"},
         {"negative_size", [](table& t) { t.inputs[1].size = -2; }, "input 'wind': size -2 is negative"},

@@ -1,5 +1,5 @@
 // Fails on demand: in function `where`, from time `when` on, in the manner `how`. x' = u and a bouncing ball's worth of events.
-// Compiled twice: as equations, and, with OWN_SOLVER, with a solver of its own.
+// Compiled as equations; with OWN_SOLVER with a solver of its own; with NO_SAVE also without save and restore.
 #include "subsystem/test/plugins/faulty.hpp"
 
 #include <csignal>
@@ -119,18 +119,18 @@ int advance(void* instance, double t0, double t1, const double* u) {
     return failing(m, fault_place::advance, t1, &m.x);
 }
 
-std::size_t save_size(void* instance) {
+[[maybe_unused]] std::size_t save_size(void* instance) {
     failing(self(instance), fault_place::save_size, self(instance).t);
     return 2 * sizeof(double);
 }
 
-int save(void* instance, void* into) {
+[[maybe_unused]] int save(void* instance, void* into) {
     const double numbers[] = {self(instance).x, self(instance).t};
     std::memcpy(into, numbers, sizeof numbers);
     return failing(self(instance), fault_place::save, self(instance).t);
 }
 
-int restore(void* instance, const void* from) {
+[[maybe_unused]] int restore(void* instance, const void* from) {
     double numbers[2];
     std::memcpy(numbers, from, sizeof numbers);
     self(instance).x = numbers[0], self(instance).t = numbers[1];
@@ -174,7 +174,10 @@ constexpr mdpcosim_plugin plugin = [] {
     p.parameters = parameters, p.parameter_count = std::size(parameters);
     p.create = create, p.destroy = destroy, p.initialise = initialise, p.output_values = output_values;
 #ifdef OWN_SOLVER
-    p.advance = advance, p.save_size = save_size, p.save = save, p.restore = restore;
+    p.advance = advance;
+#ifndef NO_SAVE
+    p.save_size = save_size, p.save = save, p.restore = restore;
+#endif
 #else
     p.state_count = 1, p.event_count = 1;
     p.derivatives = derivatives, p.jacobian = jacobian;
