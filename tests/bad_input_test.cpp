@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
         bad_scenario{"tab", "time:\n\tend|>: 1\n", {"not valid YAML", "tab", "blanks"}},
         bad_scenario{"unclosed_brace", "time: {end: 1\n|>", {"not valid YAML", "a '{' has no '}'"}},
         bad_scenario{"unclosed_quote", "time: \"|>x\n", {"time: a map is expected"}},
-        bad_scenario{"binary", std::string("time: |>\0\0\x01", 11), {"this is no text: it holds the character 0x00."}},
+        bad_scenario{"binary", std::string("time: |>\0\0\x01", 11), {"this file holds the byte 0x00"}},
         bad_scenario{"two_documents", time_ + a_ + "|>---\nx: 1\n", {"a second document begins here"}},
         bad_scenario{"colon_in_text", "a: b|>: c\n", {"not valid YAML", "quotes"}},
         top("let_list", "let: |>[1]", {"let: a map is expected ('key: value' entries), not a list."}),

@@ -126,7 +126,7 @@ TEST_F(command_line, wrong_scenarios) {
          {"algebraic loop a.y -> a.u -> a.y"}});
     expect_refused_scenario({"garbage",
                              std::string("ab: c\nd: |>\x7f\x45\x4c\x46\x02\x01\x00\x00\x01\xff\xfe{[", 24),
-                             {"this is no text: it holds the character 0x7f."}});
+                             {"this file holds the byte 0x7f"}});
     expect_refused_scenario({"empty", "|>", {"a scenario is a map with 'time' and 'subsystems', not nothing."}});
 }
 
@@ -137,6 +137,13 @@ TEST_F(command_line, wrong_files) {
     expect_refused("run dir", "dir: ", {"this is a folder, not a scenario file."});
     expect_refused("run s.yaml/x.yaml", "s.yaml/x.yaml: ", {"cannot be read (Not a directory)."});
     expect_refused("run /proc/self/mem", "/proc/self/mem: ", {"cannot be read (Input/output error)."});
+}
+
+TEST_F(command_line, a_misspelt_data_file_is_suggested_beside_the_scenario) {
+    folder_.write("run.csv", "time,x\n0,1\n1,2\n");
+    expect_refused_scenario({"data",
+                             "time: {end: 1, step: 1}\nsubsystems: {c: {file: |>rum.csv}}\n",
+                             {"file 'rum.csv' cannot be read: No such file or directory. Did you mean 'run.csv'?"}});
 }
 
 TEST_F(command_line, wrong_settings) {

@@ -27,6 +27,8 @@ std::vector<std::string> variable_names(const std::vector<Variable>& variables) 
 /// The slot of `name` among the variables: a scalar's name, `vector[i]`, or -1.
 template <class Variable>
 int find_slot(const std::vector<Variable>& variables, std::string_view name) {
+    for (const auto& v : variables)
+        if (v.size == 1 && v.name == name) return v.slot;  // also the elements of a vector that are described one by one
     int element = -1;
     const std::size_t bracket = name.find('[');
     if (bracket != std::string_view::npos && name.back() == ']') {

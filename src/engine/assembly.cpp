@@ -25,6 +25,7 @@ constexpr const char* default_with_rates = "lin-2-3-opt";
 constexpr const char* default_without_rates = "lin-3-3-b0";
 constexpr const char* signal_with_rates = "hermite-1";
 constexpr const char* signal_without_rates = "poly-2";
+constexpr const char* held_signal = "poly-1";
 
 /// A signal: the sum of its terms and an offset.
 class signal_law final : public law {
@@ -84,7 +85,7 @@ class builder {
     builder(const scenario& s, int workers) : scenario_(s) {
         std::vector<named_subsystem> subsystems;
         subsystems.reserve(s.subsystems.size());
-        for (const auto& spec : s.subsystems) subsystems.push_back({spec.name, make_subsystem(spec)});
+        for (const auto& spec : s.subsystems) subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
         result_.system.subsystems = make_thread_transport(std::move(subsystems), workers);
         book_ = std::make_unique<address_book>(transport_());
         graph_.input_channels.resize(transport_().inputs().size());
@@ -304,7 +305,7 @@ class builder {
             if (no_rate.empty() && y.rate_slot < 0) no_rate = fmt::format("'{}' gives no rate", term.address.value);
             if (no_rate.empty() && y.rate_needs_input) no_rate = fmt::format("the rate of '{}' depends on its inputs", term.address.value);
         }
-        const extrapolation_rule& rule = choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
+        const extrapolation_rule& rule = choose_signal_rule(s, target, places, no_rate, object, report);
         std::vector<channel_term> terms;
         std::vector<output_slot> sources;
         std::vector<std::string> texts;
@@ -322,6 +323,27 @@ class builder {
                                                   std::move(sources), rule, object, s.where);
         deliver(channel, target.subsystem, static_cast<int>(target.slot.value() - transport_().input_offset(target.subsystem)), 1,
                 s.target.value, rule.degree);
+    }
+
+    /// Signals to and from sampled subsystems are held: exact for the outputs, which change at macro points only, and the
+    /// one rule that hands a sampled input its value at the beginning of the step whatever was before.
+    const extrapolation_rule& choose_signal_rule(const signal_spec& s, const address_book::input_place& target,
+                                                 const std::vector<address_book::output_place>& places, const reason& no_rate,
+                                                 const std::string& object, channel_report& report) {
+        const auto held = std::find_if(places.begin(), places.end(), [](const auto& p) { return p.what->sampled; });
+        if (s.extrapolation.given() || (!target.what->sampled && held == places.end())) {
+            const extrapolation_rule& rule =
+                choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
+            if (target.what->sampled && rule.name != held_signal)
+                throw user_error(s.extrapolation.where, fmt::format("{}: the input is sampled and takes the values at its sample times, nothing is "
+                                                                    "extrapolated. Leave 'extrapolation' out instead of '{}'.", object, rule.name));
+            return rule;
+        }
+        report.why_extrapolation =
+            target.what->sampled ? "default, because the input is sampled"
+                                 : fmt::format("default, because '{}' is held between samples",
+                                               s.terms[static_cast<std::size_t>(held - places.begin())].address.value);
+        return rule_named(held_signal, {}, object);
     }
 
     static void check_term_unit(const signal_spec::term& term, const output_variable& y, const input_variable& target, const std::string& object) {

@@ -67,6 +67,9 @@ void write_settings(std::string& out, const subsystem_spec& spec, const subsyste
         out += fmt::format("    solver            {}{}\n", full.solver.name.value,
                            options.empty() ? "" : fmt::format(" ({})", fmt::join(options, ", ")));
     }
+    if (full.sample)
+        out += fmt::format("    sample            every {} s, first at start + {} s, outputs {} s later\n", full.sample->time, full.sample->offset,
+                           full.sample->delay);
     if (spec.input_degree) out += fmt::format("    input-degree      {} (limit set in the scenario)\n", *spec.input_degree);
     for (const auto& s : spec.set) {
         std::vector<std::string> values;

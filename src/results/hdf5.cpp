@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -39,7 +40,7 @@ using list_handle = handle<H5Pclose>;
 class hdf5_sink final : public result_sink {
 public:
     hdf5_sink(std::filesystem::path path, const std::vector<recorded_column>& columns, std::int64_t most_rows)
-        : path_(std::move(path)), capacity_(static_cast<hsize_t>(most_rows)) {
+        : path_(std::move(path)) {
         // Failures are told by our own messages.
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
         names_.emplace_back("time");
@@ -48,6 +49,9 @@ public:
             names_.push_back(column.name);
             units_.push_back(column.unit);
         }
+        // A long run's file grows by copying when it is full: space for more than is ever written is no gift.
+        const auto first = static_cast<std::int64_t>(first_size / names_.size());
+        capacity_ = static_cast<hsize_t>(std::clamp<std::int64_t>(first, 1, std::max<std::int64_t>(most_rows, 1)));
         create(path_, capacity_);
     }
 
@@ -61,15 +65,12 @@ public:
 
     void finish() override {
         drain();
-        if (rows_ == capacity_) return;
-        const std::filesystem::path shorter = path_.string() + ".part";
-        copy_to(shorter);
-        std::filesystem::rename(shorter, path_);
-        capacity_ = rows_;
+        if (rows_ < capacity_) resize(rows_);
     }
 
 private:
     static constexpr std::size_t block = 1 << 20;
+    static constexpr std::size_t first_size = std::size_t{8} << 20;  ///< numbers
 
     hid_t checked(hid_t status, const char* what) const {
         if (status < 0) throw run_error(fmt::format("{}: the results cannot be {} (HDF5)", path_.string(), what));
@@ -116,7 +117,7 @@ private:
     void drain() {
         if (pending_rows_ == 0) return;
         const hsize_t count = pending_rows_;
-        if (rows_ + count > capacity_) throw run_error(fmt::format("{}: more rows than planned", path_.string()));
+        if (rows_ + count > capacity_) resize(std::max(2 * capacity_, rows_ + count));
         const file_handle file(checked(H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), "opened"));
         const std::size_t length = names_.size();
         const hsize_t total = count * length;
@@ -137,21 +138,31 @@ private:
         checked(H5Fflush(file.id(), H5F_SCOPE_GLOBAL), "written");
     }
 
-    void copy_to(const std::filesystem::path& path) const {
-        create(path, rows_);
+    /// Writes the file anew with another capacity; the old one stays until the new one is whole.
+    void resize(hsize_t capacity) {
+        const std::filesystem::path draft = path_.string() + ".part";
+        copy_to(draft, capacity);
+        std::filesystem::rename(draft, path_);
+        capacity_ = capacity;
+    }
+
+    void copy_to(const std::filesystem::path& path, hsize_t capacity) const {
+        create(path, capacity);
         const file_handle from(checked(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "read"));
         const file_handle to(checked(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), "written"));
         std::vector<double> column(rows_);
         const space_handle memory(checked(H5Screate_simple(1, &rows_, nullptr), "written"));
-        const space_handle place(checked(H5Screate_simple(1, &capacity_, nullptr), "written"));
+        const space_handle old_place(checked(H5Screate_simple(1, &capacity_, nullptr), "written"));
+        const space_handle new_place(checked(H5Screate_simple(1, &capacity, nullptr), "written"));
         const hsize_t first = 0;
-        if (rows_ > 0) checked(H5Sselect_hyperslab(place.id(), H5S_SELECT_SET, &first, nullptr, &rows_, nullptr), "written");
+        for (const auto* place : {&old_place, &new_place})
+            if (rows_ > 0) checked(H5Sselect_hyperslab(place->id(), H5S_SELECT_SET, &first, nullptr, &rows_, nullptr), "written");
         for (const auto& name : names_) {
             if (rows_ == 0) break;
             const dataset_handle source(checked(H5Dopen2(from.id(), name.c_str(), H5P_DEFAULT), "read"));
-            checked(H5Dread(source.id(), H5T_NATIVE_DOUBLE, memory.id(), place.id(), H5P_DEFAULT, column.data()), "read");
+            checked(H5Dread(source.id(), H5T_NATIVE_DOUBLE, memory.id(), old_place.id(), H5P_DEFAULT, column.data()), "read");
             const dataset_handle target(checked(H5Dopen2(to.id(), name.c_str(), H5P_DEFAULT), "written"));
-            checked(H5Dwrite(target.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, column.data()), "written");
+            checked(H5Dwrite(target.id(), H5T_NATIVE_DOUBLE, memory.id(), new_place.id(), H5P_DEFAULT, column.data()), "written");
         }
         const dataset_handle counter(checked(H5Dopen2(to.id(), "rows", H5P_DEFAULT), "written"));
         write_count(counter.id());

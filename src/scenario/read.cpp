@@ -23,6 +23,17 @@ yaml_node& entry(yaml_node& map, const std::string& key, const location& where) 
     return map.entries.back().second;
 }
 
+/// A short form (`solver: erk-5`) as the map it stands for.
+yaml_node& as_map(yaml_node& node, const char* key) {
+    if (node.kind != yaml_node::type::scalar) return node;
+    yaml_node map;
+    map.kind = yaml_node::type::map;
+    map.where = node.where;
+    map.entries.emplace_back(yaml_key{key, node.where}, node);
+    node = std::move(map);
+    return node;
+}
+
 std::vector<std::string> keys(const yaml_node* map) {
     std::vector<std::string> names;
     if (map != nullptr)
@@ -58,18 +69,9 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     if (yaml_node* found = subsystems == nullptr ? nullptr : subsystems->find(object)) {
         if (found->find("file") != nullptr) return target_in_file(*found, object, rest, where);
         if (rest == "plugin" && found->find("plugin") != nullptr) return entry(*found, rest, where);
-        if (rest.starts_with("solver.")) {
-            yaml_node& solver = entry(*found, "solver", where);
-            if (solver.kind == yaml_node::type::scalar) {
-                yaml_node map;
-                map.kind = yaml_node::type::map;
-                map.where = solver.where;
-                map.entries.emplace_back(yaml_key{"name", solver.where}, solver);
-                solver = std::move(map);
-            }
-            return entry(solver, rest.substr(7), where);
-        }
-        if (rest == "solver" || rest == "input-degree") return entry(*found, rest, where);
+        if (rest.starts_with("solver.")) return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);
+        if (rest.starts_with("sample.")) return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
+        if (rest == "solver" || rest == "sample" || rest == "input-degree") return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }
     yaml_node* connections = root.find("connections");

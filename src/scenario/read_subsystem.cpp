@@ -92,6 +92,32 @@ ode_spec read_ode(const yaml_node& node, const let_table& let, const std::string
     return ode;
 }
 
+/// `{time: 10 ms, offset: 0 s, delay: 0 s}`, or the time alone.
+sample_spec read_sample(const yaml_node& node, const let_table& let, const std::string& object) {
+    sample_spec sample;
+    sample.where = node.where;
+    text time, offset, delay;
+    if (node.kind == yaml_node::type::scalar) {
+        time = read_text(node, let, object);
+    } else {
+        map_reader map(node, let, object);
+        time = map.need_text("time");
+        offset = map.find_text("offset");
+        delay = map.find_text("delay");
+        map.finish();
+    }
+    const auto number = [&](const text& t, const char* key, double& value, location& where) {
+        where = t.where;
+        if (!t.empty()) value = read_number(t, "s", fmt::format("{}: {}", object, key));
+        if (!(value >= 0)) throw user_error(where, fmt::format("{}: {} of {} s must be zero or greater.", object, key, value));
+    };
+    number(time, "time", sample.time, sample.time_where);
+    number(offset, "offset", sample.offset, sample.offset_where);
+    number(delay, "delay", sample.delay, sample.delay_where);
+    if (!(sample.time > 0)) throw user_error(sample.time_where, fmt::format("{}: time must be greater than zero.", object));
+    return sample;
+}
+
 file_spec read_file(map_reader& map, const text& path, const std::filesystem::path& folder) {
     file_spec file;
     file.path = folder / path.value;
@@ -143,6 +169,12 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.kind = subsystem_spec::source_kind::file;
         spec.source = read_text(*file, let, object + ": 'file'");
         spec.file = read_file(map, spec.source, folder);
+    }
+    if (const yaml_node* sample = map.find("sample")) {
+        if (spec.kind != subsystem_spec::source_kind::model)
+            throw user_error(sample->where, fmt::format("{}: 'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.", object,
+                                                        ode != nullptr ? "an 'ode'" : plugin != nullptr ? "a 'plugin'" : "a 'file'"));
+        spec.sample = read_sample(*sample, let, object + ": sample");
     }
     if (spec.kind != subsystem_spec::source_kind::file) {
         spec.set = read_settings(map.find("set"), let, object + ": set");

@@ -90,6 +90,13 @@ struct file_spec {
     text outside;                ///< hold (default), repeat
 };
 
+/// `sample:` of a subsystem whose model is sampled; seconds.
+struct sample_spec {
+    location where;
+    double time = 0, offset = 0, delay = 0;
+    location time_where, offset_where, delay_where;
+};
+
 struct subsystem_spec {
     enum class source_kind { model, ode, file, plugin };
 
@@ -101,6 +108,7 @@ struct subsystem_spec {
     std::vector<setting> set;
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
+    std::optional<sample_spec> sample;
     std::vector<port_spec> ports;
     ode_spec ode;
     file_spec file;

@@ -94,6 +94,8 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
         solver.insert(solver.end(), s.solver.options.begin(), s.solver.options.end());
         out += fmt::format("    solver: {}\n", flow_map(solver));
     }
+    if (s.sample)
+        out += fmt::format("    sample: {{time: {} s, offset: {} s, delay: {} s}}\n", s.sample->time, s.sample->offset, s.sample->delay);
     if (s.input_degree) out += fmt::format("    input-degree: {}\n", *s.input_degree);
     if (!s.ports.empty()) out += "    ports:\n";
     for (const auto& port : s.ports) {

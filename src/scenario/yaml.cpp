@@ -151,17 +151,28 @@ std::string explain(const YAML::Exception& problem, const std::string& text) {
     return problem.msg;
 }
 
-/// Control characters tell a file that is no text, and have no place in messages.
+/// The length of the character that begins at `at`, or 0 where that is a control character or not UTF-8.
+std::size_t character_length(std::string_view text, std::size_t at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x80) return (byte >= 0x20 && byte != 0x7f) || byte == '\t' || byte == '\n' || byte == '\r' ? 1 : 0;
+    const std::size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    if (byte < 0xc2 || byte > 0xf4 || at + length > text.size()) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((static_cast<unsigned char>(text[at + i]) & 0xc0U) != 0x80U) return 0;
+    return length;
+}
+
+/// What is no text would end as nonsense in messages and results.
 void refuse_binary(const std::string& text, std::string_view name, bool one_place) {
     location where{intern(name), one_place ? 0 : 1, 1};
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if ((byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f)
-            throw user_error(where, fmt::format("this is no text: it holds the character 0x{:02x}. A scenario is a text in UTF-8.", byte));
-        ++where.column;
-        if (c != '\n') continue;
-        where.line += one_place ? 0 : 1;
-        where.column = 1;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t length = character_length(text, at);
+        if (length == 0)
+            throw user_error(where, fmt::format("a scenario is a text in UTF-8, but this file holds the byte 0x{:02x} here.",
+                                                static_cast<unsigned char>(text[at])));
+        where.column += static_cast<int>(length);
+        if (text[at] == '\n') where = {where.file, one_place ? 0 : where.line + 1, 1};
+        at += length;
     }
 }
 

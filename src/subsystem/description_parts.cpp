@@ -1,6 +1,8 @@
 #include "subsystem/description_parts.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 namespace mdpcosim {
@@ -51,6 +53,16 @@ int add_mechanical_port(subsystem_description& to, const std::string& name, port
     acceleration->direct = {added.load};
     to.ports.push_back(std::move(added));
     return value->slot;
+}
+
+const subsystem_description& shared_description(const std::string& key,
+                                                const std::function<void(subsystem_description&)>& fill) {
+    static std::mutex guard;
+    static std::map<std::string, subsystem_description> by_structure;
+    const std::lock_guard lock(guard);
+    const auto [entry, added] = by_structure.try_emplace(key);
+    if (added) fill(entry->second);
+    return entry->second;
 }
 
 }  // namespace mdpcosim

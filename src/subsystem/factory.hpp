@@ -4,13 +4,22 @@
 
 #include "core/parameter.hpp"
 #include "scenario/spec.hpp"
-#include "subsystem/subsystem.hpp"
+#include "subsystem/sampled_equations.hpp"
 
 namespace mdpcosim {
 
 /// The subsystem a scenario's entry describes, with parameters, ports and solver. Mistakes are user errors with the
 /// place in the scenario.
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec);
+
+/// The entry with its sample times exactly on the macro grid of step H; a user error with the nearest allowed values where
+/// they are not whole multiples of H.
+subsystem_spec on_macro_grid(subsystem_spec spec, double H);
+
+/// The discrete-time equations of an entry whose model is sampled, for those who run them with a clock of their own.
+std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& spec);
+bool is_sampled(const subsystem_spec& spec);
+sampling sampling_of(const subsystem_spec& spec);
 
 /// The entry with every default of its model and solver written out.
 subsystem_spec with_defaults(const subsystem_spec& spec);

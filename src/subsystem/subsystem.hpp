@@ -37,6 +37,7 @@ struct variable {
     variable_type type = variable_type::real;
     int size = 1;
     int slot = 0;  ///< of the first element
+    bool sampled = false;  ///< an input read, an output changed at sample times only: signals to and from it are held
 };
 
 /// `x`, or `x[2]` for the element of a vector at `slot`.

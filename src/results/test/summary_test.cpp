@@ -27,7 +27,7 @@ run_summary example() {
     s.wall_seconds = 0.5;
     s.setup_seconds = 0.25;
     s.subsystems.push_back({"A", "model mass", "rk4", 3, 12, 1, 2, 1e-6, 1});
-    s.connections.push_back({"c", "spring (stiffness = 1 N/m)", "lin-2-3-opt", -1, 2, 0.5, "N"});
+    s.connections.push_back({"c", "spring (stiffness = 1 N/m)", "lin-2-3-opt", -1, 2, 0.5, "N", 0.25, 0.125, 0.5, 8});
     s.notes = {"a note"};
     return s;
 }
@@ -63,7 +63,7 @@ TEST(summary, json_holds_every_fact) {
                                                    {"unit", "N"},
                                                    {"u_min", -1.0},
                                                    {"u_max", 2.0},
-                                                   {"u_end", 0.5}}));
+                                                   {"u_end", 0.5}, {"jump_max", 0.25}, {"jump_rms", 0.125}, {"energy_error", 0.5}, {"energy_exchanged", 8.0}}));
     EXPECT_EQ(j["notes"], nlohmann::json::array({"a note"}));
 }
 
@@ -82,7 +82,7 @@ TEST(summary, table_names_subsystems_and_connections) {
     EXPECT_THAT(table, testing::StartsWith("failed: 3 macro steps to t = 0.3 s in 500 ms (167 ms per step, "
                                            "2 workers, 1 steps in parallel)\n"));
     EXPECT_THAT(table, testing::ContainsRegex("A +model mass +rk4 +3 +2 +1 us"));
-    EXPECT_THAT(table, testing::ContainsRegex("c +spring .stiffness = 1 N/m. +lin-2-3-opt +-1 +2 +0.5 N"));
+    EXPECT_THAT(table, testing::ContainsRegex("c +spring .stiffness = 1 N/m. +lin-2-3-opt +-1 +2 N +8.3 % +6.2 %"));
     EXPECT_THAT(table, testing::HasSubstr("note: a note"));
 }
 

@@ -86,6 +86,14 @@ TEST(yaml, what_is_no_yaml_is_refused_with_its_place) {
                 HasSubstr("f.yaml:2:3: this is not valid YAML: this line is indented with a tab."));
 }
 
+TEST(yaml, only_text_in_utf_8_is_read) {
+    EXPECT_EQ(refusal("a: \xC3\xA9 \xE6\x97\xA5 \xF0\x9F\x9A\x97\n"), "accepted");
+    EXPECT_EQ(refusal("a: 1\nb: \xE9\n"),
+              "f.yaml:2:4: a scenario is a text in UTF-8, but this file holds the byte 0xe9 here.");
+    for (const char* bad : {"\xC3", "\xFF", "\x80", "\xC0\x80", "\xE6\x97", "\xF0\x9F\x9A\x28", "\x01", "\x7F"})
+        EXPECT_THAT(refusal(std::string("a: ") + bad), HasSubstr("f.yaml:1:4: a scenario is a text in UTF-8"));
+}
+
 TEST(yaml, an_alias_inside_its_own_anchor_is_refused) {
     EXPECT_THAT(refusal("a: &x [1, *x]\n"), HasSubstr("f.yaml:1:11: this alias ('*name') stands inside the anchor"));
 }

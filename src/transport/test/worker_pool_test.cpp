@@ -41,10 +41,12 @@ class counting_job final : public worker_pool::job {
     std::vector<entry> calls_;
 };
 
-TEST(worker_pool, calls_every_worker_once_in_each_of_100000_rounds) {
+TEST(worker_pool, calls_every_worker_once_in_each_round) {
     counting_job job(2);
     worker_pool pool(2, job);
-    for (int round = 1; round <= 100000 / slower; ++round) {
+    // On a machine with other things to do every round may cost a time slice: then fewer rounds have to do.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    for (int round = 1; round <= 100000 / slower && std::chrono::steady_clock::now() < until; ++round) {
         pool.run();
         job.expect(round);
     }
