@@ -134,6 +134,7 @@ subsystems:
     ports:
       shaft: {kind: rotation, causality: takes-load, angle: phi, speed: w, torque: tau}
   brake: {model: inertia, set: {J: 0.4 kg.m2, shape: [1, 2 m]}, solver: erk-5, input-degree: $half}
+  pump: {plugin: libraries/pump.so, set: {volume: 28e-6 m3}, solver: rk4, input-degree: 1}
   pid: {model: pid-sampled, sample: {time: 10 ms, offset: $half, delay: 2 ms}}
   relay: {model: pid-sampled, sample: 5 ms}
   cycle: {file: run42.csv, units: {demand: N.m}, interpolation: cubic, outside: repeat}
@@ -180,6 +181,8 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"two_sources", "model: inertia,", "model: inertia, file: a.csv,"},
         wrong{"source_not_there_yet", "model: inertia", "fmu: Inertia.fmu"},
         wrong{"ports_of_a_model", "model: inertia,", "model: inertia, ports: {p: {kind: rotation}},"},
+        wrong{"ports_of_a_plugin", "plugin: libraries/pump.so,", "plugin: libraries/pump.so, ports: {p: {kind: rotation}},"},
+        wrong{"plugin_without_file", "plugin: libraries/pump.so", "plugin: ''"},
         wrong{"units_of_a_model", "model: inertia,", "model: inertia, units: {p: m},"},
         wrong{"solver_of_a_file", "file: run42.csv,", "file: run42.csv, solver: erk-5,"},
         wrong{"interpolation", "interpolation: cubic", "interpolation: spline"},

@@ -68,6 +68,7 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     yaml_node* subsystems = root.find("subsystems");
     if (yaml_node* found = subsystems == nullptr ? nullptr : subsystems->find(object)) {
         if (found->find("file") != nullptr) return target_in_file(*found, object, rest, where);
+        if (rest == "plugin" && found->find("plugin") != nullptr) return entry(*found, rest, where);
         if (rest.starts_with("solver.")) return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);
         if (rest.starts_with("sample.")) return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
         if (rest == "solver" || rest == "sample" || rest == "input-degree") return entry(*found, rest, where);

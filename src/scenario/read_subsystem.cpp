@@ -140,16 +140,17 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const yaml_node* model = map.find("model");
     const yaml_node* ode = map.find("ode");
     const yaml_node* file = map.find("file");
-    const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr);
-    for (const char* later : {"fmu", "plugin", "program"})
+    const yaml_node* plugin = map.find("plugin");
+    const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr);
+    for (const char* later : {"fmu", "program"})
         if (const yaml_node* found = node.find(later))
-            throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file.",
+            throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file, plugin.",
                                                        object, later));
     if (sources != 1) {
         for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside"}) map.find(other);
         map.finish();  // a misspelt key says more than a missing one
-        const char* reason = sources == 0 ? "one of the keys 'model', 'ode', 'file' is missing, which say what it is."
-                                          : "of the keys 'model', 'ode', 'file' only one can say what it is.";
+        const char* reason = sources == 0 ? "one of the keys 'model', 'ode', 'file', 'plugin' is missing, which say what it is."
+                                          : "of the keys 'model', 'ode', 'file', 'plugin' only one can say what it is.";
         throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
     if (model != nullptr) {
@@ -160,6 +161,10 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.source = {"ode", ode->where};
         spec.ode = read_ode(*ode, let, object);
         spec.ports = read_ports(map.find("ports"), let, object);
+    } else if (plugin != nullptr) {
+        spec.kind = subsystem_spec::source_kind::plugin;
+        spec.source = read_text(*plugin, let, object + ": 'plugin'");
+        spec.path = folder / spec.source.value;
     } else {
         spec.kind = subsystem_spec::source_kind::file;
         spec.source = read_text(*file, let, object + ": 'file'");
@@ -168,7 +173,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     if (const yaml_node* sample = map.find("sample")) {
         if (spec.kind != subsystem_spec::source_kind::model)
             throw user_error(sample->where, fmt::format("{}: 'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.", object,
-                                                        ode != nullptr ? "an 'ode'" : "a 'file'"));
+                                                        ode != nullptr ? "an 'ode'" : plugin != nullptr ? "a 'plugin'" : "a 'file'"));
         spec.sample = read_sample(*sample, let, object + ": sample");
     }
     if (spec.kind != subsystem_spec::source_kind::file) {

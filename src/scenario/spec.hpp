@@ -98,12 +98,13 @@ struct sample_spec {
 };
 
 struct subsystem_spec {
-    enum class source_kind { model, ode, file };
+    enum class source_kind { model, ode, file, plugin };
 
     std::string name;
     location where;
     source_kind kind = source_kind::model;
     text source;  ///< the model's name or the file as written
+    std::filesystem::path path;  ///< of a plugin, resolved against the scenario's folder
     std::vector<setting> set;
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs

@@ -77,6 +77,9 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
     switch (s.kind) {
         case subsystem_spec::source_kind::model: out += fmt::format("    model: {}\n", scalar(s.source.value)); break;
         case subsystem_spec::source_kind::ode: write_ode(out, s.ode); break;
+        case subsystem_spec::source_kind::plugin:
+            out += fmt::format("    plugin: {}\n", scalar(std::filesystem::absolute(s.path).lexically_normal().string()));
+            break;
         case subsystem_spec::source_kind::file:
             out += fmt::format("    file: {}\n", scalar(std::filesystem::absolute(s.file.path).string()));
             if (!s.file.units.empty()) out += fmt::format("    units: {}\n", flow_map(s.file.units));

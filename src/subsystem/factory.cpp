@@ -11,6 +11,8 @@
 #include "subsystem/model.hpp"
 #include "subsystem/native_subsystem.hpp"
 #include "subsystem/ode_equations.hpp"
+#include "subsystem/plugin_library.hpp"
+#include "subsystem/plugin_subsystem.hpp"
 #include "subsystem/sampled_subsystem.hpp"
 
 namespace mdpcosim {
@@ -33,6 +35,12 @@ const solver_info& known_solver(const subsystem_spec& spec) {
     if (const solver_info* info = solvers.find(name.empty() ? default_solver : name.value)) return *info;
     throw user_error(name.where, fmt::format("subsystem '{}': solver '{}' does not exist. Solvers: {}.{}", spec.name, name.value,
                                              name_list(solvers.names()), did_you_mean(name.value, solvers.names())));
+}
+
+std::unique_ptr<solver> make_solver(const subsystem_spec& spec) {
+    const solver_info& integrator = known_solver(spec);
+    return integrator.make(resolve_parameters(integrator.options, spec.solver.options, spec.where,
+                                              fmt::format("subsystem '{}': solver {}", spec.name, integrator.name)));
 }
 
 std::string sampled_models() {
@@ -140,11 +148,10 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
 
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
+    if (spec.kind == source_kind::plugin) return make_plugin_subsystem(spec, [&] { return make_solver(spec); });
     if (is_sampled(spec)) return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec));
-    const solver_info& integrator = known_solver(spec);
-    const parameter_values options = resolve_parameters(integrator.options, spec.solver.options, spec.where,
-                                                        fmt::format("subsystem '{}': solver {}", spec.name, integrator.name));
-    return make_native_subsystem(make_equations(spec), integrator.make(options));
+    auto integrator = make_solver(spec);
+    return make_native_subsystem(make_equations(spec), std::move(integrator));
 }
 
 subsystem_spec with_defaults(const subsystem_spec& spec) {
@@ -153,6 +160,11 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
         if (full.file.interpolation.empty()) full.file.interpolation.value = "linear";
         if (full.file.outside.empty()) full.file.outside.value = "hold";
         return full;
+    }
+    if (spec.kind == source_kind::plugin) {
+        const plugin_model& model = load_plugin(spec);
+        full.set = complete(model.parameters, spec.set);
+        if (model.own_solver()) return full;
     }
     if (spec.kind == source_kind::model) full.set = complete(known_model(spec).parameters, spec.set);
     if (is_sampled(spec)) return full;
