@@ -73,7 +73,14 @@ std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     const solver_info& integrator = known_solver(spec);
     const parameter_values options = resolve_parameters(integrator.options, spec.solver.options, spec.where,
                                                         fmt::format("subsystem '{}': solver {}", spec.name, integrator.name));
-    return make_native_subsystem(make_equations(spec), integrator.make(options));
+    auto model = make_equations(spec);
+    try {
+        return make_native_subsystem(std::move(model), integrator.make(options));
+    } catch (const std::invalid_argument& problem) {
+        throw user_error(spec.solver.name.empty() ? spec.where : spec.solver.name.where,
+                         fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, integrator.name,
+                                     spec.solver.name.empty() ? " (the default)" : "", problem.what()));
+    }
 }
 
 subsystem_spec with_defaults(const subsystem_spec& spec) {
