@@ -264,6 +264,7 @@ void sundials_solver::shift_indicators(double t, const double* x) {
 }
 
 std::int64_t sundials_solver::steps_left(double t) const {
+    if (warming_up_) return 1000;
     const std::int64_t left = options_.max_steps - (counters().micro_steps - steps_at_begin_);
     if (left <= 0) throw run_error(fmt::format("{} at t = {:.9g}: {}", name_, t, explain(CV_TOO_MUCH_WORK, options_)));
     return left;

@@ -21,7 +21,7 @@ public:
         }
         d_.outputs[1].rate_needs_input = true;
         d_.outputs[2].direct = {0};
-        d_.ports.push_back({"mass", port_kind::translation, causality::takes_load, {0, 1, 2}, 0, ""});
+        d_.ports.push_back({"mass", port_kind::translation, causality::takes_load, {0, 1, 2}, 0, -1, ""});
     }
 
     const subsystem_description& describe() const noexcept override { return d_; }
@@ -114,6 +114,7 @@ std::vector<subsystem_case> cases() {
         add(name, name, {{"step", name == "euler" ? 2e-6 : name == "rk4" ? 1e-3 : 1e-4}});
     for (const auto& name : adaptive_solvers) add(name, name, {{"rtol", 1e-8}, {"atol", 1e-9}});
     add("cvode-adams-restart", "cvode-adams", {{"rtol", 1e-8}, {"atol", 1e-9}, {"restart", 1}});
+    add("ida-restart", "ida", {{"rtol", 1e-8}, {"atol", 1e-9}, {"restart", 1}});
     add("cvode-bdf-restart", "cvode-bdf", {{"rtol", 1e-8}, {"atol", 1e-9}, {"restart", 1}});
     return all;
 }
