@@ -12,8 +12,8 @@ namespace mdpcosim {
 
 namespace {
 
-/// Below this many states the dense factorisation is as fast as KLU (bench/chain.cpp prints the comparison).
-constexpr std::size_t sparse_from = 32;
+/// Below this many states the dense factorisation is about as fast as KLU (bench/chain.cpp prints the comparison).
+constexpr std::size_t sparse_from = 20;
 
 bool chooses_sparse(linear_solver_choice choice, const equations& model) {
     const sparsity* s = model.structure();
