@@ -32,6 +32,11 @@ int set_up_klu(SUNLinearSolver S, SUNMatrix A) {
     return SUNLinSolSetup_KLU(S, A);
 }
 
+/// SUNDIALS would order and factor from scratch, with allocations, after every restart of an integrator.
+int keep_klu(SUNLinearSolver) {
+    return SUNLS_SUCCESS;
+}
+
 }  // namespace
 
 parameter_info linear_solver_option() {
@@ -65,7 +70,10 @@ newton_matrix::newton_matrix(const equations& model, linear_solver_choice choice
         jacobian_.resize(model.structure()->entries());
         matrix_.reset(SUNSparseMatrix(size, size, static_cast<sunindextype>(rows_.size()), CSC_MAT, context));
         if (matrix_) linear_solver_.reset(SUNLinSol_KLU(like, matrix_.get(), context));
-        if (linear_solver_) linear_solver_->ops->setup = set_up_klu;
+        if (linear_solver_) {
+            linear_solver_->ops->setup = set_up_klu;
+            linear_solver_->ops->initialize = keep_klu;
+        }
     } else {
         dense_source_.prepare(model, t, x, u);
         jacobian_.resize(n_ * n_);
