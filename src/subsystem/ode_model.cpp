@@ -201,8 +201,9 @@ class ode_reader {
         for (const auto& s : ode_.equations) {
             const int state = find_state(s.name);
             if (state < 0)
-                fail(s.where,
-                     fmt::format("equation of '{}': {}", s.name, unknown_name(ode_.algebraic.empty() ? "state" : "state or algebraic variable", s.name, "It", state_names())));
+                fail(s.where, fmt::format("equation of '{}': {}", s.name,
+                                          unknown_name(ode_.algebraic.empty() ? "state" : "state or algebraic variable",
+                                                       s.name, "It", state_names())));
             auto& place = written[static_cast<std::size_t>(state)];
             if (place != nullptr)
                 fail(s.where,
@@ -214,9 +215,10 @@ class ode_reader {
             if (written[i] == nullptr)
                 fail(state.where,
                      model_.is_algebraic(static_cast<int>(i))
-                         ? fmt::format("algebraic variable '{}' has no equation. Write what must be zero under equations: "
-                                       "{}: ...",
-                                       state.name, state.name)
+                         ? fmt::format(
+                               "algebraic variable '{}' has no equation. Write what must be zero under equations: "
+                               "{}: ...",
+                               state.name, state.name)
                          : fmt::format("state '{}' has no equation. Write its derivative under equations: {}: ...",
                                        state.name, state.name));
             const std::string object = fmt::format("equation of '{}'", state.name);
@@ -305,8 +307,9 @@ class ode_reader {
             if (state < 0)
                 fail(s.where, fmt::format("{}: set: {}", object, unknown_name("state", s.name, "It", state_names())));
             if (model_.is_algebraic(state))
-                fail(s.where, fmt::format("{}: set: algebraic variable '{}' cannot be set; it follows from its equation.",
-                                          object, s.name));
+                fail(s.where,
+                     fmt::format("{}: set: algebraic variable '{}' cannot be set; it follows from its equation.",
+                                 object, s.name));
             if (std::any_of(jump.set.begin(), jump.set.end(), [state](const auto& a) { return a.target == state; }))
                 fail(s.where, fmt::format("{}: set: state '{}' is given twice.", object, s.name));
             const std::string value = fmt::format("{}: new value of '{}'", object, s.name);

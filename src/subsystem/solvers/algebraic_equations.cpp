@@ -9,7 +9,8 @@ std::string explain(algebraic_equations::outcome outcome) {
     using kind = algebraic_equations::outcome;
     switch (outcome) {
         case kind::singular:
-            return "they do not determine the algebraic variables: df_a/dx_a is singular (the index is higher than 1, or an "
+            return "they do not determine the algebraic variables: df_a/dx_a is singular (the index is higher than 1, "
+                   "or an "
                    "equation lacks its variable)";
         case kind::not_finite:
             return "they are not finite there";

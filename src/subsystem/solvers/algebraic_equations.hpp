@@ -9,7 +9,7 @@ namespace mdpcosim {
 /// lambda = 1, 1/2, 1/4 ... until the next simplified correction is smaller (natural monotonicity test; Deuflhard: Newton
 /// Methods for Nonlinear Problems, 3.3). Converged when a correction is 1e-4 of the tolerance. Allocates nothing in solve().
 class algebraic_equations {
-public:
+   public:
     enum class outcome { solved, singular, not_finite, no_convergence };
 
     algebraic_equations(const equations& model, linear_solver_choice choice, double rtol, double atol, N_Vector like,
@@ -23,7 +23,7 @@ public:
     std::int64_t evaluations() const { return evaluations_; }
     const std::vector<char>& which() const { return which_; }
 
-private:
+   private:
     bool residual_of(double t, const double* x, const double* u, double* into);
     double size(const double* delta, const double* x) const;
 

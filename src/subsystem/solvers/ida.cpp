@@ -24,7 +24,7 @@ namespace mdpcosim {
 namespace {
 
 class ida_solver final : public sundials_solver {
-public:
+   public:
     explicit ida_solver(const sundials_options& options) : sundials_solver("ida", options) {}
     ~ida_solver() override {
         if (memory_) IDAFree(&memory_);
@@ -35,7 +35,7 @@ public:
     std::string why_not_saved() const override { return why_multistep_not_saved(); }
     void solve_algebraic(double t, const double* u, std::span<double> x) override;
 
-private:
+   private:
     using outcome = algebraic_equations::outcome;
 
     void create(double t0) override;
@@ -90,7 +90,9 @@ void ida_solver::create(double t0) {
     check(IDASetLinearSolver(memory_, newton_->linear_solver(), newton_->matrix()), "IDASetLinearSolver");
     check(IDASetJacFn(memory_, jacobian), "IDASetJacFn");
     if (event_count() > 0) {
-        const auto roots = [](double t, N_Vector y, N_Vector, double* z, void* self) { return indicators(t, y, z, self); };
+        const auto roots = [](double t, N_Vector y, N_Vector, double* z, void* self) {
+            return indicators(t, y, z, self);
+        };
         check(IDARootInit(memory_, static_cast<int>(event_count()), roots), "IDARootInit");
         check(IDASetNoInactiveRootWarn(memory_), "IDASetNoInactiveRootWarn");
     }
@@ -265,10 +267,14 @@ std::string ida_solver::flag_name(int flag) const {
 
 int ida_solver::common_code(int flag) const {
     switch (flag) {
-        case IDA_RES_FAIL: return CV_RHSFUNC_FAIL;
-        case IDA_FIRST_RES_FAIL: return CV_FIRST_RHSFUNC_ERR;
-        case IDA_REP_RES_ERR: return CV_REPTD_RHSFUNC_ERR;
-        case IDA_RTFUNC_FAIL: return CV_RTFUNC_FAIL;
+        case IDA_RES_FAIL:
+            return CV_RHSFUNC_FAIL;
+        case IDA_FIRST_RES_FAIL:
+            return CV_FIRST_RHSFUNC_ERR;
+        case IDA_REP_RES_ERR:
+            return CV_REPTD_RHSFUNC_ERR;
+        case IDA_RTFUNC_FAIL:
+            return CV_RTFUNC_FAIL;
         case IDA_TOO_MUCH_WORK:
         case IDA_TOO_MUCH_ACC:
         case IDA_ERR_FAIL:
@@ -276,8 +282,10 @@ int ida_solver::common_code(int flag) const {
         case IDA_LINIT_FAIL:
         case IDA_LSETUP_FAIL:
         case IDA_LSOLVE_FAIL:
-        case IDA_ILL_INPUT: return flag;  // the same numbers
-        default: return CV_UNRECOGNIZED_ERR;
+        case IDA_ILL_INPUT:
+            return flag;  // the same numbers
+        default:
+            return CV_UNRECOGNIZED_ERR;
     }
 }
 
@@ -301,7 +309,8 @@ std::vector<parameter_info> options() {
 }
 
 const solver_registration registered{
-    {"ida", "backward differentiation, orders 1 to 5, adaptive, for stiff and large models and algebraic variables of index 1",
+    {"ida",
+     "backward differentiation, orders 1 to 5, adaptive, for stiff and large models and algebraic variables of index 1",
      options(), [](const parameter_values& values) {
          return std::make_unique<ida_solver>(with_multistep_options(read_newton_options(values), values));
      }}};

@@ -33,26 +33,26 @@ int set_up_klu(SUNLinearSolver S, SUNMatrix A) {
 }
 
 /// SUNDIALS would order and factor from scratch, with allocations, after every restart of an integrator.
-int keep_klu(SUNLinearSolver) {
-    return SUNLS_SUCCESS;
-}
+int keep_klu(SUNLinearSolver) { return SUNLS_SUCCESS; }
 
 }  // namespace
 
 parameter_info linear_solver_option() {
-    return {"linear-solver",
-            "1",
-            "of the Newton iteration: sparse (KLU) for models that tell the structure of their Jacobian, dense, or auto",
-            0,
-            parameter_info::range::any,
-            false,
-            false,
-            {"auto", "dense", "sparse"}};
+    return {
+        "linear-solver",
+        "1",
+        "of the Newton iteration: sparse (KLU) for models that tell the structure of their Jacobian, dense, or auto",
+        0,
+        parameter_info::range::any,
+        false,
+        false,
+        {"auto", "dense", "sparse"}};
 }
 
 std::string why_not_linear(linear_solver_choice choice, const equations& model) {
     if (choice != linear_solver_choice::sparse || model.structure() || model.state_count() == 0) return {};
-    return "linear-solver: sparse needs a model that tells the structure of its Jacobian, which this one does not; take "
+    return "linear-solver: sparse needs a model that tells the structure of its Jacobian, which this one does not; "
+           "take "
            "auto or dense";
 }
 

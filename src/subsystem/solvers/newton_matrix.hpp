@@ -21,7 +21,7 @@ std::string why_not_linear(linear_solver_choice choice, const equations& model);
 /// KLU orders the columns once and keeps its pivots: factoring anew with other numbers allocates nothing. Only where the
 /// old pivots have become useless does it choose new ones, which allocates.
 class newton_matrix {
-public:
+   public:
     /// Asks the model at (t, x, u) what it offers; `like` is a vector of the size of the state.
     newton_matrix(const equations& model, linear_solver_choice choice, N_Vector like, SUNContext context, double t,
                   const double* x, const double* u);
@@ -41,7 +41,7 @@ public:
     /// Factors A once with the Jacobian at (t, x, u), a = b = 1 in the scale of the Jacobian: KLU chooses its pivots here.
     void choose_pivots(double t, const double* x, const double* u);
 
-private:
+   private:
     void make_pattern(const sparsity& s);
     double* begin_fill(SUNMatrix A) const;
     template <class Entry, class Diagonal>
@@ -54,7 +54,7 @@ private:
     std::vector<double> jacobian_;  ///< dense, or the entries of the structure
     jacobian_source dense_source_;
     sparse_jacobian_source sparse_source_;
-    std::vector<sunindextype> start_, rows_;      ///< of A: the structure and the diagonal
+    std::vector<sunindextype> start_, rows_;     ///< of A: the structure and the diagonal
     std::vector<std::size_t> place_, diagonal_;  ///< in A: of the structure's entries and of the diagonal
     matrix_handle matrix_;
     linear_solver_handle linear_solver_;

@@ -44,8 +44,8 @@ void sparse_jacobian_source::prepare(const equations& model, double t, const dou
     std::ranges::stable_sort(columns_, {}, [&](int j) { return colour[static_cast<std::size_t>(j)]; });
     groups_.assign(1, 0);
     for (std::size_t k = 1; k <= columns_.size(); ++k)
-        if (k == columns_.size() || colour[static_cast<std::size_t>(columns_[k])] !=
-                                        colour[static_cast<std::size_t>(columns_[k - 1])])
+        if (k == columns_.size() ||
+            colour[static_cast<std::size_t>(columns_[k])] != colour[static_cast<std::size_t>(columns_[k - 1])])
             groups_.push_back(static_cast<int>(k));
     x_.resize(colour.size());
     f_.resize(colour.size());

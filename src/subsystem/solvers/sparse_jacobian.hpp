@@ -14,7 +14,7 @@ std::vector<int> column_colours(const sparsity& s);
 /// The entries of df/dx in compressed columns, exact where the model offers them, else by one-sided differences, one
 /// evaluation of f for each colour.
 class sparse_jacobian_source {
-public:
+   public:
     /// `model` has a structure. Asks it once, at (t, x, u), whether it offers the entries.
     void prepare(const equations& model, double t, const double* x, const double* u);
 
@@ -24,7 +24,7 @@ public:
     /// As jacobian_source::evaluate().
     int evaluate(double t, const double* x, const double* u, const double* f, double h, double* values);
 
-private:
+   private:
     const equations* model_ = nullptr;
     const sparsity* structure_ = nullptr;
     bool exact_ = false;

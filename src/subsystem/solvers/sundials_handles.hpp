@@ -15,12 +15,8 @@ struct sundials_deleter {
     using pointer = T;
     void operator()(T object) const { destroy(object); }
 };
-inline void free_context(SUNContext context) {
-    SUNContext_Free(&context);
-}
-inline void free_linear_solver(SUNLinearSolver object) {
-    SUNLinSolFree(object);
-}
+inline void free_context(SUNContext context) { SUNContext_Free(&context); }
+inline void free_linear_solver(SUNLinearSolver object) { SUNLinSolFree(object); }
 using context_handle = std::unique_ptr<SUNContext, sundials_deleter<SUNContext, free_context>>;
 using vector_handle = std::unique_ptr<N_Vector, sundials_deleter<N_Vector, N_VDestroy>>;
 using matrix_handle = std::unique_ptr<SUNMatrix, sundials_deleter<SUNMatrix, SUNMatDestroy>>;

@@ -47,12 +47,23 @@ sundials_options read_newton_options(const parameter_values& values) {
 
 void add_multistep_options(std::vector<parameter_info>& list) {
     using range = parameter_info::range;
-    list.push_back({"restart", "1", "start anew at every macro step; makes save/restore possible", 0, range::any, false,
-                    false, {"no", "yes"}});
-    list.push_back({"stop", "1",
+    list.push_back({"restart",
+                    "1",
+                    "start anew at every macro step; makes save/restore possible",
+                    0,
+                    range::any,
+                    false,
+                    false,
+                    {"no", "yes"}});
+    list.push_back({"stop",
+                    "1",
                     "exact: a micro step ends at each macro point; over: micro steps of at most H run over it and the "
                     "outputs are interpolated",
-                    0, range::any, false, false, {"exact", "over"}});
+                    0,
+                    range::any,
+                    false,
+                    false,
+                    {"exact", "over"}});
 }
 
 sundials_options with_multistep_options(sundials_options options, const parameter_values& values) {
@@ -60,7 +71,8 @@ sundials_options with_multistep_options(sundials_options options, const paramete
     options.over = values["stop"] == 1;
     if (options.restart && options.over)
         throw std::invalid_argument(
-            "the options restart: yes and stop: over contradict each other: the one begins anew at every macro point, the "
+            "the options restart: yes and stop: over contradict each other: the one begins anew at every macro point, "
+            "the "
             "other runs over it");
     return options;
 }
@@ -152,7 +164,8 @@ void sundials_solver::warm_up(double t0, std::span<double> x) {
 }
 
 void sundials_solver::prepare_newton() {
-    newton_.emplace(*model_, options_.linear, y_.get(), context_.get(), begin_, N_VGetArrayPointer(y_.get()), u_.data());
+    newton_.emplace(*model_, options_.linear, y_.get(), context_.get(), begin_, N_VGetArrayPointer(y_.get()),
+                    u_.data());
 }
 
 void sundials_solver::memory(std::span<double> into) const {
@@ -279,7 +292,8 @@ std::string sundials_solver::why_multistep_not_saved() const {
     if (options_.restart) return {};
     if (options_.over)
         return name_ +
-               " with `stop: over` is somewhere beyond the macro point, which cannot be saved; give it `stop: exact` and "
+               " with `stop: over` is somewhere beyond the macro point, which cannot be saved; give it `stop: exact` "
+               "and "
                "`restart: yes`, or take a one-step solver (erk-5, dirk-4)";
     return name_ +
            " keeps its history across macro steps, which cannot be saved; give it the option `restart: yes`, or take a "
@@ -359,8 +373,7 @@ int sundials_solver::indicators(double t, N_Vector y, double* z, void* self_poin
 int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix A, bool reuse, double a, double b) {
     if (!reuse && !warming_up_ && n_ > 0) try {
             input_values(inputs_, t - begin_, u_.data());
-            evaluations_ +=
-                newton_->evaluate(t, N_VGetArrayPointer(y), u_.data(), N_VGetArrayPointer(fy), b / a);
+            evaluations_ += newton_->evaluate(t, N_VGetArrayPointer(y), u_.data(), N_VGetArrayPointer(fy), b / a);
         } catch (...) {
             failure_ = std::current_exception();
             return -1;
@@ -370,7 +383,8 @@ int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix 
 
 void sundials_solver::check(int flag, const char* call) const {
     if (flag < 0)
-        throw run_error(fmt::format("{}: {} failed ({}): {}", name_, call, flag_name(flag), explain(common_code(flag), options_)));
+        throw run_error(
+            fmt::format("{}: {} failed ({}): {}", name_, call, flag_name(flag), explain(common_code(flag), options_)));
 }
 
 void sundials_solver::fail(int flag, double t) {
@@ -381,7 +395,8 @@ void sundials_solver::fail(int flag, double t) {
             "{} at t = {:.9g}: the right-hand side is not finite (derivative of state {} at t = {:.9g}), also "
             "with small micro steps; the model is not defined there ({})",
             name_, t, not_finite_, not_finite_time_, flag_name(flag)));
-    throw run_error(fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(common_code(flag), options_), flag_name(flag)));
+    throw run_error(
+        fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(common_code(flag), options_), flag_name(flag)));
 }
 
 }  // namespace mdpcosim

@@ -107,14 +107,14 @@ TEST(dae, pendulum_with_its_tension) {
 /// t = 4e5 from the SUNDIALS documentation (idaRoberts_dns).
 TEST(dae, robertson) {
     for (const bool sparse : {false, true}) {
-        auto model = with_algebraic(
-            std::make_unique<function_model>(std::vector{1.0, 0.0, 0.5}, 0,
-                                             [](double, const double* x, const double*, double* f) {
-                                                 f[0] = -0.04 * x[0] + 1e4 * x[1] * x[2];
-                                                 f[1] = -f[0] - 3e7 * x[1] * x[1];
-                                                 f[2] = x[0] + x[1] + x[2] - 1;
-                                             }),
-            {2});
+        auto model =
+            with_algebraic(std::make_unique<function_model>(std::vector{1.0, 0.0, 0.5}, 0,
+                                                            [](double, const double* x, const double*, double* f) {
+                                                                f[0] = -0.04 * x[0] + 1e4 * x[1] * x[2];
+                                                                f[1] = -f[0] - 3e7 * x[1] * x[1];
+                                                                f[2] = x[0] + x[1] + x[2] - 1;
+                                                            }),
+                           {2});
         model->pattern = {{0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}};
         solver_run run(std::move(model),
                        make_solver("ida", {{"rtol", 1e-7}, {"atol", 1e-11}, {"linear-solver", sparse ? 2.0 : 1.0}}));
@@ -145,13 +145,13 @@ TEST(dae, error_follows_tolerance) {
 TEST(dae, start_values_are_made_consistent) {
     // 0 = a^3 + a - 10 has the real root 2; far guesses need damping.
     for (const double guess : {0.0, 1e3, -50.0}) {
-        auto model = with_algebraic(std::make_unique<function_model>(
-                                        std::vector{0.0, guess}, 0,
-                                        [](double, const double* x, const double*, double* f) {
-                                            f[0] = x[1];
-                                            f[1] = x[1] * x[1] * x[1] + x[1] - 10;
-                                        }),
-                                    {1});
+        auto model =
+            with_algebraic(std::make_unique<function_model>(std::vector{0.0, guess}, 0,
+                                                            [](double, const double* x, const double*, double* f) {
+                                                                f[0] = x[1];
+                                                                f[1] = x[1] * x[1] * x[1] + x[1] - 10;
+                                                            }),
+                           {1});
         solver_run run(std::move(model), make_ida(1e-8));
         EXPECT_NEAR(run.x[1], 2, 1e-9) << guess;
         run.to(1);
@@ -162,8 +162,9 @@ TEST(dae, start_values_are_made_consistent) {
 TEST(dae, inconsistent_start_values_are_explained) {
     const auto start = [](function_model::rhs f) {
         return failure_of([&] {
-            solver_run run(with_algebraic(std::make_unique<function_model>(std::vector{1.0, 1.0}, 0, std::move(f)), {1}),
-                           make_ida(1e-6));
+            solver_run run(
+                with_algebraic(std::make_unique<function_model>(std::vector{1.0, 1.0}, 0, std::move(f)), {1}),
+                make_ida(1e-6));
         });
     };
     // a^2 + 1 = 0 has no real root.
@@ -188,12 +189,13 @@ TEST(dae, inconsistent_start_values_are_explained) {
 
 TEST(dae, equations_that_lose_their_solution_fail_with_the_reason) {
     // 0 = a^2 - (1 - t): no solution after t = 1, and singular there.
-    auto model = with_algebraic(std::make_unique<function_model>(std::vector{0.0, 1.0}, 0,
-                                                                 [](double t, const double* x, const double*, double* f) {
-                                                                     f[0] = x[1];
-                                                                     f[1] = x[1] * x[1] - (1 - t);
-                                                                 }),
-                                {1});
+    auto model =
+        with_algebraic(std::make_unique<function_model>(std::vector{0.0, 1.0}, 0,
+                                                        [](double t, const double* x, const double*, double* f) {
+                                                            f[0] = x[1];
+                                                            f[1] = x[1] * x[1] - (1 - t);
+                                                        }),
+                       {1});
     solver_run run(std::move(model), make_ida(1e-6));
     run.to(0.9);
     EXPECT_NEAR(run.x[1], std::sqrt(0.1), 1e-4);

@@ -552,7 +552,8 @@ subsystem_spec circuit() {
     spec.ode.algebraic = {entry("i", "0 A", 22)};
     spec.ode.inputs = {entry("u", "0 V", 25)};
     spec.ode.equations = {entry("v", "i/C", 30), entry("i", "u - R*i - v", 31)};
-    spec.ode.outputs = {output("power", "u*i", "W"), output("charge", "C*v", "C", 41), output("loss", "R*i^2", "W", 42)};
+    spec.ode.outputs = {output("power", "u*i", "W"), output("charge", "C*v", "C", 41),
+                        output("loss", "R*i^2", "W", 42)};
     return spec;
 }
 

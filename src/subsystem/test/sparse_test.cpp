@@ -36,7 +36,8 @@ struct random_model {
     template <class Use>
     void each(Use use) const {
         for (std::size_t j = 0; j + 1 < structure.start.size(); ++j)
-            for (auto k = static_cast<std::size_t>(structure.start[j]); k < static_cast<std::size_t>(structure.start[j + 1]); ++k)
+            for (auto k = static_cast<std::size_t>(structure.start[j]);
+                 k < static_cast<std::size_t>(structure.start[j + 1]); ++k)
                 use(static_cast<std::size_t>(structure.rows[k]), j, k);
     }
 
@@ -45,7 +46,9 @@ struct random_model {
         auto model = std::make_unique<function_model>(
             std::vector<double>(n, 0.3), 0, [*this, n, decay](double, const double* x, const double*, double* f) {
                 for (std::size_t i = 0; i < n; ++i) f[i] = -decay * x[i] * static_cast<double>(i % 3);
-                each([&](std::size_t i, std::size_t j, std::size_t k) { f[i] += a[k] * std::sin(x[j]) + a[k] * a[k] * x[j]; });
+                each([&](std::size_t i, std::size_t j, std::size_t k) {
+                    f[i] += a[k] * std::sin(x[j]) + a[k] * a[k] * x[j];
+                });
             });
         model->pattern = structure;
         if (exact)

@@ -33,7 +33,8 @@ outcome drive(const std::string& name, double over, double tolerance, double H, 
     const int n = static_cast<int>(std::lround(2 / H));
     for (int k = 0; k < n; ++k) {
         const double phase = 4 * k * H;
-        const double a = std::sin(phase), b = degree > 0 ? 4 * std::cos(phase) : 0, c = degree > 1 ? -8 * std::sin(phase) : 0;
+        const double a = std::sin(phase), b = degree > 0 ? 4 * std::cos(phase) : 0,
+                     c = degree > 1 ? -8 * std::sin(phase) : 0;
         run.inputs[0] = constant(a);
         run.inputs[0].c[1] = b;
         run.inputs[0].c[2] = c;
@@ -51,7 +52,8 @@ outcome drive(const std::string& name, double over, double tolerance, double H, 
 /// steps. The tolerance leaves one micro step of size H per macro step, so that nothing else is seen.
 TEST_P(stop_over, converges_with_the_macro_step) {
     for (const int degree : {0, 1}) {
-        const double coarse = drive(GetParam(), 1, 1e-3, 0.01, degree).error, fine = drive(GetParam(), 1, 1e-3, 0.0025, degree).error;
+        const double coarse = drive(GetParam(), 1, 1e-3, 0.01, degree).error,
+                     fine = drive(GetParam(), 1, 1e-3, 0.0025, degree).error;
         const double order = std::log2(coarse / fine) / 2;
         EXPECT_GT(order, degree + 0.7) << degree;
         EXPECT_LT(order, degree + 1.3) << degree;
