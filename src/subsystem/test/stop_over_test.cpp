@@ -70,6 +70,11 @@ TEST_P(stop_over, takes_fewer_micro_steps_where_the_inputs_jump_little) {
     EXPECT_LT(2 * drive(GetParam(), 1, 1e-6, 0.02, 2).steps, drive(GetParam(), 0, 1e-6, 0.02, 2).steps);
 }
 
+TEST(stop_over_bdf, takes_more_micro_steps_where_the_inputs_jump_much) {
+    for (const char* name : {"cvode-bdf", "ida"})
+        EXPECT_GT(drive(name, 1, 1e-6, 0.02, 0).steps, drive(name, 0, 1e-6, 0.02, 0).steps) << name;
+}
+
 TEST_P(stop_over, micro_steps_are_not_larger_than_the_macro_step) {
     solver_run run(oscillator(), make_solver(GetParam(), {{"stop", 1}, {"rtol", 0.1}, {"atol", 0.1}}));
     run.to(10, 1000);
