@@ -124,8 +124,9 @@ subsystems:
     ode:
       parameters: {J: 0.12 kg.m2, d: $half}
       states: {phi: 0 rad, w: 3000 rpm}
+      algebraic: {heat: 0 W}
       inputs: {tau: 0 N.m}
-      equations: {phi: w, w: (tau - d*w)/J}
+      equations: {phi: w, w: (tau - d*w)/J, heat: d*w^2 - heat}
       outputs: {power: {value: tau*w, unit: W}, twice: 2*w, one: 1}
       events: [{when: w - 400, direction: rising, set: {w: 0.5*w}}, {when: phi, set: {phi: 0}}]
     set: {J: 0.13 kg.m2}

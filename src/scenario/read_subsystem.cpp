@@ -81,6 +81,7 @@ ode_spec read_ode(const yaml_node& node, const let_table& let, const std::string
     };
     ode.parameters = settings("parameters", "parameters");
     ode.states = settings("states", "states");
+    ode.algebraic = settings("algebraic", "algebraic variables");
     ode.inputs = settings("inputs", "inputs");
     ode.equations = settings("equations", "equations");
     ode.outputs = read_ode_outputs(map.find("outputs"), let, object);

@@ -75,8 +75,9 @@ struct ode_event {
 struct ode_spec {
     std::vector<setting> parameters;  ///< value with unit
     std::vector<setting> states;      ///< initial value with unit
+    std::vector<setting> algebraic;   ///< algebraic variables: a first guess with unit
     std::vector<setting> inputs;      ///< start value with unit
-    std::vector<setting> equations;   ///< state -> right-hand side
+    std::vector<setting> equations;   ///< state -> right-hand side; algebraic variable -> what must be zero
     std::vector<ode_output> outputs;
     std::vector<ode_event> events;
     std::map<std::string, double> lets;  ///< `$name` inside expressions, in SI

@@ -59,6 +59,7 @@ void write_ode(std::string& out, const ode_spec& ode) {
     out += "    ode:\n";
     write_block(out, "parameters", ode.parameters, 6);
     write_block(out, "states", ode.states, 6);
+    write_block(out, "algebraic", ode.algebraic, 6);
     write_block(out, "inputs", ode.inputs, 6);
     write_block(out, "equations", ode.equations, 6);
     if (!ode.outputs.empty()) out += "      outputs:\n";

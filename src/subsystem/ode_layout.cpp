@@ -55,19 +55,19 @@ class layout_builder {
         variable.unit = unit;
         variable.description = description;
         variable.slot = static_cast<int>(layout_.formulas.size());
-        for (const auto& v : variables_of(formula))
-            if (v.bank == ode_model::input_bank) variable.direct.push_back(v.index);
+        variable.direct = model_.direct_inputs(formula);
         layout_.description.outputs.push_back(variable);
         layout_.formulas.push_back(formula);
         numbers_.push_back(numbering_.number_of(formula));
         return variable.slot;
     }
 
-    /// The slot of dy/dt = y_t + sum of y_xi f_i; -1 when y depends on an input, whose rate is not known.
+    /// The slot of dy/dt = y_t + sum of y_xi f_i; -1 when y depends on an input or an algebraic variable, whose rates are
+    /// not known.
     int rate_of(int slot) {
         const auto at = static_cast<std::size_t>(slot);
         if (const int known = layout_.description.outputs[at].rate_slot; known >= 0) return known;
-        if (!layout_.description.outputs[at].direct.empty()) return -1;
+        if (!layout_.description.outputs[at].direct.empty() || model_.has_algebraic(layout_.formulas[at])) return -1;
         const expression rate = derivative(layout_.formulas[at], [this](variable_id v) {
             return v.bank == ode_model::time_bank ? expression(1.0)
                                                   : model_.derivatives[static_cast<std::size_t>(v.index)];
@@ -78,7 +78,7 @@ class layout_builder {
         if (found < 0) found = add_output(fmt::format("der({})", name), unit, fmt::format("rate of {}", name), rate);
         auto& output = layout_.description.outputs[at];
         output.rate_slot = found;
-        output.rate_needs_input = depends_on_bank(rate, ode_model::input_bank);
+        output.rate_needs_input = !model_.direct_inputs(rate).empty();
         return found;
     }
 
