@@ -150,10 +150,9 @@ std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
     if (spec.kind == source_kind::plugin) return make_plugin_subsystem(spec, [&] { return make_solver(spec); });
     if (is_sampled(spec)) return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec));
-    auto integrator = make_solver(spec);
     auto model = make_equations(spec);
     try {
-        return make_native_subsystem(std::move(model), std::move(integrator));
+        return make_native_subsystem(std::move(model), make_solver(spec));
     } catch (const std::invalid_argument& problem) {
         throw user_error(spec.solver.name.empty() ? spec.where : spec.solver.name.where,
                          fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(spec).name,
