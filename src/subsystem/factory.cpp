@@ -99,7 +99,7 @@ constexpr double most_delayed_samples = 1000;
 
 std::vector<setting> complete(const std::vector<parameter_info>& infos, std::vector<setting> given) {
     for (const auto& info : infos) {
-        const bool present = std::any_of(given.begin(), given.end(), [&](const auto& s) { return s.name == info.name; });
+        const bool present = std::any_of(given.begin(), given.end(), [&](const auto& s) { return info.is_called(s.name); });
         setting missing;
         if (!present && default_setting(info, missing)) given.push_back(std::move(missing));
     }
