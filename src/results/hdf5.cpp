@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <string>
@@ -43,6 +44,8 @@ public:
         : path_(std::move(path)) {
         // A file that could not be written must not be tried again when the process ends; failures are told by our own messages.
         H5dont_atexit();
+        // The library would keep what tens of thousands of datasets needed while they were made.
+        H5set_free_list_limits(0, 0, 0, 0, 0, 0);
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
         names_.emplace_back("time");
         units_.emplace_back("s");
@@ -54,6 +57,7 @@ public:
         const auto first = static_cast<std::int64_t>(first_size / names_.size());
         capacity_ = static_cast<hsize_t>(std::clamp<std::int64_t>(first, 1, std::max<std::int64_t>(most_rows, 1)));
         create(path_, capacity_);
+        ::malloc_trim(0);
     }
 
     void write(std::span<const double> values, std::size_t row_length) override {
