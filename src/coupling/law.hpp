@@ -38,6 +38,8 @@ public:
 
     virtual bool needs_velocity() const { return false; }
     virtual bool has_rate() const { return !needs_velocity(); }
+    /// From now on the law as the macro step tends to zero, for integrating the coupled system as one. Called before start().
+    virtual void use_limit() {}
     /// Called once before the first evaluate(), with q at the start of the run.
     virtual void start(double /*q*/) {}
     /// Throws law_failure where the law has no answer (an iteration that does not converge).

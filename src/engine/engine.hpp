@@ -12,9 +12,10 @@
 namespace mdpcosim {
 
 struct run_options {
-    std::filesystem::path out;  ///< empty: `<scenario>.out` beside the working folder
+    std::filesystem::path out;  ///< empty: `<scenario>.out`, of a reference `<scenario>.reference.out`
     int workers = 0;            ///< 0: one per core
     bool quiet = false;         ///< no progress
+    bool monolithic = false;    ///< the reference: the scenario as one system, no co-simulation
     const std::atomic<bool>* interrupt = nullptr;  ///< set by Ctrl-C: the run ends after the present macro step
 };
 

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <limits>
+#include <optional>
 
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "engine/reference_run.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
 #include "results/run_folder.hpp"
@@ -18,25 +20,27 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
-std::filesystem::path default_folder(const scenario& s) {
+std::filesystem::path default_folder(const scenario& s, bool monolithic) {
     // examples/two-mass/scenario.yaml is better known by its folder's name.
     std::string name = s.path.stem().string();
     const std::string parent = std::filesystem::absolute(s.path).parent_path().filename().string();
     if (name == "scenario" && !parent.empty()) name = parent;
-    return name + ".out";
+    // The reference stands beside the co-simulation that is compared with it.
+    return name + (monolithic ? ".reference.out" : ".out");
 }
 
 /// What is known before the run; the scenario, which can be large, is then no longer needed.
-run_summary describe_before(const scenario& full, const run_folder& folder, const assembly& a) {
+run_summary describe_before(const scenario& full, const run_folder& folder, const assembly& a, bool monolithic) {
     run_summary summary;
     summary.scenario = full.path.string();
     summary.folder = folder.path().string();
-    summary.method = full.method.value;
+    summary.method = monolithic ? monolithic_method : full.method.value;
     summary.start = full.time.start;
     summary.end = full.time.end;
     summary.step = full.time.step;
     summary.reached = full.time.start;
     summary.notes = a.notes;
+    if (monolithic) return summary;
     for (const auto& spec : full.subsystems) {
         summary.subsystems.emplace_back();
         summary.subsystems.back().name = spec.name;
@@ -45,7 +49,7 @@ run_summary describe_before(const scenario& full, const run_folder& folder, cons
     return summary;
 }
 
-void describe_after(run_summary& summary, const assembly& a, const coupling_range& range) {
+void describe_subsystems(run_summary& summary, const assembly& a) {
     const transport& subsystems = *a.system.subsystems;
     summary.workers = subsystems.workers();
     summary.parallel_steps = subsystems.parallel_steps();
@@ -62,9 +66,13 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_rang
         entry.seconds_per_step = cost.seconds_per_step;
         entry.worker = cost.worker;
     }
+}
+
+void describe_connections(run_summary& summary, const assembly& a, const coupling_range& range) {
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (a.channels[c].is_signal) continue;
-        summary.connections.push_back({a.channels[c].name, a.channels[c].law_name, a.channels[c].extrapolation, range.low[c], range.high[c],
+        const std::string extrapolation = summary.method == monolithic_method ? "none" : a.channels[c].extrapolation;
+        summary.connections.push_back({a.channels[c].name, a.channels[c].law_name, extrapolation, range.low[c], range.high[c],
                                        a.system.u[c], a.channels[c].unit});
     }
 }
@@ -75,11 +83,15 @@ run_summary run(scenario s, const run_options& options) {
     const auto begin = clock::now();
     const std::unique_ptr<method> how = make_method(s);
     assembly a = assemble(s, options.workers);
-    how->check(a.system);
-    const run_folder folder(options.out.empty() ? default_folder(s) : options.out);
+    std::optional<reference_run> reference;
+    if (options.monolithic)
+        reference.emplace(s, a);
+    else
+        how->check(a.system);
+    const run_folder folder(options.out.empty() ? default_folder(s, options.monolithic) : options.out);
     s = resolved(s, a);
     folder.write("scenario.yaml", write_scenario(s));
-    run_summary summary = describe_before(s, folder, a);
+    run_summary summary = describe_before(s, folder, a, options.monolithic);
     const time_spec time = s.time;
     const auto record_every = s.record.every;
     s = {};
@@ -94,11 +106,15 @@ run_summary run(scenario s, const run_options& options) {
     progress shown(progress::fitting(options.quiet), time.start, time.end);
     auto loop_begin = clock::now();
     try {
-        a.system.initialise(time.start);
+        if (!reference) a.system.initialise(time.start);
         summary.setup_seconds = seconds_since(begin);
         loop_begin = clock::now();
-        run_macro_loop(a.system, *how, time_grid(time.start, time.end, time.step), {&rows, record_every, &shown, &range, options.interrupt},
-                       result);
+        const time_grid grid(time.start, time.end, time.step);
+        const loop_observers observers{&rows, record_every, &shown, &range, options.interrupt};
+        if (reference)
+            reference->run(a, grid, observers, result);
+        else
+            run_macro_loop(a.system, *how, grid, observers, result);
         if (result.interrupted) {
             summary.status = "interrupted";
             summary.message = fmt::format("interrupted at t = {} s", result.reached);
@@ -113,7 +129,11 @@ run_summary run(scenario s, const run_options& options) {
     summary.reached = result.reached;
     summary.steps = result.steps;
     summary.rows = rows.rows();
-    describe_after(summary, a, range);
+    if (reference)
+        reference->describe(summary);
+    else
+        describe_subsystems(summary, a);
+    describe_connections(summary, a, range);
     folder.write("summary.json", to_json(summary));
     return summary;
 }

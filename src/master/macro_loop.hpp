@@ -1,36 +1,10 @@
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <functional>
-#include <optional>
-
 #include "core/time_grid.hpp"
 #include "master/method.hpp"
-#include "results/progress.hpp"
-#include "results/recorder.hpp"
+#include "results/observers.hpp"
 
 namespace mdpcosim {
-
-/// Smallest and largest value of every coupling variable at the macro points.
-struct coupling_range {
-    std::vector<double> low, high;
-};
-
-struct loop_result {
-    double reached = 0;
-    std::int64_t steps = 0;
-    bool interrupted = false;
-};
-
-/// What looks on while the loop runs. Nothing here can change the solution.
-struct loop_observers {
-    recorder* rows = nullptr;
-    std::optional<double> record_every;  ///< absent: every macro step
-    progress* shown = nullptr;
-    coupling_range* range = nullptr;
-    const std::atomic<bool>* interrupt = nullptr;
-};
 
 /// Runs the macro steps of an initialised system. `result` is kept up to date, so that it holds how far the run came when a
 /// subsystem's failure leaves as an exception. Allocates nothing.

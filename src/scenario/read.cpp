@@ -28,6 +28,19 @@ std::vector<std::string> keys(const yaml_node* map) {
     return names;
 }
 
+/// An option of the solver that stands in `owner` as a map or as a name alone.
+yaml_node& solver_option(yaml_node& owner, const std::string& option, const location& where) {
+    yaml_node& solver = entry(owner, "solver", where);
+    if (solver.kind == yaml_node::type::scalar) {
+        yaml_node map;
+        map.kind = yaml_node::type::map;
+        map.where = solver.where;
+        map.entries.emplace_back(yaml_key{"name", solver.where}, solver);
+        solver = std::move(map);
+    }
+    return entry(solver, option, where);
+}
+
 /// Where a setting from the command line belongs in the file: `let`, a subsystem's parameter or solver option, a
 /// connection's parameter, or a top-level section.
 yaml_node& target_of(yaml_node& root, const scenario_override& change, const location& where) {
@@ -45,22 +58,17 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     if (object == "time" || object == "record") return entry(entry(root, object, where), rest, where);
     yaml_node* subsystems = root.find("subsystems");
     if (yaml_node* found = subsystems == nullptr ? nullptr : subsystems->find(object)) {
-        if (rest.starts_with("solver.")) {
-            yaml_node& solver = entry(*found, "solver", where);
-            if (solver.kind == yaml_node::type::scalar) {
-                yaml_node map;
-                map.kind = yaml_node::type::map;
-                map.where = solver.where;
-                map.entries.emplace_back(yaml_key{"name", solver.where}, solver);
-                solver = std::move(map);
-            }
-            return entry(solver, rest.substr(7), where);
-        }
+        if (rest.starts_with("solver.")) return solver_option(*found, rest.substr(7), where);
         if (rest == "solver" || rest == "input-degree") return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }
     yaml_node* connections = root.find("connections");
     if (yaml_node* found = connections == nullptr ? nullptr : connections->find(object)) return entry(*found, rest, where);
+    // After the objects: 'reference' is a good name for a subsystem, too.
+    if (object == "reference") {
+        yaml_node& reference = entry(root, object, where);
+        return rest.starts_with("solver.") ? solver_option(reference, rest.substr(7), where) : entry(reference, rest, where);
+    }
     std::vector<std::string> names = keys(subsystems);
     const auto more = keys(connections);
     names.insert(names.end(), more.begin(), more.end());
@@ -123,6 +131,16 @@ record_spec read_record(const yaml_node* node, const let_table& let) {
     return record;
 }
 
+reference_spec read_reference(const yaml_node* node, const let_table& let) {
+    reference_spec reference;
+    if (node == nullptr) return reference;
+    map_reader map(*node, let, "reference");
+    reference.where = node->where;
+    reference.solver = read_solver(map.find("solver"), let, "reference: solver");
+    map.finish();
+    return reference;
+}
+
 /// One name, one object: subsystems, connections and named signals share the addresses of results and messages.
 void check_unique(const scenario& s) {
     std::unordered_map<std::string, const char*> seen;
@@ -158,6 +176,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     const yaml_node* connections = map.find("connections");
     const yaml_node* signals = map.find("signals");
     s.record = read_record(map.find("record"), let);
+    s.reference = read_reference(map.find("reference"), let);
     map.finish();
 
     s.time = read_time(time_node == nullptr ? map.need("time") : *time_node, let);

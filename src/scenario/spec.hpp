@@ -136,6 +136,12 @@ struct record_spec {
     std::vector<text> only;       ///< address patterns with `*`; empty: everything
 };
 
+/// `reference:`, how `--monolithic` integrates the scenario as one system.
+struct reference_spec {
+    location where;
+    solver_spec solver;
+};
+
 struct scenario {
     std::filesystem::path path;
     time_spec time;
@@ -145,6 +151,7 @@ struct scenario {
     std::vector<connection_spec> connections;
     std::vector<signal_spec> signals;
     record_spec record;
+    reference_spec reference;
     std::vector<setting> let;  ///< as written, for the record
 };
 

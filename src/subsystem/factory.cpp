@@ -25,16 +25,17 @@ const model_info& known_model(const subsystem_spec& spec) {
                                                     did_you_mean(spec.source.value, models.names())));
 }
 
-const solver_info& known_solver(const subsystem_spec& spec) {
+const solver_info& known_solver(const solver_spec& spec, const std::string& owner) {
     const auto& solvers = solver_registry::instance();
-    const text& name = spec.solver.name;
+    const text& name = spec.name;
     if (const solver_info* info = solvers.find(name.empty() ? default_solver : name.value)) return *info;
-    throw user_error(name.where, fmt::format("subsystem '{}': solver '{}' does not exist. Solvers: {}.{}", spec.name, name.value,
+    throw user_error(name.where, fmt::format("{}: solver '{}' does not exist. Solvers: {}.{}", owner, name.value,
                                              name_list(solvers.names()), did_you_mean(name.value, solvers.names())));
 }
 
-std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
-    if (spec.kind == source_kind::ode) return make_ode_equations(spec);
+std::string owner_of(const subsystem_spec& spec) { return fmt::format("subsystem '{}'", spec.name); }
+
+std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
     const model_info& model = known_model(spec);
     const std::string owner = fmt::format("subsystem '{}' (model {})", spec.name, model.name);
     const parameter_values values = resolve_parameters(model.parameters, spec.set, spec.where, owner);
@@ -68,12 +69,35 @@ bool default_setting(const parameter_info& info, setting& result) {
     return true;
 }
 
+std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
+    switch (spec.kind) {
+        case source_kind::model: return make_model(spec);
+        case source_kind::ode: return make_ode_equations(spec);
+        case source_kind::file: return make_file_equations(spec);
+    }
+    throw user_error(spec.where,
+                     fmt::format("{} ({}) brings its own solver and shows no equations, so that it cannot be part of one system of "
+                                 "equations (--monolithic). Run the scenario as a co-simulation with a small macro step instead.",
+                                 owner_of(spec), spec.source.value));
+}
+
+std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner) {
+    const solver_info& info = known_solver(spec, owner);
+    return info.make(resolve_parameters(info.options, spec.options, where, fmt::format("{}: solver {}", owner, info.name)));
+}
+
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
-    const solver_info& integrator = known_solver(spec);
-    const parameter_values options = resolve_parameters(integrator.options, spec.solver.options, spec.where,
-                                                        fmt::format("subsystem '{}': solver {}", spec.name, integrator.name));
-    return make_native_subsystem(make_equations(spec), integrator.make(options));
+    std::unique_ptr<solver> integrator = make_solver(spec.solver, spec.where, owner_of(spec));
+    return make_native_subsystem(make_equations(spec), std::move(integrator));
+}
+
+solver_spec with_defaults(const solver_spec& spec, const std::string& owner) {
+    const solver_info& info = known_solver(spec, owner);
+    solver_spec full = spec;
+    full.name.value = info.name;
+    full.options = complete(info.options, spec.options);
+    return full;
 }
 
 subsystem_spec with_defaults(const subsystem_spec& spec) {
@@ -83,9 +107,7 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
         if (full.file.outside.empty()) full.file.outside.value = "hold";
         return full;
     }
-    const solver_info& integrator = known_solver(spec);
-    full.solver.name.value = integrator.name;
-    full.solver.options = complete(integrator.options, spec.solver.options);
+    full.solver = with_defaults(spec.solver, owner_of(spec));
     if (spec.kind == source_kind::model) full.set = complete(known_model(spec).parameters, spec.set);
     return full;
 }

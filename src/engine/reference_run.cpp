@@ -1,0 +1,51 @@
+#include "engine/reference_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "subsystem/factory.hpp"
+
+namespace mdpcosim {
+
+reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.subsystems.size()) {
+    const transport& subsystems = *a.system.subsystems;
+    for (std::size_t i = 0; i < subsystems_; ++i)
+        parts_.subsystems.push_back({s.subsystems[i].name, make_equations(s.subsystems[i]),
+                                     subsystems.input_offset(subsystem_index(i)),
+                                     subsystems.output_offset(subsystem_index(i))});
+    for (const auto& e : a.system.at_each_step) parts_.order.push_back({e.subsystem, e.channels});
+    parts_.coupling = std::move(a.system.coupling);
+    const solver_spec chosen = reference_solver(s.reference);
+    solver_name_ = chosen.name.value;
+    integrator_ = make_solver(chosen, s.reference.where, "reference");
+}
+
+void reference_run::run(assembly& a, const time_grid& grid, const loop_observers& observers, loop_result& result) {
+    auto equations = std::make_unique<composite_equations>(std::move(parts_), grid.start(), observers.interrupt);
+    whole_ = std::make_unique<monolithic_run>(std::move(equations), std::move(integrator_));
+    const auto keep = [&] { std::ranges::copy(whole_->coupling_variables(), a.system.u.begin()); };
+    try {
+        whole_->run(grid, observers, result);
+    } catch (const run_error& problem) {
+        keep();
+        throw run_error(fmt::format("reference: {}", problem.what()));
+    }
+    keep();
+}
+
+void reference_run::describe(run_summary& summary) const {
+    run_summary::subsystem& entry = summary.subsystems.emplace_back();
+    entry.name = "reference";
+    entry.type = fmt::format("{} subsystem{} as one", subsystems_, subsystems_ == 1 ? "" : "s");
+    entry.solver = solver_name_;
+    if (!whole_) return;  // failed before the first step
+    entry.type += fmt::format(", {} states", whole_->states());
+    const subsystem_statistics st = whole_->statistics();
+    entry.micro_steps = st.micro_steps;
+    entry.evaluations = st.evaluations;
+    entry.rejected = st.rejected;
+    entry.events = st.events;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+
+#include "engine/assembly.hpp"
+#include "reference/monolithic.hpp"
+#include "results/observers.hpp"
+#include "results/summary.hpp"
+
+namespace mdpcosim {
+
+/// The run of an assembled scenario as one system. Takes the network out of the assembly; columns, names and reports stay.
+class reference_run {
+   public:
+    /// Makes the equations and the solver; what the user must mend leaves as user_error.
+    reference_run(const scenario& s, assembly& a);
+
+    /// As run_macro_loop(). At the end, however it comes, system.u of the assembly holds the last coupling variables.
+    void run(assembly& a, const time_grid& grid, const loop_observers& observers, loop_result& result);
+
+    /// One entry for the one solver.
+    void describe(run_summary& summary) const;
+
+   private:
+    composite_parts parts_;
+    std::size_t subsystems_;
+    std::string solver_name_;
+    std::unique_ptr<solver> integrator_;
+    std::unique_ptr<monolithic_run> whole_;
+};
+
+}  // namespace mdpcosim
