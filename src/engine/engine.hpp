@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "results/compare.hpp"
 #include "results/summary.hpp"
 #include "scenario/read.hpp"
 
@@ -27,6 +28,10 @@ run_summary run(scenario s, const run_options& options);
 /// The coupled system as text: subsystems, ports with kind, causality, units and signs, connections, effective degrees,
 /// what will be recorded. Throws user_error as run() would.
 std::string check(const scenario& s);
+
+/// Errors of results A against results B, each the folder of a run or a CSV file; `only` are patterns with `*`. Throws
+/// user_error where a file is missing or unreadable or nothing is common.
+comparison compare(const std::filesystem::path& a, const std::filesystem::path& b, const std::vector<std::string>& only = {});
 
 /// What exists, for `mdpcosim list`: models, laws, joints, extrapolations, methods, solvers.
 std::vector<std::string> list_topics();

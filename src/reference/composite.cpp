@@ -107,8 +107,7 @@ std::string composite_equations::state_name(int state) const {
 }
 
 std::string composite_equations::output_name(std::size_t slot) const {
-    if (slot >= y_.size())
-        return fmt::format("u of connection '{}'", coupling_.name(channel_index(slot - y_.size())));
+    if (slot >= y_.size()) return fmt::format("u of connection '{}'", coupling_.name(channel_index(slot - y_.size())));
     for (const auto& p : places_)
         for (const auto& v : p.model->describe().outputs) {
             const int local = static_cast<int>(slot) - static_cast<int>(p.output);

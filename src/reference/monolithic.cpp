@@ -49,7 +49,8 @@ void monolithic_run::run(const time_grid& grid, const loop_observers& observers,
             result.reached = t;
             look(t, observers);
             // Between the rows the equations look at the same flag.
-            if (n < grid.steps() && observers.interrupt != nullptr && observers.interrupt->load(std::memory_order_relaxed))
+            if (n < grid.steps() && observers.interrupt != nullptr &&
+                observers.interrupt->load(std::memory_order_relaxed))
                 throw composite_interrupted();
             if (!pace.due(row)) continue;
             pace.looked(row);
