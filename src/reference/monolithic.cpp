@@ -20,8 +20,8 @@ solver_spec reference_solver(const reference_spec& spec) {
         if (known && std::none_of(chosen.options.begin(), chosen.options.end(), named))
             chosen.options.push_back({option, {}, {{value, {}}}, false});
     };
-    add("rtol", "1e-10");
-    add("atol", "1e-12");
+    add("rtol", "1e-12");
+    add("atol", "1e-15");
     add("max-steps", "10000000");
     return with_defaults(chosen, "reference");
 }

@@ -27,6 +27,8 @@ struct pair_info {
     bool last_stage_misleads = false;
 };
 
+constexpr int interpolated_order = 4;  ///< embedded order up to which ARKODE's interpolant is as good as the steps
+
 constexpr pair_info pairs[] = {
     {"erk-2", "Heun-Euler 2(1), adaptive", ARKODE_HEUN_EULER_2_1_2, ARKODE_DIRK_NONE, 1, true},
     {"erk-3", "Bogacki-Shampine 3(2), adaptive", ARKODE_BOGACKI_SHAMPINE_4_2_3, ARKODE_DIRK_NONE, 2, false},
@@ -98,6 +100,7 @@ class arkode_solver final : public sundials_solver {
     void create_implicit(double t0);
     void start(double t) override;
     int run(double stop, double& t) override;
+    int sharpen_root(double stop, double& t);
     void find_roots(int* found) override { check(call_.root_info(memory_, found), "root_info"); }
     std::string flag_name(int flag) const override;
     subsystem_statistics counters() const override;
@@ -174,7 +177,30 @@ void arkode_solver::start(double t) {
 int arkode_solver::run(double stop, double& t) {
     check(call_.set_stop_time(memory_, stop), "SetStopTime");
     check(call_.set_max_steps(memory_, static_cast<long>(steps_left(t))), "SetMaxNumSteps");
-    return call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
+    const int flag = call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
+    return flag == ARK_ROOT_RETURN && pair_.p > interpolated_order ? sharpen_root(stop, t) : flag;
+}
+
+/// The state at a root comes from ARKODE's interpolant of degree 5, whose error over the long steps of a high order is far
+/// above the tolerance. The step is taken again so that it ends just behind the root: near the ends of a step the
+/// interpolant is as good as the step itself.
+int arkode_solver::sharpen_root(double stop, double& t) {
+    constexpr double near = 1e-3;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+        double h = 0, end = 0;
+        check(ERKStepGetLastStep(memory_, &h), "GetLastStep");
+        check(ERKStepGetCurrentTime(memory_, &end), "GetCurrentTime");
+        const double begin = end - h;
+        if (end - t <= near * h || t - begin <= near * h) break;
+        check(ERKStepGetDky(memory_, begin, 0, y_.get()), "GetDky");
+        check(call_.reset(memory_, begin, y_.get()), "Reset");
+        check(call_.set_initial_step(memory_, t - begin + near / 2 * h), "SetInitStep");
+        check(call_.set_stop_time(memory_, stop), "SetStopTime");
+        t = begin;
+        const int flag = call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
+        if (flag != ARK_ROOT_RETURN) return flag;
+    }
+    return ARK_ROOT_RETURN;
 }
 
 std::string arkode_solver::flag_name(int flag) const {
