@@ -101,7 +101,8 @@ double sampled_curves::next_break(double t) const {
     // evaluate() forgives rounding errors of t, so that it changes rows a little beside the row's time: search for where.
     double width = 32 * std::numeric_limits<double>::epsilon() * (std::abs(row_time) + std::abs(shift));
     double before = t, after = row_time + shift;
-    for (; place(after) <= here; width *= 2) after = std::max(row_time + shift + width, std::nextafter(after, infinite));
+    for (; place(after) <= here; width *= 2)
+        after = std::max(row_time + shift + width, std::nextafter(after, infinite));
     before = std::max(before, row_time + shift - width);
     if (place(before) > here) before = t;
     while (true) {

@@ -140,9 +140,9 @@ composite_parts two_masses(double k, double c, double d, double bounce = 0) {
     composite_parts parts;
     add_part(parts, "a", std::make_unique<mass>(k, 1, 0, bounce));
     add_part(parts, "b", std::make_unique<mass>(k, -0.5, 2));
-    const auto channel =
-        parts.coupling.add_channel("spring", std::make_unique<linear_law>(c, d),
-                                   {{output_slot(0), output_slot(1), 1}, {output_slot(3), output_slot(4), -1}}, any_rule());
+    const auto channel = parts.coupling.add_channel(
+        "spring", std::make_unique<linear_law>(c, d),
+        {{output_slot(0), output_slot(1), 1}, {output_slot(3), output_slot(4), -1}}, any_rule());
     parts.coupling.add_delivery(input_slot(0), 0, {channel, -1});
     parts.coupling.add_delivery(input_slot(1), 0, {channel, 1});
     parts.coupling.finish(vec{0, 0});
@@ -253,10 +253,10 @@ TEST(composite, state_events_reach_their_subsystem) {
 TEST(composite, time_events_stop_the_solver) {
     composite_parts parts;
     add_part(parts, "force",
-             std::make_unique<algebraic>(0, [](double t, const double*) { return t < 1 ? 1.0 : -3.0; }, 1.0));
+             std::make_unique<algebraic>(
+                 0, [](double t, const double*) { return t < 1 ? 1.0 : -3.0; }, 1.0));
     add_part(parts, "mass", std::make_unique<mass>(0, 0, 0));
-    const auto channel =
-        parts.coupling.add_channel("F", nullptr, {{output_slot(0), output_slot(), 1}}, any_rule());
+    const auto channel = parts.coupling.add_channel("F", nullptr, {{output_slot(0), output_slot(), 1}}, any_rule());
     parts.coupling.add_delivery(input_slot(0), 0, {channel, 1});
     parts.coupling.finish(vec{0});
     auto whole = std::make_unique<composite_equations>(std::move(parts), 0);
@@ -310,8 +310,7 @@ TEST(composite, a_state_that_is_not_finite_is_named) {
     composite_parts parts;
     add_part(parts, "a", std::make_unique<mass>(1, 3, 0));
     add_part(parts, "root", std::make_unique<algebraic>(0, [](double t, const double*) { return std::sqrt(0.5 - t); }));
-    const auto channel =
-        parts.coupling.add_channel("F", nullptr, {{output_slot(3), output_slot(), 1}}, any_rule());
+    const auto channel = parts.coupling.add_channel("F", nullptr, {{output_slot(3), output_slot(), 1}}, any_rule());
     parts.coupling.add_delivery(input_slot(0), 0, {channel, 1});
     parts.coupling.finish(vec{0});
     monolithic_run run(std::make_unique<composite_equations>(std::move(parts), 0), reference_integrator(1e-9));

@@ -13,7 +13,8 @@ namespace {
 using curves = sampled_curves;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-curves made(std::vector<double> time, std::vector<double> values, curves::interpolation between, curves::outside beyond) {
+curves made(std::vector<double> time, std::vector<double> values, curves::interpolation between,
+            curves::outside beyond) {
     return curves({{"y"}, {"1"}, std::move(time), std::move(values)}, between, beyond);
 }
 
@@ -78,7 +79,8 @@ TEST(equations_of_subsystems, what_shows_none_is_refused_by_name) {
         make_equations(spec);
         FAIL() << "no failure";
     } catch (const user_error& problem) {
-        EXPECT_NE(std::string(problem.what()).find("subsystem 'engine' (Engine.fmu) brings its own solver"), std::string::npos)
+        EXPECT_NE(std::string(problem.what()).find("subsystem 'engine' (Engine.fmu) brings its own solver"),
+                  std::string::npos)
             << problem.what();
     }
 }
