@@ -11,6 +11,7 @@
 
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
 
@@ -39,8 +40,6 @@ class running_chain {
           method_(make_method(scenario_)),
           file_(std::filesystem::temp_directory_path() / fmt::format("mdpcosim_bench_{}.csv", ::getpid())),
           rows_(assembly_.columns, make_csv_sink(file_, assembly_.columns)) {
-        range_.low.assign(assembly_.channels.size(), 0.0);
-        range_.high = range_.low;
         assembly_.system.initialise(0);
         run(200);
     }
@@ -50,7 +49,7 @@ class running_chain {
         loop_result result;
         const double begin = time_;
         time_ = begin + steps * step;
-        run_macro_loop(assembly_.system, *method_, time_grid(begin, time_, step), {&rows_, 100 * step, nullptr, &range_, nullptr}, result);
+        run_macro_loop(assembly_.system, *method_, time_grid(begin, time_, step), {&rows_, 100 * step, nullptr, &watch_, nullptr}, result);
         if (result.steps != steps) std::abort();
     }
 
@@ -62,7 +61,8 @@ class running_chain {
     std::unique_ptr<method> method_;
     std::filesystem::path file_;
     recorder rows_;
-    coupling_range range_;
+    coupling_monitor monitor_ = make_monitor(assembly_);
+    coupling_watch watch_ = make_watch(assembly_, monitor_, scenario_.monitor);
     double time_ = 0;
 };
 

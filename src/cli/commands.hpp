@@ -1,6 +1,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 /// One file per subcommand: each adds itself to the command line and sets `status` to the exit code when it ran.
 namespace mdpcosim {
@@ -20,7 +23,7 @@ class scenario_options {
    private:
     std::string path_;
     std::vector<std::string> set_;
-    std::string start_, end_, step_, method_, extrapolation_;
+    std::optional<std::string> start_, end_, step_, method_, extrapolation_;
 };
 
 }  // namespace mdpcosim

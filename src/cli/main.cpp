@@ -4,6 +4,43 @@
 
 #include "cli/commands.hpp"
 #include "core/error.hpp"
+#include "core/suggest.hpp"
+
+namespace {
+
+std::vector<std::string> option_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options())
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+/// What is wrong with the command line, in the words of all our messages.
+std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    const CLI::App& command = chosen.empty() ? app : *chosen.front();
+    const std::string name = chosen.empty() ? "mdpcosim" : "mdpcosim " + command.get_name();
+    const std::string prefix = chosen.empty() ? "" : command.get_name() + ": ";
+    const std::string help = fmt::format(" '{} --help' shows how it is used.", name);
+    const auto rest = app.remaining(true);
+    std::vector<std::string> commands;
+    for (const CLI::App* each : app.get_subcommands({})) commands.push_back(each->get_name());
+    if (rest.empty() && chosen.empty())
+        return fmt::format("a subcommand is missing. mdpcosim has: {}.{}", mdpcosim::name_list(commands), help);
+    if (rest.empty() || problem.get_name() == "ValidationError") {
+        const std::string message = problem.what();
+        if (problem.get_name() == "ArgumentMismatch")
+            return fmt::format("{}option '{}' takes one value.{}", prefix, message.substr(0, message.find(':')), help);
+        return prefix + message + (message.ends_with('.') ? "" : ".") + help;
+    }
+    if (rest.front().starts_with('-'))
+        return fmt::format("{}option '{}' does not exist.{}{}", prefix, rest.front(),
+                           mdpcosim::did_you_mean(rest.front().substr(0, rest.front().find('=')), option_names(command)), help);
+    if (!chosen.empty()) return fmt::format("{}'{}' is one argument too many.{}", prefix, rest.front(), help);
+    return mdpcosim::unknown_name("subcommand", rest.front(), "mdpcosim", commands) + help;
+}
+
+}  // namespace
 
 // Exit status: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
 int main(int argc, char** argv) {
@@ -19,7 +56,9 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
         return status;
     } catch (const CLI::ParseError& problem) {
-        return app.exit(problem) == 0 ? 0 : 2;
+        if (problem.get_exit_code() == 0) return app.exit(problem);  // --help, --version
+        fmt::print(stderr, "mdpcosim: {}\n", explain(problem, app));
+        return 2;
     } catch (const mdpcosim::user_error& problem) {
         fmt::print(stderr, "mdpcosim: {}\n", problem.what());
         return 2;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -30,15 +31,27 @@ struct options {
     bool json = false;
 };
 
+std::string known_transport(const std::string& value) {
+    if (value == "threads") return {};
+    return fmt::format("transport '{}' is not available in this version. Available: threads.", value);
+}
+
+std::string worker_count(const std::string& value) {
+    int count = 0;
+    const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), count);
+    if (status == std::errc{} && end == value.data() + value.size() && count >= 1 && count <= 4096) return {};
+    return fmt::format("'{}' must be a whole number from 1 to 4096.", value);
+}
+
 int run_command(const options& o) {
     mdpcosim::scenario s = read_scenario(o.scenario.path(), o.scenario.overrides());
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
-    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, o.monolithic, &interrupted});
+    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic});
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
-        fmt::print("{}\nresults in {}: results.csv ({} rows), summary.json, scenario.yaml\n", to_table(summary), summary.folder, summary.rows);
+        fmt::print("{}\nresults in {}: results.csv and results.h5 ({} rows), summary.json, profile.json, scenario.yaml\n", to_table(summary), summary.folder, summary.rows);
     std::fflush(stdout);
     if (summary.status == "failed") {
         fmt::print(stderr, "mdpcosim: {}\n", summary.message);
@@ -58,8 +71,8 @@ void add_run(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand("run", "Run a scenario");
     o->scenario.add_to(*command);
     command->add_option("--out", o->out, "Folder for the results (default: <scenario>.out, with --monolithic <scenario>.reference.out)");
-    command->add_option("--transport", o->transport, "How subsystems are reached: threads")->check(CLI::IsMember({"threads"}));
-    command->add_option("--workers", o->workers, "Threads that serve subsystems (default: one per core)")->check(CLI::Range(1, 4096));
+    command->add_option("--transport", o->transport, "How subsystems are reached: threads")->check(known_transport);
+    command->add_option("--workers", o->workers, "Threads that serve subsystems (default: one per core)")->check(worker_count);
     command->add_flag("--monolithic", o->monolithic,
                       "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");
     command->add_flag("--quiet", o->quiet, "No progress and no table");

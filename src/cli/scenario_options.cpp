@@ -19,8 +19,8 @@ void scenario_options::add_to(CLI::App& command) {
 
 std::vector<scenario_override> scenario_options::overrides() const {
     std::vector<scenario_override> list;
-    const auto add = [&](const char* address, const std::string& value, const char* option) {
-        if (!value.empty()) list.push_back({address, value, fmt::format("{} {}", option, value)});
+    const auto add = [&](const char* address, const std::optional<std::string>& value, const char* option) {
+        if (value) list.push_back({address, *value, fmt::format("{} {}", option, *value)});
     };
     add("time.start", start_, "--start");
     add("time.end", end_, "--end");

@@ -31,7 +31,7 @@ class unit_system {
         if (system_ == nullptr)
             throw run_error("the unit database of UDUNITS-2 cannot be read (Debian package libudunits2-data)");
         add("deg", "degree");
-        add("rev", "2 * 3.14159265358979323846 radian");
+        add("rev", "6.283185307179586 radian");
     }
 
     const ut_unit* find(std::string_view text) {
@@ -58,8 +58,14 @@ unit_system& units() {
     return instance;
 }
 
+/// To the unit library `2` is a unit, so that '3 2' would be 6; a user who writes that has mistyped something.
+bool begins_with_number(std::string_view text) {
+    if (text == "1" || text.starts_with("1/")) return false;
+    return text.find_first_of("0123456789.+-") == 0;
+}
+
 const ut_unit& known_unit(std::string_view text) {
-    const ut_unit* unit = units().find(text);
+    const ut_unit* unit = begins_with_number(text) ? nullptr : units().find(text);
     if (unit == nullptr)
         throw unit_error(fmt::format("unit '{}' is not known; write units like 'N.m/rad', 'kg.m2', 'us', 'rpm'", text));
     return *unit;
@@ -84,7 +90,7 @@ std::optional<quantity> parse_quantity(std::string_view text) {
         return s;
     };
     text = trim(text);
-    if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+    if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
     double value = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (status != std::errc{} || !std::isfinite(value)) return std::nullopt;
@@ -106,7 +112,10 @@ conversion find_conversion(std::string_view from, std::string_view to) {
     const std::unique_ptr<cv_converter, decltype(&cv_free)> converter(
         ut_get_converter(const_cast<ut_unit*>(&source), const_cast<ut_unit*>(&target)), &cv_free);
     const double offset = cv_convert_double(converter.get(), 0.0);
-    return {cv_convert_double(converter.get(), 1.0) - offset, offset};
+    const double factor = cv_convert_double(converter.get(), 1.0) - offset;
+    // The library turns s into Hz by taking the reciprocal; logarithmic units are no straight line either.
+    if (!std::isfinite(offset) || !std::isfinite(factor)) throw unit_error(fmt::format("unit '{}' does not fit '{}'", from, to));
+    return {factor, offset};
 }
 
 double conversion::operator()(double value) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -45,13 +46,10 @@ std::string si_unit(std::string_view unit);
 /// The SI unit of the time derivative of something in the SI unit `unit`: `rad` to `rad/s`; empty when that is unknown.
 std::string rate_unit(std::string_view unit);
 
-class unit_error {
+class unit_error : public std::runtime_error {
    public:
-    explicit unit_error(std::string message) : message_(std::move(message)) {}
-    const std::string& message() const { return message_; }
-
-   private:
-    std::string message_;
+    using std::runtime_error::runtime_error;
+    std::string message() const { return what(); }
 };
 
 }  // namespace mdpcosim

@@ -377,4 +377,24 @@ polynomial network::channel_polynomial(channel_index channel) const {
     return p;
 }
 
+void network::polynomial_values(double s, std::span<double> values) const {
+    for (const auto& g : groups_) {
+        const std::size_t stride = g.stride();
+        const double* e = coefficients_.data() + g.coefficients;
+        for (std::size_t i = 0; i < g.channels.size(); ++i, e += stride) {
+            double value = e[stride - 1];
+            for (std::size_t n = stride - 1; n-- > 0;) value = value * s + e[n];
+            values[g.channels[i]] = value;
+        }
+    }
+}
+
+void network::motions(double t, std::span<const double> y, std::span<double> q, std::span<double> v) const {
+    for (std::size_t c = 0; c < channels(); ++c) {
+        const motion m = channel_motion(t, c, y.data());
+        q[c] = m.q;
+        v[c] = m.v;
+    }
+}
+
 }  // namespace mdpcosim

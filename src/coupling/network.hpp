@@ -71,6 +71,10 @@ public:
     double evaluate_one(double t, channel_index channel, std::span<const double> y) const;
 
     polynomial channel_polynomial(channel_index channel) const;
+    /// The polynomials of all channels at s = t - t_n.
+    void polynomial_values(double s, std::span<double> values) const;
+    /// q and v of all channels, for those who look on.
+    void motions(double t, std::span<const double> y, std::span<double> q, std::span<double> v) const;
     /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
     void clear_history();
 

@@ -32,7 +32,7 @@ int find_slot(const std::vector<Variable>& variables, std::string_view name) {
     if (bracket != std::string_view::npos && name.back() == ']') {
         const auto digits = name.substr(bracket + 1, name.size() - bracket - 2);
         const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), element);
-        if (status != std::errc{} || end != digits.data() + digits.size()) return -1;
+        if (status != std::errc{} || end != digits.data() + digits.size() || element < 0) return -1;
         name = name.substr(0, bracket);
     }
     for (const auto& v : variables) {
@@ -98,18 +98,18 @@ address_book::port_place address_book::find_port(const text& address, const std:
 
 void address_book::unknown_variable(const text& address, const parts& p, const std::string& object, bool want_input) const {
     const auto& d = subsystems_.describe(p.subsystem);
-    const auto inputs = variable_names(d.inputs);
-    const auto outputs = variable_names(d.outputs);
-    const bool reversed = want_input ? find_slot(d.outputs, p.rest) >= 0 : find_slot(d.inputs, p.rest) >= 0;
-    if (reversed)
-        throw user_error(address.where, fmt::format("{}: '{}' is an {}, but an {} is needed here. {} of '{}': {}.", object,
-                                                    address.value, want_input ? "output" : "input", want_input ? "input" : "output",
-                                                    want_input ? "Inputs" : "Outputs", subsystems_.name(p.subsystem),
-                                                    name_list(want_input ? inputs : outputs)));
-    throw user_error(address.where, fmt::format("{}: variable '{}' does not exist. {} of subsystem '{}': {}.{}", object, address.value,
-                                                want_input ? "Inputs" : "Outputs", subsystems_.name(p.subsystem),
-                                                name_list(want_input ? inputs : outputs),
-                                                did_you_mean(p.rest, want_input ? inputs : outputs)));
+    const std::string& owner = subsystems_.name(p.subsystem);
+    const auto names = want_input ? variable_names(d.inputs) : variable_names(d.outputs);
+    const std::string has = fmt::format("{} of subsystem '{}': {}.", want_input ? "Inputs" : "Outputs", owner, name_list(names));
+    const int reversed = want_input ? std::max(find_slot(d.outputs, p.rest), find_in_ports(d, p.rest, causality::takes_load))
+                                    : std::max(find_slot(d.inputs, p.rest), find_in_ports(d, p.rest, causality::takes_motion));
+    if (reversed >= 0)
+        throw user_error(address.where, fmt::format("{}: '{}' is an {}, but an {} is needed here. {}", object, address.value,
+                                                    want_input ? "output" : "input", want_input ? "input" : "output", has));
+    std::vector<std::string> addresses;
+    for (const auto& name : names) addresses.push_back(owner + "." + name);
+    throw user_error(address.where, fmt::format("{}: variable '{}' does not exist. {}{}", object, address.value, has,
+                                                did_you_mean(address.value, addresses)));
 }
 
 address_book::output_place address_book::find_output(const text& address, const std::string& object) const {

@@ -73,6 +73,13 @@ std::string kind_list(const std::vector<port_kind>& kinds) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Springs and nodes exchange u dq, conductors between potentials u q dt, thermal conductors u dt.
+conjugate conjugate_of(port_kind kind, const law_info& law) {
+    if (kind == port_kind::thermal) return conjugate::one;
+    const bool potentials = (kind == port_kind::electric || kind == port_kind::magnetic) && law.join == law_join::two_ports;
+    return potentials ? conjugate::value : conjugate::rate;
+}
+
 class builder {
    public:
     builder(const scenario& s, int workers) : scenario_(s) {
@@ -85,6 +92,7 @@ class builder {
     }
 
     assembly build() {
+        if (scenario_.extrapolation.given()) rule_of(scenario_.extrapolation, "scenario");  // wrong even where nobody uses it
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
         for (const auto& c : scenario_.connections) add_connection(c);
         for (const auto& s : scenario_.signals) add_signal(s);
@@ -125,7 +133,7 @@ class builder {
             const std::string key = own.name;
             return rules_.insert_or_assign(key + to_string(spec.where), std::move(own)).first->second;
         } catch (const std::invalid_argument& problem) {
-            throw user_error(spec.where, fmt::format("{}: {}", object, problem.what()));
+            throw user_error(spec.where, fmt::format("{}: {}.", object, problem.what()));
         }
     }
 
@@ -142,7 +150,7 @@ class builder {
             return rule;
         }
         if (general != nullptr && general->given()) {
-            const extrapolation_rule& rule = rule_of(*general, "extrapolation");
+            const extrapolation_rule& rule = rule_of(*general, "scenario");
             if (!rule.uses_rates || no_rate.empty()) {
                 report.why_extrapolation = "of the scenario";
                 return rule;
@@ -164,7 +172,7 @@ class builder {
             const port_use& added = ports.back();
             for (const auto& p : std::span(ports).first(ports.size() - 1))
                 if (p.place.what == added.place.what && p.place.subsystem == added.place.subsystem)
-                    throw user_error(address.where, fmt::format("{}: port '{}' is joined to itself.", object, address.value));
+                    throw user_error(address.where, fmt::format("{}: port '{}' is joined to itself; a connection joins different ports.", object, address.value));
         }
         for (const auto& p : ports) check_port(p, law, object);
         for (const auto& p : ports)
@@ -237,6 +245,9 @@ class builder {
         const extrapolation_rule& rule = choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate, default_with_rates,
                                                      default_without_rates, object, report);
         const bool needs_velocity = what->needs_velocity();
+        report.power = conjugate_of(kind, law);
+        report.has_rate = no_rate.empty();
+        report.has_velocity = std::all_of(ports.begin(), ports.end(), [](const auto& p) { return slots_of(*p.place.what).rate >= 0; });
         std::vector<channel_term> terms;
         std::vector<output_slot> sources;
         for (std::size_t k = 0; k < ports.size(); ++k) {
@@ -268,7 +279,7 @@ class builder {
         try {
             return law.make(values);
         } catch (const std::invalid_argument& problem) {
-            throw user_error(c.where, fmt::format("{}: {}", object, problem.what()));
+            throw user_error(c.where, fmt::format("{}: {}.", object, problem.what()));
         }
     }
 
@@ -319,10 +330,11 @@ class builder {
         // A bare gain is SI and takes the unit that fits; without a gain, or with a gain that has a unit, units must agree.
         if (term.has_gain && term.gain_unit.empty() && std::abs(term.gain) != 1) return;
         const std::string unit = term.gain_unit.empty() ? y.unit : unit_product(term.gain_unit, y.unit);
-        if (!units_fit(unit, target.unit))
-            throw user_error(term.address.where,
-                             fmt::format("{}: '{}' in '{}' does not fit the input's unit '{}'. Give a gain with a unit, '2 N/m*{}'.", object,
-                                         term.address.value, unit, target.unit, term.address.value));
+        if (units_fit(unit, target.unit)) return;
+        const std::string gain = term.gain_unit.empty() ? "" : number_with_unit(term.gain, term.gain_unit) + "*";
+        throw user_error(term.address.where,
+                         fmt::format("{}: '{}{}' in '{}' does not fit the input's unit '{}'. Give a gain whose unit fits, as in '2 N/m*{}'.",
+                                     object, gain, term.address.value, unit, target.unit, term.address.value));
     }
 
     static void check_offset_unit(const signal_spec& s, const input_variable& target, const std::string& object) {

@@ -6,6 +6,7 @@
 #include "coupling/extrapolation.hpp"
 #include "master/coupled_system.hpp"
 #include "master/method.hpp"
+#include "results/coupling_monitor.hpp"
 #include "results/recorder.hpp"
 #include "scenario/spec.hpp"
 
@@ -31,6 +32,9 @@ struct channel_report {
     std::string extrapolation;
     std::string why_extrapolation;  ///< "given", or why it was chosen
     std::vector<end> ends;
+    conjugate power = conjugate::none;  ///< what u is multiplied by to give power
+    bool has_rate = false;              ///< du/dt is known
+    bool has_velocity = false;          ///< dq/dt is known
 };
 
 struct assembly {

@@ -105,8 +105,9 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
 }  // namespace
 
 std::string check(const scenario& s) {
-    make_method(s);
+    const std::unique_ptr<method> how = make_method(s);
     const assembly a = assemble(s, 1);
+    how->check(a.system);
     const scenario full = resolved(s, a);
     const transport& subsystems = *a.system.subsystems;
     std::string out = fmt::format("{}: {} s to {} s, macro step {} s, method {}\n\nsubsystems\n", s.path.string(), s.time.start, s.time.end,

@@ -16,8 +16,8 @@ struct run_options {
     std::filesystem::path out;  ///< empty: `<scenario>.out`, of a reference `<scenario>.reference.out`
     int workers = 0;            ///< 0: one per core
     bool quiet = false;         ///< no progress
-    bool monolithic = false;    ///< the reference: the scenario as one system, no co-simulation
     const std::atomic<bool>* interrupt = nullptr;  ///< set by Ctrl-C: the run ends after the present macro step
+    bool monolithic = false;    ///< the reference: the scenario as one system, no co-simulation
 };
 
 /// Runs a scenario and writes results.csv, summary.json and scenario.yaml into the run's folder. A user's mistake leaves as

@@ -25,11 +25,23 @@ class selection {
         return wanted;
     }
 
+    /// For columns that a plain `*` does not bring: the pattern must end in the column's own name.
+    bool wants_by_name(const std::string& name, std::string_view last) {
+        bool wanted = false;
+        for (std::size_t i = 0; i < only_.size(); ++i) {
+            if (!only_[i].value.ends_with(last) || !matches_pattern(only_[i].value, name)) continue;
+            hit_[i] = wanted = true;
+        }
+        return wanted;
+    }
+
     void finish(const std::vector<std::string>& names) const {
         for (std::size_t i = 0; i < only_.size(); ++i)
             if (!hit_[i])
-                throw user_error(only_[i].where, fmt::format("record: '{}' matches nothing.{} 'mdpcosim check' lists what can be "
-                                                             "recorded.", only_[i].value, did_you_mean(only_[i].value, names)));
+                throw user_error(only_[i].where, fmt::format("record: '{}' matches nothing. There is: {}.{}", only_[i].value, name_list(names),
+                                                             only_[i].value.find('*') == std::string::npos
+                                                                 ? did_you_mean(only_[i].value, names)
+                                                                 : std::string{}));
     }
 
    private:
@@ -79,6 +91,12 @@ std::vector<recorded_column> select_columns(const record_spec& record, const ass
         if (names.size() < 4000) names.push_back(name);
         if (select.wants(name, false))
             columns.push_back({name, a.channels[c].unit, recorded_column::source::coupling, static_cast<std::uint32_t>(c)});
+        // What the monitor sees is recorded on request only.
+        if (record.only.empty() || a.channels[c].is_signal) continue;
+        if (select.wants_by_name(a.channels[c].name + ".jump", "jump"))
+            columns.push_back({a.channels[c].name + ".jump", a.channels[c].unit, recorded_column::source::jump, static_cast<std::uint32_t>(c)});
+        if (select.wants_by_name(a.channels[c].name + ".energy-error", "energy-error"))
+            columns.push_back({a.channels[c].name + ".energy-error", "J", recorded_column::source::energy_error, static_cast<std::uint32_t>(c)});
     }
     select.finish(names);
     return columns;

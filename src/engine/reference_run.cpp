@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
@@ -21,21 +19,20 @@ reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.sub
     integrator_ = make_solver(chosen, s.reference.where, "reference");
 }
 
-void reference_run::run(assembly& a, const time_grid& grid, const loop_observers& observers, loop_result& result) {
-    auto equations = std::make_unique<composite_equations>(std::move(parts_), grid.start(), observers.interrupt);
-    whole_ = std::make_unique<monolithic_run>(std::move(equations), std::move(integrator_));
-    const auto keep = [&] { std::ranges::copy(whole_->coupling_variables(), a.system.u.begin()); };
+void reference_run::run(const time_grid& grid, const monolithic_observers& observers, loop_result& result) {
     try {
+        auto equations = std::make_unique<composite_equations>(std::move(parts_), grid.start(), observers.interrupt);
+        whole_ = std::make_unique<monolithic_run>(std::move(equations), std::move(integrator_));
         whole_->run(grid, observers, result);
     } catch (const run_error& problem) {
-        keep();
         throw run_error(fmt::format("reference: {}", problem.what()));
     }
-    keep();
 }
 
-void reference_run::describe(run_summary& summary) const {
-    run_summary::subsystem& entry = summary.subsystems.emplace_back();
+void reference_run::describe(run_summary& summary, const assembly& a) const {
+    summary.method = monolithic_method;
+    summary.subsystems.assign(1, {});
+    run_summary::subsystem& entry = summary.subsystems.front();
     entry.name = "reference";
     entry.type = fmt::format("{} subsystem{} as one", subsystems_, subsystems_ == 1 ? "" : "s");
     entry.solver = solver_name_;
@@ -46,6 +43,17 @@ void reference_run::describe(run_summary& summary) const {
     entry.evaluations = st.evaluations;
     entry.rejected = st.rejected;
     entry.events = st.events;
+    for (std::size_t c = 0; c < a.channels.size(); ++c) {
+        if (a.channels[c].is_signal) continue;
+        run_summary::connection& connection = summary.connections.emplace_back();
+        connection.name = a.channels[c].name;
+        connection.law = a.channels[c].law_name;
+        connection.extrapolation = "none";
+        connection.unit = a.channels[c].unit;
+        connection.u_min = whole_->low()[c];
+        connection.u_max = whole_->high()[c];
+        connection.u_end = whole_->coupling_variables()[c];
+    }
 }
 
 }  // namespace mdpcosim

@@ -4,7 +4,6 @@
 
 #include "engine/assembly.hpp"
 #include "reference/monolithic.hpp"
-#include "results/observers.hpp"
 #include "results/summary.hpp"
 
 namespace mdpcosim {
@@ -15,11 +14,10 @@ class reference_run {
     /// Makes the equations and the solver; what the user must mend leaves as user_error.
     reference_run(const scenario& s, assembly& a);
 
-    /// As run_macro_loop(). At the end, however it comes, system.u of the assembly holds the last coupling variables.
-    void run(assembly& a, const time_grid& grid, const loop_observers& observers, loop_result& result);
+    void run(const time_grid& grid, const monolithic_observers& observers, loop_result& result);
 
-    /// One entry for the one solver.
-    void describe(run_summary& summary) const;
+    /// Method, the one solver's statistics, and the connections.
+    void describe(run_summary& summary, const assembly& a) const;
 
    private:
     composite_parts parts_;

@@ -2,14 +2,17 @@
 #include <malloc.h>
 
 #include <chrono>
-#include <limits>
+#include <algorithm>
 #include <optional>
 
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference_run.hpp"
+#include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
+#include "results/hdf5.hpp"
+#include "results/profile.hpp"
 #include "results/run_folder.hpp"
 
 namespace mdpcosim {
@@ -30,17 +33,16 @@ std::filesystem::path default_folder(const scenario& s, bool monolithic) {
 }
 
 /// What is known before the run; the scenario, which can be large, is then no longer needed.
-run_summary describe_before(const scenario& full, const run_folder& folder, const assembly& a, bool monolithic) {
+run_summary describe_before(const scenario& full, const run_folder& folder, const assembly& a) {
     run_summary summary;
     summary.scenario = full.path.string();
     summary.folder = folder.path().string();
-    summary.method = monolithic ? monolithic_method : full.method.value;
+    summary.method = full.method.value;
     summary.start = full.time.start;
     summary.end = full.time.end;
     summary.step = full.time.step;
     summary.reached = full.time.start;
     summary.notes = a.notes;
-    if (monolithic) return summary;
     for (const auto& spec : full.subsystems) {
         summary.subsystems.emplace_back();
         summary.subsystems.back().name = spec.name;
@@ -49,7 +51,7 @@ run_summary describe_before(const scenario& full, const run_folder& folder, cons
     return summary;
 }
 
-void describe_subsystems(run_summary& summary, const assembly& a) {
+void describe_after(run_summary& summary, const assembly& a, const coupling_watch& watch) {
     const transport& subsystems = *a.system.subsystems;
     summary.workers = subsystems.workers();
     summary.parallel_steps = subsystems.parallel_steps();
@@ -66,14 +68,44 @@ void describe_subsystems(run_summary& summary, const assembly& a) {
         entry.seconds_per_step = cost.seconds_per_step;
         entry.worker = cost.worker;
     }
-}
-
-void describe_connections(run_summary& summary, const assembly& a, const coupling_range& range) {
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (a.channels[c].is_signal) continue;
-        const std::string extrapolation = summary.method == monolithic_method ? "none" : a.channels[c].extrapolation;
-        summary.connections.push_back({a.channels[c].name, a.channels[c].law_name, extrapolation, range.low[c], range.high[c],
-                                       a.system.u[c], a.channels[c].unit});
+        const coupling_quality q = watch.monitor().quality(c);
+        summary.connections.push_back({a.channels[c].name, a.channels[c].law_name, a.channels[c].extrapolation, q.u_min, q.u_max,
+                                       a.system.u[c], a.channels[c].unit, q.jump_max, q.jump_rms, q.energy_error, q.energy});
+    }
+    if (!watch.divergence().empty() && summary.status != "failed") summary.notes.push_back(watch.divergence());
+}
+
+/// Rows of a run on a constant grid, at most.
+std::int64_t most_rows(const time_grid& grid, std::optional<double> every) {
+    const double span = grid.end() - grid.start();
+    const double rows = every ? std::min(static_cast<double>(grid.steps()), span / *every) : static_cast<double>(grid.steps());
+    return static_cast<std::int64_t>(rows) + 3;
+}
+
+std::vector<std::unique_ptr<result_sink>> make_sinks(const run_folder& folder, const assembly& a, std::int64_t rows) {
+    std::vector<std::unique_ptr<result_sink>> sinks;
+    sinks.push_back(make_csv_sink(folder.file("results.csv"), a.columns));
+    sinks.push_back(make_hdf5_sink(folder.file("results.h5"), a.columns, rows));
+    return sinks;
+}
+
+std::vector<std::string> subsystem_names(const transport& subsystems) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < subsystems.size(); ++i) names.push_back(subsystems.name(subsystem_index(i)));
+    return names;
+}
+
+/// Writing at the end of a run: a failure (a full disk) makes the run a failed one, unless it has failed before.
+template <class Write>
+void keep_first_failure(run_summary& summary, const Write& write) {
+    try {
+        write();
+    } catch (const run_error& problem) {
+        if (summary.status == "failed") return;
+        summary.status = "failed";
+        summary.message = problem.what();
     }
 }
 
@@ -91,16 +123,16 @@ run_summary run(scenario s, const run_options& options) {
     const run_folder folder(options.out.empty() ? default_folder(s, options.monolithic) : options.out);
     s = resolved(s, a);
     folder.write("scenario.yaml", write_scenario(s));
-    run_summary summary = describe_before(s, folder, a, options.monolithic);
+    run_summary summary = describe_before(s, folder, a);
     const time_spec time = s.time;
     const auto record_every = s.record.every;
+    coupling_monitor monitor = make_monitor(a);
+    coupling_watch watch = make_watch(a, monitor, s.monitor);
     s = {};
     ::malloc_trim(0);
 
-    recorder rows(a.columns, make_csv_sink(folder.file("results.csv"), a.columns));
-    coupling_range range;
-    range.low.assign(a.channels.size(), std::numeric_limits<double>::infinity());
-    range.high.assign(a.channels.size(), -std::numeric_limits<double>::infinity());
+    const time_grid grid(time.start, time.end, time.step);
+    recorder rows(a.columns, make_sinks(folder, a, most_rows(grid, record_every)));
     loop_result result;
     result.reached = time.start;
     progress shown(progress::fitting(options.quiet), time.start, time.end);
@@ -109,32 +141,33 @@ run_summary run(scenario s, const run_options& options) {
         if (!reference) a.system.initialise(time.start);
         summary.setup_seconds = seconds_since(begin);
         loop_begin = clock::now();
-        const time_grid grid(time.start, time.end, time.step);
-        const loop_observers observers{&rows, record_every, &shown, &range, options.interrupt};
         if (reference)
-            reference->run(a, grid, observers, result);
+            reference->run(grid, {&rows, record_every, &shown, options.interrupt}, result);
         else
-            run_macro_loop(a.system, *how, grid, observers, result);
+            run_macro_loop(a.system, *how, grid, {&rows, record_every, &shown, &watch, options.interrupt}, result);
         if (result.interrupted) {
             summary.status = "interrupted";
-            summary.message = fmt::format("interrupted at t = {} s", result.reached);
+            summary.message = fmt::format("interrupted at t = {:.10g} s", result.reached);
         }
-    } catch (const run_error& problem) {
+    } catch (const std::exception& problem) {
+        // Whatever it was: what has been recorded is brought to the disk.
         summary.status = "failed";
         summary.message = problem.what();
     }
     summary.wall_seconds = seconds_since(loop_begin);
     shown.finish();
-    rows.flush();
+    keep_first_failure(summary, [&] { rows.finish(); });
     summary.reached = result.reached;
     summary.steps = result.steps;
     summary.rows = rows.rows();
     if (reference)
-        reference->describe(summary);
+        reference->describe(summary, a);
     else
-        describe_subsystems(summary, a);
-    describe_connections(summary, a, range);
-    folder.write("summary.json", to_json(summary));
+        describe_after(summary, a, watch);
+    keep_first_failure(summary, [&] {
+        folder.write("profile.json", to_trace_json(a.system.subsystems->profile(), subsystem_names(*a.system.subsystems)));
+    });
+    keep_first_failure(summary, [&] { folder.write("summary.json", to_json(summary)); });
     return summary;
 }
 

@@ -1,26 +1,32 @@
 #include "master/macro_loop.hpp"
 
-#include <chrono>
-
 namespace mdpcosim {
 
 void run_macro_loop(coupled_system& system, method& how, const time_grid& grid, const loop_observers& observers,
                     loop_result& result) {
     record_grid rows(grid, observers.record_every);
     pacer pace;
-    auto last_flush = pace.now();
+    flush_timer flush;
+    constexpr std::span<const double> no_values;
     const auto look = [&](double t, bool last) {
-        if (observers.range != nullptr) observers.range->widen(system.u);
-        if (observers.rows != nullptr && (rows.due(t) || last)) observers.rows->row(t, system.subsystems->outputs(), system.u);
+        if (observers.rows == nullptr || !(rows.due(t) || last)) return;
+        const coupling_monitor* monitor = observers.watch == nullptr ? nullptr : &observers.watch->monitor();
+        observers.rows->row(t, system.subsystems->outputs(), system.u, monitor == nullptr ? no_values : monitor->jumps(),
+                            monitor == nullptr ? no_values : monitor->energy_errors());
     };
 
     result.reached = grid.start();
+    if (observers.watch != nullptr) observers.watch->start(system, grid.start());
     look(grid.start(), false);
     for (std::int64_t n = 0; n < grid.steps(); ++n) {
         const macro_step step = grid.step(n);
         how.step(system, step);
         result.reached = step.end;
         result.steps = n + 1;
+        if (observers.watch != nullptr && observers.watch->after(system, step)) {
+            look(step.end, true);
+            throw run_error(observers.watch->divergence());
+        }
         const bool stop = observers.interrupt != nullptr && observers.interrupt->load(std::memory_order_relaxed);
         look(step.end, stop || n + 1 == grid.steps());
         if (stop) {
@@ -30,10 +36,7 @@ void run_macro_loop(coupled_system& system, method& how, const time_grid& grid, 
         if (!pace.due(n + 1)) continue;
         pace.looked(n + 1);
         if (observers.shown != nullptr) observers.shown->update(step.end);
-        if (observers.rows != nullptr && pace.now() - last_flush > std::chrono::seconds(1)) {
-            observers.rows->flush();
-            last_flush = pace.now();
-        }
+        if (observers.rows != nullptr) flush.look(*observers.rows, pace.now());
     }
 }
 

@@ -1,10 +1,27 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
 #include "core/time_grid.hpp"
+#include "master/coupling_watch.hpp"
 #include "master/method.hpp"
-#include "results/observers.hpp"
+#include "results/pace.hpp"
+#include "results/progress.hpp"
+#include "results/recorder.hpp"
 
 namespace mdpcosim {
+
+/// What looks on while the loop runs. Nothing here can change the solution.
+struct loop_observers {
+    recorder* rows = nullptr;
+    std::optional<double> record_every;  ///< absent: every macro step
+    progress* shown = nullptr;
+    coupling_watch* watch = nullptr;
+    const std::atomic<bool>* interrupt = nullptr;
+};
 
 /// Runs the macro steps of an initialised system. `result` is kept up to date, so that it holds how far the run came when a
 /// subsystem's failure leaves as an exception. Allocates nothing.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "subsystem/factory.hpp"
 #include "subsystem/native_subsystem.hpp"
@@ -29,12 +30,15 @@ solver_spec reference_solver(const reference_spec& spec) {
 monolithic_run::monolithic_run(std::unique_ptr<composite_equations> equations, std::unique_ptr<solver> integrator)
     : equations_(equations.get()),
       whole_(make_native_subsystem(std::move(equations), std::move(integrator))),
-      y_(static_cast<std::size_t>(whole_->describe().output_count())) {}
+      y_(static_cast<std::size_t>(whole_->describe().output_count())),
+      low_(equations_->channel_count(), std::numeric_limits<double>::infinity()),
+      high_(equations_->channel_count(), -std::numeric_limits<double>::infinity()),
+      none_(equations_->channel_count(), 0.0) {}
 
-void monolithic_run::run(const time_grid& grid, const loop_observers& observers, loop_result& result) {
+void monolithic_run::run(const time_grid& grid, const monolithic_observers& observers, loop_result& result) {
     record_grid rows(grid, observers.record_every);
     pacer pace;
-    auto last_flush = pace.now();
+    flush_timer flush;
     std::int64_t row = 0;
     try {
         result.reached = grid.start();
@@ -55,23 +59,24 @@ void monolithic_run::run(const time_grid& grid, const loop_observers& observers,
             if (!pace.due(row)) continue;
             pace.looked(row);
             if (observers.shown != nullptr) observers.shown->update(t);
-            if (observers.rows != nullptr && pace.now() - last_flush > std::chrono::seconds(1)) {
-                observers.rows->flush();
-                last_flush = pace.now();
-            }
+            if (observers.rows != nullptr) flush.look(*observers.rows, pace.now());
         }
     } catch (const composite_interrupted&) {
         result.interrupted = true;
     }
 }
 
-void monolithic_run::look(double t, const loop_observers& observers) {
+void monolithic_run::look(double t, const monolithic_observers& observers) {
     const auto bad = std::find_if(y_.begin(), y_.end(), [](double v) { return !std::isfinite(v); });
     if (bad != y_.end())
         throw run_error(fmt::format("{} is {} at t = {} s",
                                     equations_->output_name(static_cast<std::size_t>(bad - y_.begin())), *bad, t));
-    if (observers.range != nullptr) observers.range->widen(coupling_variables());
-    if (observers.rows != nullptr) observers.rows->row(t, outputs(), coupling_variables());
+    const auto u = coupling_variables();
+    for (std::size_t c = 0; c < u.size(); ++c) {
+        low_[c] = std::min(low_[c], u[c]);
+        high_[c] = std::max(high_[c], u[c]);
+    }
+    if (observers.rows != nullptr) observers.rows->row(t, outputs(), u, none_, none_);
 }
 
 }  // namespace mdpcosim

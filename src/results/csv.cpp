@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -14,7 +15,19 @@ namespace mdpcosim {
 
 namespace {
 
-constexpr std::size_t longest_number = 32;
+/// "-2.2250738585072014e-308" and a separator.
+constexpr std::size_t longest_number = 25;
+
+/// RFC 4180: a field with a separator, a quote or a line break stands in quotes, and quotes in it are doubled.
+std::string quoted(const std::string& name) {
+    if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
+    std::string field = "\"";
+    for (const char c : name) {
+        if (c == '"') field += '"';
+        field += c;
+    }
+    return field + '"';
+}
 
 class csv_sink final : public result_sink {
    public:
@@ -24,11 +37,10 @@ class csv_sink final : public result_sink {
         std::string header = "time";
         for (const auto& column : columns) {
             header += ',';
-            const bool quote = column.name.find_first_of(",\"") != std::string::npos;
-            header += quote ? '"' + column.name + '"' : column.name;
+            header += quoted(column.name);
         }
         header += '\n';
-        text_.resize(1 << 16);
+        text_.resize(std::max<std::size_t>(1 << 16, (columns.size() + 1) * longest_number));
         put(header);
         // The header is on disk from the start: a run that fails in its first step leaves a readable file.
         flush();
@@ -42,7 +54,8 @@ class csv_sink final : public result_sink {
 
     void write(std::span<const double> values, std::size_t row_length) override {
         for (std::size_t i = 0; i < values.size(); ++i) {
-            if (used_ + longest_number > text_.size()) drain();
+            // Only whole rows go to the file: a killed run, and a reader while it runs, see no torn one.
+            if (i % row_length == 0 && used_ + row_length * longest_number > text_.size()) drain();
             used_ = static_cast<std::size_t>(std::to_chars(text_.data() + used_, text_.data() + text_.size(), values[i]).ptr - text_.data());
             text_[used_++] = (i + 1) % row_length == 0 ? '\n' : ',';
         }
@@ -66,7 +79,11 @@ class csv_sink final : public result_sink {
         while (done < used_) {
             const ssize_t count = ::write(file_, text_.data() + done, used_ - done);
             if (count < 0 && errno == EINTR) continue;
-            if (count < 0) fail("written");
+            if (count < 0) {
+                // What is in the file cannot be undone, what is not goes with this sink: nothing is written twice.
+                used_ = 0;
+                fail("written");
+            }
             done += static_cast<std::size_t>(count);
         }
         used_ = 0;

@@ -1,6 +1,7 @@
 #include "results/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,12 @@ std::string duration_text(double seconds) {
     if (whole < 60) return fmt::format("{} s", whole);
     if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
     return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+/// Of the terminal behind standard error; 80 where it does not say.
+int terminal_columns() {
+    winsize size{};
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -48,6 +55,15 @@ std::string progress::line(double start, double end, double t, double wall, int 
     return text;
 }
 
+std::string progress::fitted_line(double start, double end, double t, double wall, int columns) {
+    // A line that reached the terminal's last column would wrap, and only its last part could be removed.
+    const auto room = static_cast<std::size_t>(std::max(1, columns - 1));
+    std::string text = line(start, end, t, wall, 0);
+    const int bar_width = std::min(30, static_cast<int>(room) - static_cast<int>(text.size()) - 3);
+    if (bar_width >= 5) text = line(start, end, t, wall, bar_width);
+    return text.substr(0, room);
+}
+
 void progress::update(double t) {
     if (how_ == style::none) return;
     const auto now = clock::now();
@@ -56,7 +72,7 @@ void progress::update(double t) {
     last_ = now;
     const double wall = std::chrono::duration<double>(now - begin_).count();
     if (how_ == style::bar)
-        fmt::print(stderr, "\r\033[K{}", line(start_, end_, t, wall, 30));
+        fmt::print(stderr, "\r\033[K{}", fitted_line(start_, end_, t, wall, terminal_columns()));
     else
         fmt::print(stderr, "{}\n", line(start_, end_, t, wall, 0));
     std::fflush(stderr);

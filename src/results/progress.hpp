@@ -27,6 +27,8 @@ class progress {
 
     /// "  42 % |####    | t = 0.84 s of 2 s, 1.3 x real time, 5 s left"; for tests.
     static std::string line(double start, double end, double t, double wall, int bar_width);
+    /// The line with the longest bar that a terminal of so many columns has room for; for tests.
+    static std::string fitted_line(double start, double end, double t, double wall, int columns);
 
    private:
     style how_;

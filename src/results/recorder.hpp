@@ -10,7 +10,7 @@ namespace mdpcosim {
 
 /// One column of the results: an output of a subsystem or a connection's coupling variable.
 struct recorded_column {
-    enum class source { output, coupling };
+    enum class source { output, coupling, jump, energy_error };
     std::string name;
     std::string unit;
     source from = source::output;
@@ -24,22 +24,30 @@ class result_sink {
     virtual void write(std::span<const double> values, std::size_t row_length) = 0;
     /// After this what was written is readable by others, whatever happens to this process.
     virtual void flush() = 0;
+    /// The last call: nothing more is written.
+    virtual void finish() { flush(); }
 };
 
 /// Collects rows in memory and hands them on in blocks, so that the macro loop pays for copying only.
 class recorder {
    public:
+    recorder(std::vector<recorded_column> columns, std::vector<std::unique_ptr<result_sink>> sinks);
     recorder(std::vector<recorded_column> columns, std::unique_ptr<result_sink> sink);
 
-    void row(double t, std::span<const double> y, std::span<const double> u);
+    /// Outputs, coupling variables and, where such columns are recorded, jumps and energy errors of all channels.
+    void row(double t, std::span<const double> y, std::span<const double> u, std::span<const double> jumps = {},
+             std::span<const double> energy_errors = {});
     void flush();
+    void finish();
 
     std::int64_t rows() const { return rows_; }
     const std::vector<recorded_column>& columns() const { return columns_; }
 
    private:
+    void hand_on();
+
     std::vector<recorded_column> columns_;
-    std::unique_ptr<result_sink> sink_;
+    std::vector<std::unique_ptr<result_sink>> sinks_;
     std::vector<double> block_;
     std::size_t used_ = 0;
     std::int64_t rows_ = 0;

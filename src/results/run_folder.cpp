@@ -17,16 +17,17 @@ namespace mdpcosim {
 namespace {
 
 constexpr const char* lock_name = ".running";
-constexpr const char* written_files[] = {"results.csv", "summary.json", "scenario.yaml"};
+constexpr const char* written_files[] = {"results.csv", "results.h5", "summary.json", "profile.json", "scenario.yaml"};
 
 }  // namespace
 
 run_folder::run_folder(const std::filesystem::path& path) : path_(path) {
     std::error_code status;
     std::filesystem::create_directories(path_, status);
-    if (!std::filesystem::is_directory(path_))
+    std::error_code none;
+    if (!std::filesystem::is_directory(path_, none))
         throw user_error(fmt::format("--out {}: the folder cannot be made ({}).", path_.string(),
-                                     status ? status.message() : "a file of this name exists"));
+                                     std::filesystem::exists(path_, none) ? "a file of this name exists" : status.message()));
     while (true) {
         lock_ = ::open(file(lock_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
         if (lock_ < 0)
@@ -53,13 +54,17 @@ run_folder::~run_folder() {
 void run_folder::write(const char* name, const std::string& content) const {
     const std::filesystem::path target = file(name);
     const std::filesystem::path draft = target.string() + ".part";
-    {
-        std::ofstream out(draft, std::ios::binary);
-        out << content;
-        out.close();
-        if (!out) throw run_error(fmt::format("{}: the file cannot be written ({})", target.string(), std::strerror(errno)));
-    }
-    std::filesystem::rename(draft, target);
+    errno = 0;
+    std::ofstream out(draft, std::ios::binary);
+    out << content;
+    out.close();
+    std::error_code status;
+    if (!out) status = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
+    if (!status) std::filesystem::rename(draft, target, status);
+    if (!status) return;
+    const std::string why = status.message();
+    std::filesystem::remove(draft, status);
+    throw run_error(fmt::format("{}: the file cannot be written ({})", target.string(), why));
 }
 
 }  // namespace mdpcosim

@@ -27,7 +27,11 @@ std::string to_json(const run_summary& s) {
                                {"unit", x.unit},
                                {"u_min", x.u_min},
                                {"u_max", x.u_max},
-                               {"u_end", x.u_end}});
+                               {"u_end", x.u_end},
+                               {"jump_max", x.jump_max},
+                               {"jump_rms", x.jump_rms},
+                               {"energy_error", x.energy_error},
+                               {"energy_exchanged", x.energy}});
     const json document{{"scenario", s.scenario},
                         {"folder", s.folder},
                         {"status", s.status},
@@ -57,31 +61,33 @@ std::string duration_text(double seconds) {
 
 constexpr std::size_t most_rows = 12;
 
+/// A small number as a share of the whole it belongs to.
+std::string share_text(double part, double whole) { return whole > 0 ? fmt::format("{:.2g} %", 100 * part / whole) : "-"; }
+
 void append_rest(std::string& out, std::size_t count) {
     if (count > most_rows) out += fmt::format("  ... and {} more in summary.json\n", count - most_rows);
 }
 
-void append_connections(std::string& out, const run_summary& s) {
-    if (!s.connections.empty()) {
-        out += fmt::format("\n  {:<16} {:<20} {:<20} {:>12} {:>12} {:>12}\n", "connection", "law", "extrapolation", "min u", "max u", "end u");
-        for (std::size_t i = 0; i < std::min(most_rows, s.connections.size()); ++i) {
-            const auto& x = s.connections[i];
-            out += fmt::format("  {:<16} {:<20} {:<20} {:>12.5g} {:>12.5g} {:>12.5g} {}\n", x.name, x.law, x.extrapolation, x.u_min,
-                               x.u_max, x.u_end, x.unit);
-        }
-        append_rest(out, s.connections.size());
-    }
+void append_notes(std::string& out, const run_summary& s) {
     for (const auto& note : s.notes) out += "\n  note: " + note;
     if (!s.notes.empty()) out += '\n';
 }
 
-/// The reference has one solver and no macro steps.
+/// The reference has one solver, no macro steps and no extrapolation.
 std::string to_reference_table(const run_summary& s) {
-    std::string out = fmt::format("{}: reference to t = {} s in {}\n", s.status, s.reached, duration_text(s.wall_seconds));
+    std::string out = fmt::format("{}: reference to t = {:.10g} s in {}\n", s.status, s.reached, duration_text(s.wall_seconds));
     for (const auto& x : s.subsystems)
         out += fmt::format("\n  {}: {} with {} micro steps, {} rejected, {} evaluations, {} events\n", x.type, x.solver, x.micro_steps,
                            x.rejected, x.evaluations, x.events);
-    append_connections(out, s);
+    if (!s.connections.empty()) {
+        out += fmt::format("\n  {:<16} {:<20} {:>12} {:>12} {:>12}\n", "connection", "law", "min u", "max u", "end u");
+        for (std::size_t i = 0; i < std::min(most_rows, s.connections.size()); ++i) {
+            const auto& x = s.connections[i];
+            out += fmt::format("  {:<16} {:<20} {:>12.5g} {:>12.5g} {:>12.5g} {}\n", x.name, x.law, x.u_min, x.u_max, x.u_end, x.unit);
+        }
+        append_rest(out, s.connections.size());
+    }
+    append_notes(out, s);
     return out;
 }
 
@@ -89,7 +95,7 @@ std::string to_reference_table(const run_summary& s) {
 
 std::string to_table(const run_summary& s) {
     if (s.method == monolithic_method) return to_reference_table(s);
-    std::string out = fmt::format("{}: {} macro steps to t = {} s in {} ({} per step, {})\n",
+    std::string out = fmt::format("{}: {} macro steps to t = {:.10g} s in {} ({} per step, {})\n",
                                   s.status, s.steps, s.reached, duration_text(s.wall_seconds),
                                   duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),
                                   s.parallel_steps > 0 ? fmt::format("{} workers, {} steps in parallel", s.workers, s.parallel_steps)
@@ -104,7 +110,17 @@ std::string to_table(const run_summary& s) {
         }
         append_rest(out, s.subsystems.size());
     }
-    append_connections(out, s);
+    if (!s.connections.empty()) {
+        out += fmt::format("\n  {:<16} {:<20} {:<20} {:>12} {:>12} {:>6} {:>10} {:>12}\n", "connection", "law", "extrapolation", "min u", "max u", "",
+                           "max jump", "energy error");
+        for (std::size_t i = 0; i < std::min(most_rows, s.connections.size()); ++i) {
+            const auto& x = s.connections[i];
+            out += fmt::format("  {:<16} {:<20} {:<20} {:>12.5g} {:>12.5g} {:<6} {:>10} {:>12}\n", x.name, x.law, x.extrapolation, x.u_min,
+                               x.u_max, x.unit, share_text(x.jump_max, x.u_max - x.u_min), share_text(x.energy_error, x.energy));
+        }
+        append_rest(out, s.connections.size());
+    }
+    append_notes(out, s);
     return out;
 }
 

@@ -25,6 +25,8 @@ struct run_summary {
         std::string extrapolation;
         double u_min = 0, u_max = 0, u_end = 0;
         std::string unit;
+        double jump_max = 0, jump_rms = 0;
+        double energy_error = 0, energy = 0;  ///< J
     };
 
     std::string scenario;

@@ -9,11 +9,28 @@
 
 namespace mdpcosim {
 
+namespace {
+
+bool is_name(std::string_view name) {
+    const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c >= 0x80; };
+    return !name.empty() && name.front() != '-' && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+           std::all_of(name.begin(), name.end(), allowed);
+}
+
+/// `$name` as a whole. `$c*x` is an expression that holds a reference, and so is `$c-x` unless a let value has that name.
+bool is_reference(const std::string& value, const let_table& let) {
+    if (!value.starts_with('$') || !is_name(std::string_view(value).substr(1))) return false;
+    const std::size_t dash = value.find('-');
+    return dash == std::string::npos || let.contains(value.substr(1)) || !let.contains(value.substr(1, dash - 1));
+}
+
+}  // namespace
+
 text read_text(const yaml_node& node, const let_table& let, const std::string& object) {
-    if (node.kind == yaml_node::type::null) throw user_error(node.where, fmt::format("{}: the value is missing.", object));
+    if (node.kind == yaml_node::type::null) throw user_error(node.where, fmt::format("{}: the value is missing. (A text with a comma or a colon in it must be quoted.)", object));
     if (node.kind != yaml_node::type::scalar)
         throw user_error(node.where, fmt::format("{}: a number or text is expected, not {}.", object, describe(node.kind)));
-    if (node.scalar.size() > 1 && node.scalar.front() == '$') {
+    if (is_reference(node.scalar, let)) {
         const std::string name = node.scalar.substr(1);
         const auto found = let.find(name);
         if (found == let.end()) {
@@ -67,13 +84,15 @@ const yaml_node* map_reader::find(std::string_view key) {
 
 const yaml_node& map_reader::need(std::string_view key) {
     const yaml_node* node = find(key);
-    if (node == nullptr) {
-        std::vector<std::string> present;
-        for (std::size_t i = 0; i < node_.entries.size(); ++i)
-            if (!used_[i]) present.push_back(node_.entries[i].first.name);
-        throw user_error(node_.where, fmt::format("{}: key '{}' is missing.{}", object_, key, did_you_mean(key, present)));
+    if (node != nullptr) return *node;
+    for (std::size_t i = 0; i < node_.entries.size(); ++i) {  // a misspelt key says more than a missing one
+        const yaml_key& other = node_.entries[i].first;
+        const std::string wanted[] = {std::string(key)};
+        const std::string suggestion = used_[i] ? "" : did_you_mean(other.name, wanted);
+        if (!suggestion.empty())
+            throw user_error(other.where, fmt::format("{}: key '{}' is not known.{}", object_, other.name, suggestion));
     }
-    return *node;
+    throw user_error(node_.where, fmt::format("{}: key '{}' is missing.", object_, key));
 }
 
 text map_reader::find_text(std::string_view key) {
@@ -105,11 +124,7 @@ void map_reader::finish() const {
 }
 
 void check_name(const yaml_key& key, const char* what) {
-    const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c >= 0x80; };
-    const bool good = !key.name.empty() && key.name.front() != '-' &&
-                      std::isdigit(static_cast<unsigned char>(key.name.front())) == 0 &&
-                      std::all_of(key.name.begin(), key.name.end(), allowed);
-    if (!good)
+    if (!is_name(key.name))
         throw user_error(key.where, fmt::format("{} '{}': a name holds letters, digits, '_' and '-' and starts with a letter "
                                                 "or '_'.", what, key.name));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "core/suggest.hpp"
@@ -41,6 +43,14 @@ yaml_node& solver_option(yaml_node& owner, const std::string& option, const loca
     return entry(solver, option, where);
 }
 
+/// Recorded data has no parameters; what can be set are the keys of its entry.
+yaml_node& target_in_file(yaml_node& subsystem, const std::string& object, const std::string& rest, const location& where) {
+    if (rest == "file" || rest == "interpolation" || rest == "outside") return entry(subsystem, rest, where);
+    if (rest.starts_with("units.")) return entry(entry(subsystem, "units", where), rest.substr(6), where);
+    throw user_error(where, fmt::format("subsystem '{}': '{}' cannot be set, since a file has no parameters. It has: file, interpolation, "
+                                        "outside, units.COLUMN.", object, rest));
+}
+
 /// Where a setting from the command line belongs in the file: `let`, a subsystem's parameter or solver option, a
 /// connection's parameter, or a top-level section.
 yaml_node& target_of(yaml_node& root, const scenario_override& change, const location& where) {
@@ -55,9 +65,11 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
         return *let->find(object);
     }
     const std::string rest = change.address.substr(dot + 1);
+    if (rest.empty()) throw user_error(where, "a name is missing behind the point: write 'object.parameter=value'.");
     if (object == "time" || object == "record") return entry(entry(root, object, where), rest, where);
     yaml_node* subsystems = root.find("subsystems");
     if (yaml_node* found = subsystems == nullptr ? nullptr : subsystems->find(object)) {
+        if (found->find("file") != nullptr) return target_in_file(*found, object, rest, where);
         if (rest.starts_with("solver.")) return solver_option(*found, rest.substr(7), where);
         if (rest == "solver" || rest == "input-degree") return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
@@ -85,16 +97,13 @@ void apply(yaml_node& root, const scenario_override& change) {
 
 let_table read_let(const yaml_node* node, std::vector<setting>& written) {
     let_table let;
-    for (auto& entry : read_settings(node, {}, "let")) {
-        if (entry.list) throw user_error(entry.where, fmt::format("let value '{}': a single value is expected.", entry.name));
-        text value = entry.values.front();
-        if (value.value.starts_with('$')) {
-            const auto earlier = let.find(value.value.substr(1));
-            if (earlier != let.end()) value.value = earlier->second.value;
-        }
-        let[entry.name] = value;
-        entry.values = {value};
-        written.push_back(std::move(entry));
+    if (node == nullptr || node->kind == yaml_node::type::null) return let;
+    const map_reader check(*node, let, "let");
+    for (const auto& [key, value] : node->entries) {
+        check_name(key, "let value");
+        const text resolved = read_text(value, let, fmt::format("let value '{}'", key.name));  // '$' reaches earlier values
+        let[key.name] = resolved;
+        written.push_back({key.name, key.where, {resolved}, false});
     }
     return let;
 }
@@ -112,8 +121,10 @@ time_spec read_time(const yaml_node& node, const let_table& let) {
     if (!(time.step > 0)) throw user_error(step.where, fmt::format("time: step {} s must be greater than zero.", time.step));
     if (!(time.end > time.start))
         throw user_error(end.where, fmt::format("time: end {} s must lie after start {} s.", time.end, time.start));
-    if ((time.end - time.start) / time.step > 9e15)
-        throw user_error(step.where, fmt::format("time: step {} s is too small for {} s to {} s.", time.step, time.start, time.end));
+    // Neighbouring macro points must differ by more than rounding.
+    if (!(time.step > 1e-14 * std::max(std::abs(time.start), std::abs(time.end))))
+        throw user_error(step.where, fmt::format("time: step {} s is too small for {} s to {} s: numbers have 16 digits.", time.step,
+                                                 time.start, time.end));
     return time;
 }
 
@@ -124,9 +135,14 @@ record_spec read_record(const yaml_node* node, const let_table& let) {
     const text every = map.find_text("every");
     if (!every.empty()) {
         record.every = read_number(every, "s", "record: every");
-        if (!(*record.every > 0)) throw user_error(every.where, "record: every must be greater than zero.");
+        if (!(*record.every > 0))
+            throw user_error(every.where, fmt::format("record: every {} s must be greater than zero.", *record.every));
     }
-    if (const yaml_node* only = map.find("only")) record.only = read_setting({"only", only->where}, *only, let, "record").values;
+    if (const yaml_node* only = map.find("only")) {
+        record.only = read_setting({"only", only->where}, *only, let, "record").values;
+        if (record.only.empty())
+            throw user_error(only->where, "record: 'only' is an empty list. Leave it out to record everything.");
+    }
     map.finish();
     return record;
 }
@@ -141,16 +157,30 @@ reference_spec read_reference(const yaml_node* node, const let_table& let) {
     return reference;
 }
 
+monitor_spec read_monitor(const yaml_node* node, const let_table& let) {
+    monitor_spec monitor;
+    if (node == nullptr) return monitor;
+    map_reader map(*node, let, "monitor");
+    monitor.divergence = map.find_text("divergence");
+    map.finish();
+    const std::string& word = monitor.divergence.value;
+    if (!word.empty() && word != "stop" && word != "note")
+        throw user_error(monitor.divergence.where, fmt::format("monitor: divergence '{}' is not allowed. Allowed: stop, note.", word));
+    return monitor;
+}
+
 /// One name, one object: subsystems, connections and named signals share the addresses of results and messages.
 void check_unique(const scenario& s) {
     std::unordered_map<std::string, const char*> seen;
     const auto add = [&](const std::string& name, const location& where, const char* what) {
         const auto [found, is_new] = seen.emplace(name, what);
         if (!is_new)
-            throw user_error(where, fmt::format("{} '{}': a {} has the same name; names must differ.", what, name, found->second));
+            throw user_error(where, fmt::format("{} '{}': a {} has the same name. Names must differ.", what, name, found->second));
     };
     for (const auto& x : s.subsystems) add(x.name, x.where, "subsystem");
     for (const auto& x : s.connections) add(x.name, x.where, "connection");
+    for (const auto& x : s.signals)
+        if (x.name != x.target.value) add(x.name, x.where, "signal");
 }
 
 scenario read_tree(yaml_node root, const std::filesystem::path& path, const std::filesystem::path& folder,
@@ -177,6 +207,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     const yaml_node* signals = map.find("signals");
     s.record = read_record(map.find("record"), let);
     s.reference = read_reference(map.find("reference"), let);
+    s.monitor = read_monitor(map.find("monitor"), let);
     map.finish();
 
     s.time = read_time(time_node == nullptr ? map.need("time") : *time_node, let);

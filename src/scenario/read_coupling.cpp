@@ -46,19 +46,31 @@ quantity read_gain(const std::string& written, const location& where, const let_
                                             "'3', with blanks around '+' and '-'.", object, value.value));
     if (parsed->unit.empty()) return *parsed;
     // Gains and offsets are kept in SI.
-    return {read_number(value, si_unit(parsed->unit), object), si_unit(parsed->unit)};
+    const double number = read_number(value, {}, object);
+    const std::string si = si_unit(parsed->unit);
+    if (find_conversion(parsed->unit, si).offset != 0)
+        throw user_error(where, fmt::format("{}: '{}' cannot stand in a sum, since '{}' does not count from zero. Write the value in '{}'.",
+                                            object, value.value, parsed->unit, si));
+    return {number, si};
+}
+
+void add_offset(signal_spec& signal, double sign, const quantity& offset, const std::string& object) {
+    if (!units_fit(offset.unit, signal.offset_unit))
+        throw user_error(signal.where, fmt::format("{}: numbers in '{}' and '{}' do not add.", object, signal.offset_unit, offset.unit));
+    signal.offset += sign * offset.value;
+    if (!offset.unit.empty()) signal.offset_unit = offset.unit;
 }
 
 void add_term(signal_spec& signal, double sign, const std::string& written, const let_table& let, const std::string& object) {
     if (written.empty()) throw user_error(signal.where, fmt::format("{}: a term is missing.", object));
+    if (written.find('+') != std::string::npos && !parse_quantity(written) && written.front() != '$')
+        throw user_error(signal.where, fmt::format("{}: write blanks around '+' in '{}', as in 'a.y + b.y -> c.u'.", object, written));
     const std::size_t star = written.rfind('*');
     if (star != std::string::npos) {
         const quantity gain = read_gain(std::string(trimmed(written.substr(0, star))), signal.where, let, object);
         signal.terms.push_back({{std::string(trimmed(written.substr(star + 1))), signal.where}, sign * gain.value, gain.unit, true});
     } else if (written.front() == '$' || parse_quantity(written)) {
-        const quantity offset = read_gain(written, signal.where, let, object);
-        signal.offset += sign * offset.value;
-        if (!offset.unit.empty()) signal.offset_unit = offset.unit;
+        add_offset(signal, sign, read_gain(written, signal.where, let, object), object);
     } else {
         signal.terms.push_back({{written, signal.where}, sign, {}, sign < 0});
     }
@@ -69,7 +81,7 @@ void add_term(signal_spec& signal, double sign, const std::string& written, cons
 extrapolation_spec read_extrapolation(const yaml_node& node, const let_table& let, const std::string& object) {
     extrapolation_spec spec;
     spec.where = node.where;
-    if (node.kind == yaml_node::type::scalar) {
+    if (node.kind == yaml_node::type::scalar || node.kind == yaml_node::type::null) {
         spec.name = read_text(node, let, object);
         return spec;
     }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/polynomial.hpp"
 #include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "scenario/map_reader.hpp"
@@ -10,7 +11,7 @@ namespace mdpcosim {
 solver_spec read_solver(const yaml_node* node, const let_table& let, const std::string& object) {
     solver_spec solver;
     if (node == nullptr) return solver;
-    if (node->kind == yaml_node::type::scalar) {
+    if (node->kind == yaml_node::type::scalar || node->kind == yaml_node::type::null) {
         solver.name = read_text(*node, let, object);
         return solver;
     }
@@ -86,8 +87,7 @@ ode_spec read_ode(const yaml_node& node, const let_table& let, const std::string
     ode.events = read_ode_events(map.find("events"), let, object);
     map.finish();
     for (const auto& [name, value] : let) {
-        const auto number = parse_quantity(value.value);
-        if (number) ode.lets[name] = read_number(value, si_unit(number->unit), "let value '" + name + "'");
+        if (parse_quantity(value.value)) ode.lets[name] = read_number(value, {}, "let value '" + name + "'");
     }
     return ode;
 }
@@ -120,9 +120,11 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
             throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file.",
                                                        object, later));
     if (sources != 1) {
-        if (sources == 0) map.finish();  // a misspelt key says more than a missing one
-        throw user_error(key.where, fmt::format("{}: exactly one of 'model', 'ode', 'file' says what it is; found {}.", object,
-                                                sources));
+        for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside"}) map.find(other);
+        map.finish();  // a misspelt key says more than a missing one
+        const char* reason = sources == 0 ? "one of the keys 'model', 'ode', 'file' is missing, which say what it is."
+                                          : "of the keys 'model', 'ode', 'file' only one can say what it is.";
+        throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
     if (model != nullptr) {
         spec.kind = subsystem_spec::source_kind::model;
@@ -142,6 +144,8 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.solver = read_solver(map.find("solver"), let, object + ": solver");
         const text degree = map.find_text("input-degree");
         if (!degree.empty()) spec.input_degree = read_whole(degree, 0, object + ": input-degree");
+        if (spec.input_degree.value_or(0) > max_degree)
+            throw user_error(degree.where, fmt::format("{}: input-degree {} is too high; at most {}.", object, *spec.input_degree, max_degree));
     }
     map.finish();
     return spec;

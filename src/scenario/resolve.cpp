@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 
 #include "core/suggest.hpp"
 #include "core/units.hpp"
@@ -15,11 +15,16 @@ double read_number(const text& value, std::string_view unit, std::string_view ob
     if (!parsed)
         throw user_error(value.where, fmt::format("{}: '{}' is not a number. Write a number, with or without a unit{}.", object,
                                                   value.value, unit.empty() ? "" : fmt::format(" that fits '{}'", unit)));
+    if (parsed->unit.starts_with(','))
+        throw user_error(value.where, fmt::format("{}: '{}' is not a number. Write decimals with a point.", object, value.value));
     try {
-        return convert(parsed->value, parsed->unit, unit);
+        // Where any unit is allowed the number still becomes SI.
+        const double number = convert(parsed->value, parsed->unit, unit.empty() ? si_unit(parsed->unit) : unit);
+        if (std::isfinite(number)) return number;
     } catch (const unit_error& problem) {
         throw user_error(value.where, fmt::format("{}: in '{}' the {}.", object, value.value, problem.message()));
     }
+    throw user_error(value.where, fmt::format("{}: '{}' is too large for a number in SI units.", object, value.value));
 }
 
 int read_whole(const text& value, int least, std::string_view object) {

@@ -142,6 +142,10 @@ struct reference_spec {
     solver_spec solver;
 };
 
+struct monitor_spec {
+    text divergence;  ///< "stop" (default): a diverging coupling ends the run; "note": it is noted in the summary
+};
+
 struct scenario {
     std::filesystem::path path;
     time_spec time;
@@ -152,6 +156,7 @@ struct scenario {
     std::vector<signal_spec> signals;
     record_spec record;
     reference_spec reference;
+    monitor_spec monitor;
     std::vector<setting> let;  ///< as written, for the record
 };
 

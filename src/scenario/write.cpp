@@ -1,25 +1,33 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenario/read.hpp"
 
 namespace mdpcosim {
 
 namespace {
 
+std::string in_quotes(const std::string& value) {
+    std::string text = "\"";
+    for (const char c : value) {
+        if (c == '"' || c == '\\') text += '\\';
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+            text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        else
+            text += c;
+    }
+    return text + '"';
+}
+
 /// A scalar that reads back as the same text; quoted where YAML would see something else in it.
 std::string scalar(const std::string& value) {
-    const bool plain = !value.empty() && value.find_first_of(":#{}[],&*!|>'\"%@`\n\\") == std::string::npos &&
-                       value.front() != ' ' && value.back() != ' ' && value.front() != '-' && value.front() != '?' &&
-                       value.front() != '=' && value != "~" && value != "null";
-    if (plain) return value;
-    const bool number = !value.empty() && value.find_first_not_of("+-.0123456789eE") == std::string::npos;
-    if (number) return value;
-    std::string quoted = "\"";
-    for (const char c : value) {
-        if (c == '"' || c == '\\') quoted += '\\';
-        quoted += c;
-    }
-    return quoted + '"';
+    if (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL") return in_quotes(value);
+    const bool control = std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    const bool number = value.find_first_of("0123456789") <= 1;  // a '-' in front of it is a sign
+    const bool special = value.find_first_of(":#{}[],&*!|>'\"%@`\\") != std::string::npos || value.front() == ' ' ||
+                         value.back() == ' ' || value.front() == '?' || value.front() == '=' || (value.front() == '-' && !number);
+    return control || special ? in_quotes(value) : value;
 }
 
 std::string value_of(const setting& s) {
@@ -68,30 +76,30 @@ void write_ode(std::string& out, const ode_spec& ode) {
     if (!ode.events.empty()) out += "      events:\n";
     for (const auto& e : ode.events)
         out += fmt::format("        - {{when: {}, direction: {}, set: {}}}\n", scalar(e.when.value),
-                           e.direction.empty() ? "both" : e.direction.value, flow_map(e.set));
+                           e.direction.empty() ? "both" : scalar(e.direction.value), flow_map(e.set));
 }
 
 void write_subsystem(std::string& out, const subsystem_spec& s) {
-    out += fmt::format("  {}:\n", s.name);
+    out += fmt::format("  {}:\n", scalar(s.name));
     switch (s.kind) {
         case subsystem_spec::source_kind::model: out += fmt::format("    model: {}\n", scalar(s.source.value)); break;
         case subsystem_spec::source_kind::ode: write_ode(out, s.ode); break;
         case subsystem_spec::source_kind::file:
             out += fmt::format("    file: {}\n", scalar(std::filesystem::absolute(s.file.path).string()));
             if (!s.file.units.empty()) out += fmt::format("    units: {}\n", flow_map(s.file.units));
-            if (!s.file.interpolation.empty()) out += fmt::format("    interpolation: {}\n", s.file.interpolation.value);
-            if (!s.file.outside.empty()) out += fmt::format("    outside: {}\n", s.file.outside.value);
+            if (!s.file.interpolation.empty()) out += fmt::format("    interpolation: {}\n", scalar(s.file.interpolation.value));
+            if (!s.file.outside.empty()) out += fmt::format("    outside: {}\n", scalar(s.file.outside.value));
             break;
     }
     if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
-    if (!s.solver.name.empty()) out += fmt::format("    solver: {}\n", flow_solver(s.solver));
+    if (!s.solver.name.empty() || !s.solver.options.empty()) out += fmt::format("    solver: {}\n", flow_solver(s.solver));
     if (s.input_degree) out += fmt::format("    input-degree: {}\n", *s.input_degree);
     if (!s.ports.empty()) out += "    ports:\n";
     for (const auto& port : s.ports) {
         std::vector<setting> entries{{"kind", {}, {port.kind}, false}};
         if (!port.causality.empty()) entries.push_back({"causality", {}, {port.causality}, false});
         entries.insert(entries.end(), port.variables.begin(), port.variables.end());
-        out += fmt::format("      {}: {}\n", port.name, flow_map(entries));
+        out += fmt::format("      {}: {}\n", scalar(port.name), flow_map(entries));
     }
 }
 
@@ -102,7 +110,7 @@ std::string signal_text(const signal_spec& s) {
         const std::string unit = term.gain_unit.empty() ? "" : " " + term.gain_unit;
         sum += term.has_gain ? fmt::format("{}{}*{}", term.gain, unit, term.address.value) : term.address.value;
     }
-    if (s.offset != 0 || sum.empty())
+    if (s.offset != 0 || !s.offset_unit.empty() || sum.empty())
         sum += fmt::format("{}{}{}", sum.empty() ? "" : " + ", s.offset, s.offset_unit.empty() ? "" : " " + s.offset_unit);
     return fmt::format("{} -> {}", sum, s.target.value);
 }
@@ -111,15 +119,15 @@ void write_couplings(std::string& out, const scenario& s) {
     if (!s.connections.empty()) out += "connections:\n";
     for (const auto& c : s.connections) {
         std::vector<std::string> ports;
-        for (const auto& port : c.between) ports.push_back(port.value);
-        out += fmt::format("  {}:\n    law: {}\n    between: [{}]\n", c.name, c.law.value, fmt::join(ports, ", "));
-        for (const auto& p : c.parameters) out += fmt::format("    {}: {}\n", p.name, value_of(p));
+        for (const auto& port : c.between) ports.push_back(scalar(port.value));
+        out += fmt::format("  {}:\n    law: {}\n    between: [{}]\n", scalar(c.name), scalar(c.law.value), fmt::join(ports, ", "));
+        for (const auto& p : c.parameters) out += fmt::format("    {}: {}\n", scalar(p.name), value_of(p));
         if (c.extrapolation.given()) out += fmt::format("    extrapolation: {}\n", flow_extrapolation(c.extrapolation));
     }
     if (!s.signals.empty()) out += "signals:\n";
     for (const auto& signal : s.signals) {
-        out += fmt::format("  - connect: \"{}\"\n", signal_text(signal));
-        if (signal.name != signal.target.value) out += fmt::format("    name: {}\n", signal.name);
+        out += fmt::format("  - connect: {}\n", in_quotes(signal_text(signal)));
+        if (signal.name != signal.target.value) out += fmt::format("    name: {}\n", scalar(signal.name));
         if (signal.extrapolation.given()) out += fmt::format("    extrapolation: {}\n", flow_extrapolation(signal.extrapolation));
     }
 }
@@ -130,7 +138,7 @@ std::string write_scenario(const scenario& s) {
     std::string out = "mdpcosim: 1\n";
     write_block(out, "let", s.let, 0);
     out += fmt::format("time: {{start: {} s, end: {} s, step: {} s}}\n", s.time.start, s.time.end, s.time.step);
-    out += fmt::format("method: {}\n", s.method.empty() ? "explicit" : s.method.value);
+    out += fmt::format("method: {}\n", s.method.empty() ? "explicit" : scalar(s.method.value));
     if (s.extrapolation.given()) out += fmt::format("extrapolation: {}\n", flow_extrapolation(s.extrapolation));
     out += "subsystems:\n";
     for (const auto& subsystem : s.subsystems) write_subsystem(out, subsystem);
@@ -142,6 +150,7 @@ std::string write_scenario(const scenario& s) {
         for (const auto& pattern : s.record.only) patterns.push_back(scalar(pattern.value));
         record.push_back(fmt::format("only: [{}]", fmt::join(patterns, ", ")));
     }
+    if (!s.monitor.divergence.empty()) out += fmt::format("monitor: {{divergence: {}}}\n", s.monitor.divergence.value);
     if (!record.empty()) out += fmt::format("record: {{{}}}\n", fmt::join(record, ", "));
     if (!s.reference.solver.name.empty() || !s.reference.solver.options.empty())
         out += fmt::format("reference: {{solver: {}}}\n", flow_solver(s.reference.solver));

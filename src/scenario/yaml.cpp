@@ -5,6 +5,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -23,18 +24,28 @@ class tree_builder : public YAML::EventHandler {
 
     yaml_node take() { return std::move(root_); }
 
-    void OnDocumentStart(const YAML::Mark&) override {}
-    void OnDocumentEnd() override {}
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (finished_)
+            throw user_error(place(mark), "a second document begins here ('---'); a scenario is one document in one file.");
+    }
+    void OnDocumentEnd() override { finished_ = true; }
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(node(yaml_node::type::null, mark), anchor); }
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-        yaml_node copy = anchors_.at(anchor);
+        const auto found = anchors_.find(anchor);
+        if (found == anchors_.end()) throw user_error(place(mark), "this alias ('*name') stands inside the anchor it refers to.");
+        yaml_node copy = found->second;
+        copied_ += count(copy);
+        if (copied_ > most_copied)
+            throw user_error(place(mark), fmt::format("the aliases ('*name') of this file stand for more than {} values.", most_copied));
         copy.where = place(mark);
         add(std::move(copy), 0);
     }
 
-    void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string& value) override {
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
         yaml_node scalar = node(yaml_node::type::scalar, mark);
+        // A quoted text is placed behind its quote, so that positions inside it can be counted from there.
+        if (tag == "!" && !one_place_) ++scalar.where.column;
         scalar.scalar = value;
         add(std::move(scalar), anchor);
     }
@@ -58,6 +69,15 @@ class tree_builder : public YAML::EventHandler {
         std::unordered_map<std::string, location> seen;
         bool has_key;
     };
+
+    static constexpr std::size_t most_copied = 1'000'000;
+
+    static std::size_t count(const yaml_node& node) {
+        std::size_t sum = 1;
+        for (const auto& item : node.items) sum += count(item);
+        for (const auto& [key, value] : node.entries) sum += count(value);
+        return sum;
+    }
 
     location place(const YAML::Mark& mark) const {
         if (one_place_) return {file_, 0, 0};
@@ -84,6 +104,8 @@ class tree_builder : public YAML::EventHandler {
             return;
         }
         frame& parent = open_.back();
+        // The library places nothing at whatever follows it; the user looks at the key, or at the list.
+        if (value.kind == yaml_node::type::null) value.where = parent.has_key ? parent.key.where : parent.node.where;
         if (parent.node.kind == yaml_node::type::list) {
             parent.node.items.push_back(std::move(value));
         } else if (!parent.has_key) {
@@ -98,28 +120,73 @@ class tree_builder : public YAML::EventHandler {
         if (value.kind != yaml_node::type::scalar)
             throw user_error(value.where, fmt::format("a key must be a plain name, not {}.", describe(value.kind)));
         const auto [earlier, is_new] = parent.seen.emplace(value.scalar, value.where);
-        if (!is_new)
-            throw user_error(value.where, fmt::format("key '{}' stands twice; the first is at line {}, column {}.", value.scalar,
-                                                      earlier->second.line, earlier->second.column));
+        if (!is_new) {
+            const location& first = earlier->second;
+            const std::string place = first.line == 0 ? "" : fmt::format("; the first is at line {}, column {}", first.line, first.column);
+            throw user_error(value.where, fmt::format("key '{}' stands twice{}.", value.scalar, place));
+        }
         parent.key = {value.scalar, value.where};
         parent.has_key = true;
     }
 
     std::string_view file_;
     bool one_place_;
+    bool finished_ = false;
+    std::size_t copied_ = 0;
     yaml_node root_;
     std::vector<frame> open_;
     std::map<YAML::anchor_t, yaml_node> anchors_;
 };
 
-yaml_node read_stream(std::istream& in, std::string_view name, bool one_place) {
+/// The library's reason, or a plainer one for what happens most.
+std::string explain(const YAML::Exception& problem, const std::string& text) {
+    std::istringstream lines(text);
+    std::string line;
+    for (int i = 0; i <= problem.mark.line; ++i) std::getline(lines, line);
+    const std::size_t indented = line.find_first_not_of(' ');
+    if (indented != std::string::npos && line[indented] == '\t') return "this line is indented with a tab. Use blanks";
+    if (problem.msg == YAML::ErrorMsg::MAP_VALUE) return "no ':' can stand here. Put a text that holds ': ' into quotes";
+    if (problem.msg == YAML::ErrorMsg::END_OF_MAP_FLOW) return "a '{' has no '}'";
+    if (problem.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "a '[' has no ']'";
+    return problem.msg;
+}
+
+/// The length of the character that begins at `at`, or 0 where that is a control character or not UTF-8.
+std::size_t character_length(std::string_view text, std::size_t at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x80) return (byte >= 0x20 && byte != 0x7f) || byte == '\t' || byte == '\n' || byte == '\r' ? 1 : 0;
+    const std::size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    if (byte < 0xc2 || byte > 0xf4 || at + length > text.size()) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((static_cast<unsigned char>(text[at + i]) & 0xc0U) != 0x80U) return 0;
+    return length;
+}
+
+/// What is no text would end as nonsense in messages and results.
+void refuse_binary(const std::string& text, std::string_view name, bool one_place) {
+    location where{intern(name), one_place ? 0 : 1, 1};
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t length = character_length(text, at);
+        if (length == 0)
+            throw user_error(where, fmt::format("a scenario is a text in UTF-8, but this file holds the byte 0x{:02x} here.",
+                                                static_cast<unsigned char>(text[at])));
+        where.column += static_cast<int>(length);
+        if (text[at] == '\n') where = {where.file, one_place ? 0 : where.line + 1, 1};
+        at += length;
+    }
+}
+
+yaml_node read_stream(const std::string& text, std::string_view name, bool one_place) {
+    refuse_binary(text, name, one_place);
     tree_builder builder(name, one_place);
     try {
+        std::istringstream in(text);
         YAML::Parser parser(in);
-        parser.HandleNextDocument(builder);
+        while (parser.HandleNextDocument(builder)) {
+        }
     } catch (const YAML::Exception& problem) {
         const location where{intern(name), one_place ? 0 : problem.mark.line + 1, problem.mark.column + 1};
-        throw user_error(where, fmt::format("this is not valid YAML: {}.", problem.msg));
+        throw user_error(where, fmt::format("this is not valid YAML: {}.", explain(problem, text)));
     }
     return builder.take();
 }
@@ -148,12 +215,18 @@ yaml_node read_yaml_file(const std::filesystem::path& path) {
         throw user_error(fmt::format("{}: this is a folder, not a scenario file.", path.string()));
     std::ifstream in(path, std::ios::binary);
     if (!in) throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
-    return read_stream(in, path.string(), false);
+    std::string text;
+    std::array<char, 65536> part{};
+    do {
+        in.read(part.data(), part.size());
+        text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+    } while (in);
+    if (in.bad()) throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
+    return read_stream(text, path.string(), false);
 }
 
 yaml_node read_yaml_text(const std::string& text, std::string_view name, bool one_place) {
-    std::istringstream in(text);
-    return read_stream(in, name, one_place);
+    return read_stream(text, name, one_place);
 }
 
 }  // namespace mdpcosim

@@ -42,7 +42,7 @@ std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
     try {
         return model.make(values);
     } catch (const std::invalid_argument& problem) {
-        throw user_error(spec.where, fmt::format("{}: {}", owner, problem.what()));
+        throw user_error(spec.where, fmt::format("{}: {}.", owner, problem.what()));
     }
 }
 

@@ -73,7 +73,8 @@ class csv_reader {
         std::vector<std::string> neighbours;
         std::error_code problem;
         if (reason == ENOENT)
-            for (const auto& entry : std::filesystem::directory_iterator(spec_.file.path.parent_path(), problem))
+            for (const auto& entry :
+                 std::filesystem::directory_iterator(std::filesystem::absolute(spec_.file.path).parent_path(), problem))
                 neighbours.push_back(entry.path().filename().string());
         std::sort(neighbours.begin(), neighbours.end());
         fail(spec_.source.where,

@@ -14,7 +14,7 @@ struct native_snapshot final : snapshot {
 };
 
 class native_subsystem final : public subsystem {
-   public:
+public:
     native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator)
         : model_(std::move(model)),
           integrator_(std::move(integrator)),
@@ -57,7 +57,8 @@ class native_subsystem final : public subsystem {
     void save(snapshot& into) override {
         auto& s = static_cast<native_snapshot&>(into);
         s.time = time_;
-        s.numbers.resize(n_ + integrator_->memory_size());  // allocates only if the snapshot was made before initialise()
+        s.numbers.resize(n_ +
+                         integrator_->memory_size());  // allocates only if the snapshot was made before initialise()
         std::ranges::copy(x(), s.numbers.begin());
         integrator_->memory(std::span(s.numbers).subspan(n_));
     }
@@ -72,7 +73,7 @@ class native_subsystem final : public subsystem {
 
     subsystem_statistics statistics() const override { return integrator_->statistics(); }
 
-   private:
+private:
     std::span<double> x() { return {numbers_.get(), n_}; }
 
     std::unique_ptr<equations> model_;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <numeric>
 
 #include "transport/schedule.hpp"
@@ -15,7 +16,7 @@
 namespace mdpcosim {
 
 subsystem_failure::subsystem_failure(std::string subsystem, double t, const std::string& reason)
-    : run_error(fmt::format("subsystem '{}' failed at t = {} s: {}", subsystem, t, reason)),
+    : run_error(fmt::format("subsystem '{}' failed at t = {:.10g} s: {}", subsystem, t, reason)),
       subsystem_(std::move(subsystem)),
       time_(t) {}
 
@@ -34,6 +35,28 @@ int first_not_finite(std::span<const double> y) {
     return static_cast<int>(std::find_if(y.begin(), y.end(), [](double v) { return !std::isfinite(v); }) - y.begin());
 }
 
+/// Of the exception being handled. Models may throw anything; nothing of it may end the process.
+std::string reason_of_exception() {
+    try {
+        throw;
+    } catch (const std::exception& problem) {
+        return problem.what();
+    } catch (...) {
+        return "an exception of unknown type";
+    }
+}
+
+/// A running mean of durations after one more sample. A step during which the system took the core away lasts a
+/// thousand times as long as its neighbours: the first samples give their smallest value, later ones count with at most
+/// three times the mean.
+constexpr std::int64_t first_samples = 4;
+
+double blend(double mean, double sample, std::int64_t samples_before) {
+    if (samples_before == 0) return sample;
+    if (samples_before < first_samples) return std::min(mean, sample);
+    return mean + 0.25 * (std::min(sample, 3 * mean) - mean);
+}
+
 template <class Variable>
 std::string slot_name(const std::vector<Variable>& variables, int slot) {
     for (const auto& v : variables)
@@ -46,9 +69,10 @@ class thread_transport final : public transport, public worker_pool::job {
     thread_transport(std::vector<named_subsystem> subsystems, int workers)
         : subsystems_(std::move(subsystems)),
           cost_(subsystems_.size(), 0.0),
-          workers_(std::clamp(workers > 0 ? workers : available_cores(), 1, static_cast<int>(subsystems_.size()))),
+          workers_(std::clamp(workers > 0 ? workers : available_cores(), 1, std::max(1, static_cast<int>(subsystems_.size())))),
           schedule_(subsystems_.size(), workers_),
           failures_(static_cast<std::size_t>(workers_)) {
+        for (int w = 0; w < workers_; ++w) profile_.emplace_back(most_events / static_cast<std::size_t>(workers_));
         std::size_t input = 0, output = 0;
         for (const auto& [name, model] : subsystems_) {
             const auto& d = model->describe();
@@ -74,26 +98,27 @@ class thread_transport final : public transport, public worker_pool::job {
     subsystem_cost cost(subsystem_index i) const override { return {cost_[i.value()], parallel_ ? schedule_.worker_of(i.value()) : 0}; }
     int workers() const override { return workers_; }
     std::int64_t parallel_steps() const override { return parallel_steps_; }
+    std::span<const profile_log> profile() const override { return profile_; }
 
     void initialise(double t0) override {
         for (std::size_t i = 0; i < size(); ++i) {
             try {
                 subsystems_[i].model->initialise(t0);
-            } catch (const std::exception& problem) {
-                throw subsystem_failure(subsystems_[i].name, t0, problem.what());
+            } catch (...) {
+                throw subsystem_failure(subsystems_[i].name, t0, reason_of_exception());
             }
         }
         time_ = t0;
     }
 
-    void evaluate(subsystem_index i, std::span<const double> u) override {
+    void evaluate(subsystem_index i, std::span<const double> u, bool provisional) override {
         const place& p = places_[i.value()];
         try {
             p.model->outputs(u, output_of(p));
-        } catch (const std::exception& problem) {
-            throw subsystem_failure(subsystems_[i.value()].name, time_, problem.what());
+        } catch (...) {
+            throw subsystem_failure(subsystems_[i.value()].name, time_, reason_of_exception());
         }
-        const int bad = first_not_finite(output_of(p));
+        const int bad = provisional ? -1 : first_not_finite(output_of(p));
         if (bad >= 0) throw subsystem_failure(subsystems_[i.value()].name, time_, not_finite_reason(i.value(), bad));
     }
 
@@ -104,8 +129,11 @@ class thread_transport final : public transport, public worker_pool::job {
             advance_all();
         } else {
             const auto begin = clock::now();
+            make_room_in_profile();
             advance_all();
-            measured(seconds_since(begin));
+            const double wall = seconds_since(begin);
+            log(begin, wall, -1, 0);
+            measured(wall);
         }
         ++calls_;
         report_failures();
@@ -157,16 +185,29 @@ class thread_transport final : public transport, public worker_pool::job {
             p.model->advance(step_, {inputs_.data() + p.input, p.input_count}, output_of(p));
             const int bad = first_not_finite(output_of(p));
             if (bad >= 0) fail(i, worker, not_finite_reason(static_cast<std::size_t>(i), bad));
-        } catch (const std::exception& problem) {
-            fail(i, worker, problem.what());
         } catch (...) {
-            fail(i, worker, "an exception of unknown type");
+            fail(i, worker, reason_of_exception());
         }
         if (sampling_) {
             double& cost = cost_[static_cast<std::size_t>(i)];
-            const double now = seconds_since(begin);
-            cost = cost == 0 ? now : 0.75 * cost + 0.25 * now;
+            const double wall = seconds_since(begin);
+            cost = blend(cost, wall, cost_samples_);
+            log(begin, wall, i, worker);
         }
+    }
+
+    void log(clock::time_point begin, double wall, int subsystem, int worker) {
+        if (cost_samples_ % profile_stride_ != 0) return;
+        const double since = std::chrono::duration<double>(begin - made_).count();
+        profile_[static_cast<std::size_t>(worker)].add({since, since + wall, subsystem, worker, step_.counter, cost_samples_});
+    }
+
+    /// A profile covers the whole run within its bounds: when a log is full, every second sampled step goes.
+    void make_room_in_profile() {
+        const bool full = std::any_of(profile_.begin(), profile_.end(), [](const profile_log& l) { return l.full(); });
+        if (!full) return;
+        profile_stride_ *= 2;
+        for (auto& l : profile_) l.thin_out(profile_stride_);
     }
 
     void fail(int i, int worker, const std::string& reason) {
@@ -186,10 +227,10 @@ class thread_transport final : public transport, public worker_pool::job {
         }
         const place& p = places_[static_cast<std::size_t>(first.subsystem)];
         const auto& d = p.model->describe();
-        std::string text = fmt::format("{} (macro step {} from {} s to {} s", first.reason, step_.counter, step_.begin, step_.end);
+        std::string text = fmt::format("{} (macro step {} from {:.10g} s to {:.10g} s", first.reason, step_.counter, step_.begin, step_.end);
         const std::uint32_t shown = std::min<std::uint32_t>(p.input_count, 5);
         for (std::uint32_t k = 0; k < shown; ++k)
-            text += fmt::format("{}{} = {}", k == 0 ? "; inputs at its start: " : ", ", slot_name(d.inputs, static_cast<int>(k)),
+            text += fmt::format("{}{} = {:.6g}", k == 0 ? "; inputs at its start: " : ", ", slot_name(d.inputs, static_cast<int>(k)),
                                 inputs_[p.input + k].c[0]);
         if (p.input_count > shown) text += fmt::format(" and {} more", p.input_count - shown);
         throw subsystem_failure(subsystems_[static_cast<std::size_t>(first.subsystem)].name, step_.begin, text + ")");
@@ -200,29 +241,45 @@ class thread_transport final : public transport, public worker_pool::job {
                            outputs_[places_[i].output + static_cast<std::size_t>(slot)]);
     }
 
-    /// Decides anew who serves whom, and whether parallel work pays at all, from what sampled steps cost.
+    /// Learns from a sampled step; decides anew who serves whom, and whether parallel work pays at all.
     void measured(double wall) {
-        // Every step at first, ever more rarely later: clock reads cost as much as a small step.
-        next_sample_ = calls_ + std::clamp<std::int64_t>(calls_ / 8, 1, 1000);
-        if (workers_ == 1 || calls_ < 3) return;
+        ++cost_samples_;
+        wall_ = blend(wall_, wall, wall_samples_++);
+        // Every step after a change of mode, ever more rarely later: clock reads cost as much as a small step.
+        next_sample_ = calls_ + std::clamp<std::int64_t>((calls_ - mode_since_) / 8, 1, 1000);
+        if (workers_ == 1 || wall_samples_ < first_samples) return;
         const double serial = std::accumulate(cost_.begin(), cost_.end(), 0.0);
         if (parallel_) {
-            parallel_wall_ = parallel_wall_ == 0 ? wall : 0.75 * parallel_wall_ + 0.25 * wall;
-            // Slower than serial work would be (cores taken by others, tiny steps): stop, and try again much later.
-            if (parallel_wall_ > serial) {
-                parallel_ = false;
-                retry_at_ = calls_ + retry_after_;
-                retry_after_ = std::min<std::int64_t>(retry_after_ * 4, 1 << 30);
-                return;
-            }
+            // The first verdict compares with what serial steps took just before; later the costs may have changed.
+            const bool slower = wall_ > (wall_samples_ == first_samples ? serial_wall_ : serial);
+            if (slower) return stop_parallel();
+            if (wall_samples_ > 4 * first_samples) retry_after_ = first_retry;
         }
         schedule_.decide(cost_);
         constexpr double round_cost = 1e-6;
         if (!parallel_ && calls_ >= retry_at_ && serial - schedule_.busiest(cost_) > 2 * round_cost) {
-            parallel_ = true;
-            parallel_wall_ = 0;
+            serial_wall_ = wall_;
+            change_mode(true);
         }
     }
+
+    /// Slower than serial work (cores taken by others, tiny steps): try again much later, and ever later.
+    void stop_parallel() {
+        change_mode(false);
+        retry_at_ = calls_ + retry_after_;
+        retry_after_ = std::min<std::int64_t>(retry_after_ * 4, 1 << 20);
+    }
+
+    void change_mode(bool parallel) {
+        parallel_ = parallel;
+        mode_since_ = calls_;
+        wall_samples_ = 0;
+        // The first rounds wake sleeping workers and fill their caches: they say nothing about the rounds to come.
+        next_sample_ = calls_ + 8;
+    }
+
+    static constexpr std::int64_t first_retry = 1000;
+    static constexpr std::size_t most_events = 20000;
 
     std::vector<named_subsystem> subsystems_;
     std::vector<place> places_;
@@ -232,13 +289,18 @@ class thread_transport final : public transport, public worker_pool::job {
     int workers_;
     schedule schedule_;
     std::vector<failure> failures_;
+    std::vector<profile_log> profile_;
+    std::int64_t profile_stride_ = 1;
+    const clock::time_point made_ = clock::now();
     std::atomic<bool> any_failure_{false};
     std::vector<std::unique_ptr<snapshot>> snapshots_;
     macro_step step_;
     double time_ = 0, saved_time_ = 0;
     bool parallel_ = false, sampling_ = false;
-    double parallel_wall_ = 0;
-    std::int64_t calls_ = 0, next_sample_ = 1, retry_at_ = 0, retry_after_ = 1000, parallel_steps_ = 0;
+    double wall_ = 0, serial_wall_ = 0;  ///< of a whole step in the present mode; in serial mode before the change
+    std::int64_t cost_samples_ = 0, wall_samples_ = 0;
+    std::int64_t calls_ = 0, next_sample_ = 1, mode_since_ = 0;
+    std::int64_t retry_at_ = 0, retry_after_ = first_retry, parallel_steps_ = 0;
     std::unique_ptr<worker_pool> pool_;  // last: its threads use the members above
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/index.hpp"
+#include "core/profile.hpp"
 #include "subsystem/subsystem.hpp"
 
 /// How the master reaches subsystems; the only way it knows them.
@@ -48,8 +49,9 @@ class transport {
     virtual std::span<const double> outputs() const = 0;
 
     virtual void initialise(double t0) = 0;
-    /// Outputs of one subsystem at the present time for the given input values.
-    virtual void evaluate(subsystem_index i, std::span<const double> u) = 0;
+    /// Outputs of one subsystem at the present time for the given input values. With `provisional` values (inputs that other
+    /// subsystems have not given yet) outputs that are not finite are no failure.
+    virtual void evaluate(subsystem_index i, std::span<const double> u, bool provisional = false) = 0;
     /// All subsystems over one macro step, in parallel where it pays.
     virtual void advance(const macro_step& step) = 0;
     /// The state of every subsystem; each must offer save_restore. One saved state at a time.
@@ -61,6 +63,8 @@ class transport {
     virtual int workers() const = 0;
     /// Macro steps that were done in parallel; the others ran serially because that was cheaper.
     virtual std::int64_t parallel_steps() const = 0;
+    /// Who worked when, from sampled macro steps; one log per worker.
+    virtual std::span<const profile_log> profile() const = 0;
 };
 
 }  // namespace mdpcosim

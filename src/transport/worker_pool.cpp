@@ -1,9 +1,12 @@
 #include "transport/worker_pool.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
+#include <system_error>
+
+#include "core/error.hpp"
 
 namespace mdpcosim {
 
@@ -17,9 +20,10 @@ inline void relax() {
 #endif
 }
 
-// About 100 us of spinning and some milliseconds of yielding before a worker sleeps.
-constexpr int spins = 4000;
-constexpr int yields = 2000;
+// A few microseconds of spinning, some milliseconds of yielding, then sleep. Yielding answers nearly as fast as spinning on a
+// free core; where others want the core, long spinning would keep it from the very thread that is waited for.
+constexpr int spins = 100;
+constexpr int yields = 5000;
 
 }  // namespace
 
@@ -31,10 +35,19 @@ int available_cores() {
 
 worker_pool::worker_pool(int workers, job& what)
     : workers_(workers), spin_(workers <= available_cores()), job_(what), done_(new mailbox[static_cast<std::size_t>(workers)]) {
-    for (int w = 1; w < workers; ++w) threads_.emplace_back([this, w] { serve(w); });
+    try {
+        for (int w = 1; w < workers; ++w) threads_.emplace_back([this, w] { serve(w); });
+    } catch (const std::system_error& problem) {
+        const std::size_t started = threads_.size();
+        stop();
+        throw run_error(fmt::format("{} worker threads cannot be started, only {} ({}). Choose fewer with --workers.", workers - 1,
+                                    started, problem.code().message()));
+    }
 }
 
-worker_pool::~worker_pool() {
+worker_pool::~worker_pool() { stop(); }
+
+void worker_pool::stop() {
     stop_.store(true);
     post(start_, ++round_);
     for (auto& thread : threads_) thread.join();
@@ -55,6 +68,8 @@ void worker_pool::serve(int worker) {
     }
 }
 
+/// Nobody sleeps through a round: either the sleeper sees the new round after it has announced itself, or the poster
+/// sees the announcement after it has set the round. That needs one order of all four (sequential consistency).
 void worker_pool::post(mailbox& box, std::uint32_t round) const {
     box.round.store(round);
     if (box.sleepers.load() != 0) box.round.notify_all();

@@ -21,6 +21,7 @@ class worker_pool {
         virtual void work(int worker) noexcept = 0;
     };
 
+    /// Throws run_error when the system gives no more threads.
     worker_pool(int workers, job& what);
     worker_pool(const worker_pool&) = delete;
     worker_pool& operator=(const worker_pool&) = delete;
@@ -36,6 +37,7 @@ class worker_pool {
     };
 
     void serve(int worker);
+    void stop();
     void post(mailbox& box, std::uint32_t round) const;
     void wait_for(mailbox& box, std::uint32_t round) const;
 

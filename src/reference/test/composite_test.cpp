@@ -328,7 +328,7 @@ TEST(monolithic, stops_at_rows_only) {
     const auto steps = [](double H, std::optional<double> every) {
         monolithic_run run(std::make_unique<composite_equations>(two_masses(1, 1, 0), 0), reference_integrator());
         loop_result result;
-        run.run(time_grid(0, 10, H), {nullptr, every, nullptr, nullptr, nullptr}, result);
+        run.run(time_grid(0, 10, H), {nullptr, every, nullptr, nullptr}, result);
         return run.statistics().micro_steps;
     };
     const auto coarse = steps(1e-4, 5.0);
@@ -348,7 +348,7 @@ TEST(monolithic, an_interrupt_ends_the_run_inside_a_row) {
     parts.coupling.finish(vec{0});
     monolithic_run run(std::make_unique<composite_equations>(std::move(parts), 0, &interrupt), reference_integrator());
     loop_result result;
-    run.run(time_grid(0, 4, 1), {nullptr, {}, nullptr, nullptr, &interrupt}, result);
+    run.run(time_grid(0, 4, 1), {nullptr, {}, nullptr, &interrupt}, result);
     EXPECT_TRUE(result.interrupted);
     EXPECT_EQ(result.reached, 1);
     EXPECT_NEAR(run.outputs()[1], std::cos(1), 1e-10);  // what was reached last

@@ -19,13 +19,18 @@ namespace mdpcosim {
 
 namespace {
 
-inline void free_nonlinear_solver(SUNNonlinearSolver object) { SUNNonlinSolFree(object); }
-using nonlinear_solver_handle = std::unique_ptr<SUNNonlinearSolver, sundials_deleter<SUNNonlinearSolver, free_nonlinear_solver>>;
+inline void free_nonlinear_solver(SUNNonlinearSolver object) {
+    SUNNonlinSolFree(object);
+}
+using nonlinear_solver_handle =
+    std::unique_ptr<SUNNonlinearSolver, sundials_deleter<SUNNonlinearSolver, free_nonlinear_solver>>;
 
 class cvode_solver final : public sundials_solver {
-   public:
+public:
     cvode_solver(int method, bool restart, const sundials_options& options)
-        : sundials_solver(method == CV_BDF ? "cvode-bdf" : "cvode-adams", options), method_(method), restart_(restart) {}
+        : sundials_solver(method == CV_BDF ? "cvode-bdf" : "cvode-adams", options),
+          method_(method),
+          restart_(restart) {}
     ~cvode_solver() override {
         if (memory_) CVodeFree(&memory_);
     }
@@ -33,11 +38,13 @@ class cvode_solver final : public sundials_solver {
     bool saves() const override { return restart_; }
     std::string why_not_saved() const override {
         return restart_ ? std::string{}
-                        : name_ + " keeps its history across macro steps, which cannot be saved; give it the option `restart: yes`, "
-                                  "or take a one-step solver (erk-5, dirk-4)";
+                        : name_ +
+                              " keeps its history across macro steps, which cannot be saved; give it the option "
+                              "`restart: yes`, "
+                              "or take a one-step solver (erk-5, dirk-4)";
     }
 
-   private:
+private:
     bool restarts(double t, const double* u_before, const double* u_after) override;
     void create(double t0) override;
     void start(double t) override;
@@ -69,9 +76,10 @@ void cvode_solver::create(double t0) {
     if (method_ == CV_BDF) {
         prepare_dense();
         check(CVodeSetLinearSolver(memory_, linear_solver_.get(), matrix_.get()), "CVodeSetLinearSolver");
-        const auto system = [](double t, N_Vector y, N_Vector fy, SUNMatrix A, int reuse, int* fresh, double gamma, void* self, N_Vector,
-                               N_Vector, N_Vector) {
-            return static_cast<cvode_solver*>(static_cast<sundials_solver*>(self))->linear_system(t, y, fy, A, reuse != 0, fresh, gamma);
+        const auto system = [](double t, N_Vector y, N_Vector fy, SUNMatrix A, int reuse, int* fresh, double gamma,
+                               void* self, N_Vector, N_Vector, N_Vector) {
+            return static_cast<cvode_solver*>(static_cast<sundials_solver*>(self))
+                ->linear_system(t, y, fy, A, reuse != 0, fresh, gamma);
         };
         check(CVodeSetLinSysFn(memory_, system), "CVodeSetLinSysFn");
     } else {
@@ -145,8 +153,14 @@ subsystem_statistics cvode_solver::counters() const {
 
 std::vector<parameter_info> options() {
     auto list = sundials_option_list();
-    list.push_back({"restart", "1", "start anew at every macro step; makes save/restore possible", 0, parameter_info::range::any, false,
-                    false, {"no", "yes"}});
+    list.push_back({"restart",
+                    "1",
+                    "start anew at every macro step; makes save/restore possible",
+                    0,
+                    parameter_info::range::any,
+                    false,
+                    false,
+                    {"no", "yes"}});
     return list;
 }
 

@@ -20,7 +20,8 @@ struct euler {
     }
 };
 
-const solver_registration entry{{"euler", "explicit Euler, fixed step, order 1", fixed_step_options(), make_fixed_step<euler>}};
+const solver_registration entry{
+    {"euler", "explicit Euler, fixed step, order 1", fixed_step_options(), make_fixed_step<euler>}};
 
 }  // namespace
 

@@ -41,9 +41,10 @@ void event_monitor::remember(double t, const double* x, const double* u) {
 
 bool event_monitor::apply(std::size_t i, bool rising, double t, double* x, const double* u) {
     if (++in_interval_ > most_events)
-        throw run_error(fmt::format("{} at t = {:.9g}: more than {} events in one macro step, the last of indicator {} "
-                                    "(chattering). Give the model a hysteresis, or a state for the motion on the boundary",
-                                    solver_name_, t, most_events, i));
+        throw run_error(
+            fmt::format("{} at t = {:.9g}: more than {} events in one macro step, the last of indicator {} "
+                        "(chattering). Give the model a hysteresis, or a state for the motion on the boundary",
+                        solver_name_, t, most_events, i));
     const bool changed = model_.apply_event(static_cast<int>(i), rising, t, x, u);
     if (changed) ++events_;
     return changed;

@@ -8,13 +8,13 @@
 
 /// Book-keeping of state events, shared by all solvers.
 ///
-/// Every indicator is on a side: +1, -1, or 0 while it has been zero ever since it was first seen. An event is the change
-/// to the other side. Sides outlive the macro step, so that an indicator that jumps with its inputs between two steps
-/// is seen as well; they are part of what a solver saves.
+/// Every indicator is on a side: +1, -1, or 0 while it has been zero ever since it was first seen. An event is the
+/// change to the other side. Sides outlive the macro step, so that an indicator that jumps with its inputs between two
+/// steps is seen as well; they are part of what a solver saves.
 namespace mdpcosim {
 
 class event_monitor {
-   public:
+public:
     event_monitor(equations& model, std::string_view solver_name);
 
     std::size_t count() const { return z_.size(); }
@@ -37,7 +37,7 @@ class event_monitor {
     /// Applies event i; true when x was changed. Throws run_error after too many events in one macro step.
     bool apply(std::size_t i, bool rising, double t, double* x, const double* u);
 
-   private:
+private:
     equations& model_;
     std::string_view solver_name_;
     std::vector<double> z_, side_;

@@ -63,7 +63,7 @@ struct fixed_step_events {
 
 template <class Method>
 class fixed_step_solver final : public solver {
-   public:
+public:
     explicit fixed_step_solver(double step) : step_(step) {}
 
     void initialise(equations& model, double t0, std::span<double> x) override;
@@ -82,7 +82,7 @@ class fixed_step_solver final : public solver {
         return {micro_steps_, now_.evaluations, 0, time_events_ + (events_ ? events_->monitor.events() : 0)};
     }
 
-   private:
+private:
     void split(double begin, double end);
     void run(double s, double s_end);
     void run_with_events(double s, double s_end);
@@ -116,7 +116,8 @@ void fixed_step_solver<Method>::initialise(equations& model, double t0, std::spa
 }
 
 template <class Method>
-void fixed_step_solver<Method>::integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) {
+void fixed_step_solver<Method>::integrate(double begin, double end, std::span<const polynomial> inputs,
+                                          std::span<double> x) {
     now_.inputs = inputs;
     now_.begin = begin;
     now_.x = x.data();
@@ -125,24 +126,25 @@ void fixed_step_solver<Method>::integrate(double begin, double end, std::span<co
         input_values(inputs, 0, now_.u);
         events_->monitor.jump(begin, now_.x, now_.u);
     }
-    if (end <= next_event_) [[likely]]
+    if (end < next_event_) [[likely]]
         run(0, end - begin);
     else
         split(begin, end);
     if (!all_finite(x.data(), x.size())) throw_not_finite(Method::name, end, *now_.model, x.data(), x.size());
 }
 
-/// The macro step in pieces between time events. An event at `end` belongs to the next step.
+/// The macro step in pieces between time events.
 template <class Method>
 void fixed_step_solver<Method>::split(double begin, double end) {
     double t = begin;
     for (;;) {
         next_event_ = now_.model->next_time_event(t);
         if (!(next_event_ > t)) throw_bad_time_event(Method::name, t, next_event_);
-        if (next_event_ >= end) break;
+        if (next_event_ > end) break;
         if (next_event_ - t > time_resolution(t)) run(t - begin, just_before(next_event_) - begin);
         t = next_event_;
         ++time_events_;
+        if (t == end) break;
     }
     if (end - t > time_resolution(t)) run(t - begin, end - begin);
 }
@@ -194,7 +196,8 @@ void fixed_step_solver<Method>::step_with_events(double s, double h) {
     }
 }
 
-/// Time of the first change of side in (0, h], or infinity. Leaves the state at the step's end untouched if there is none.
+/// Time of the first change of side in (0, h], or infinity. Leaves the state at the step's end untouched if there is
+/// none.
 template <class Method>
 double fixed_step_solver<Method>::first_change(double s, double h) {
     auto& e = *events_;
@@ -271,11 +274,12 @@ void fixed_step_solver<Method>::apply_events(double s, double tau, bool more) {
     std::ranges::copy(e.monitor.evaluate(t, now_.x, now_.u), e.z1.begin());
     // z1 becomes the list of what happened: 0 for indicators that kept their side.
     for (std::size_t i = 0; i < e.z1.size(); ++i)
-        if (e.z1[i] * e.monitor.sides()[i] > 0) e.z1[i] = 0;
-        else e.z1[i] = e.monitor.sides()[i] == 0 ? 0 : -e.monitor.sides()[i];
+        if (e.z1[i] * e.monitor.sides()[i] > 0)
+            e.z1[i] = 0;
+        else
+            e.z1[i] = e.monitor.sides()[i] == 0 ? 0 : -e.monitor.sides()[i];
     for (std::size_t i = 0; i < e.z1.size(); ++i)
         if (e.z1[i] != 0) e.monitor.apply(i, e.z1[i] > 0, t, now_.x, now_.u);
-    next_event_ = std::numeric_limits<double>::quiet_NaN();  // the event may have changed it
     e.monitor.remember(t, now_.x, now_.u);
     std::ranges::copy(e.monitor.evaluate(t, now_.x, now_.u), e.z0.begin());
     if (!more) return;

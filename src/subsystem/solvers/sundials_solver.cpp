@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/error.hpp"
 #include "subsystem/solvers/interval.hpp"
@@ -14,7 +15,14 @@ namespace mdpcosim {
 std::vector<parameter_info> sundials_option_list() {
     using range = parameter_info::range;
     return {{"rtol", "1", "relative tolerance of one micro step", 1e-6, range::positive, false, false, {}},
-            {"atol", "1", "absolute tolerance of one micro step, in the states' SI units", 1e-9, range::positive, false, false, {}},
+            {"atol",
+             "1",
+             "absolute tolerance of one micro step, in the states' SI units",
+             1e-9,
+             range::positive,
+             false,
+             false,
+             {}},
             {"max-steps", "1", "most micro steps in one macro step", 100000, range::whole, false, false, {}},
             {"max-step", "s", "largest micro step; not given: no limit", 0, range::positive, false, false, {}}};
 }
@@ -30,27 +38,37 @@ namespace {
 std::string explain(int flag, const sundials_options& options) {
     switch (flag) {
         case CV_TOO_MUCH_WORK:
-            return fmt::format("too many steps (more than {} micro steps in one macro step); loosen rtol/atol or raise max-steps",
-                               options.max_steps);
+            return fmt::format(
+                "too many steps (more than {} micro steps in one macro step); loosen rtol/atol or raise max-steps",
+                options.max_steps);
         case CV_TOO_MUCH_ACC:
-            return fmt::format("the tolerances rtol = {:g}, atol = {:g} ask for more than double precision gives; loosen them",
-                               options.rtol, options.atol);
+            return fmt::format(
+                "the tolerances rtol = {:g}, atol = {:g} ask for more than double precision gives; loosen them",
+                options.rtol, options.atol);
         case CV_ERR_FAILURE:
-            return "the error test fails again and again, even with tiny micro steps; the right-hand side jumps or grows "
+            return "the error test fails again and again, even with tiny micro steps; the right-hand side jumps or "
+                   "grows "
                    "without bound there. Make it smoother, or report the jump as an event";
         case CV_CONV_FAILURE:
-            return "the corrector does not converge, even with tiny micro steps; try another solver, or check the model's Jacobian";
+            return "the corrector does not converge, even with tiny micro steps; try another solver, or check the "
+                   "model's Jacobian";
         case CV_LINIT_FAIL:
         case CV_LSETUP_FAIL:
-        case CV_LSOLVE_FAIL: return "the linear solver of the Newton iteration fails; check the model's Jacobian";
+        case CV_LSOLVE_FAIL:
+            return "the linear solver of the Newton iteration fails; check the model's Jacobian";
         case CV_RHSFUNC_FAIL:
         case CV_FIRST_RHSFUNC_ERR:
         case CV_REPTD_RHSFUNC_ERR:
-        case CV_UNREC_RHSFUNC_ERR: return "the right-hand side fails";
-        case CV_RTFUNC_FAIL: return "the event indicators fail";
-        case CV_ILL_INPUT: return "two events are too close together, or a call has illegal arguments";
-        case CV_TOO_CLOSE: return "the interval is too short to take a step";
-        default: return "unexpected failure of the integrator";
+        case CV_UNREC_RHSFUNC_ERR:
+            return "the right-hand side fails";
+        case CV_RTFUNC_FAIL:
+            return "the event indicators fail";
+        case CV_ILL_INPUT:
+            return "two events are too close together, or a call has illegal arguments";
+        case CV_TOO_CLOSE:
+            return "the interval is too short to take a step";
+        default:
+            return "unexpected failure of the integrator";
     }
 }
 
@@ -65,11 +83,15 @@ void sundials_solver::initialise(equations& model, double t0, std::span<double> 
     if (model.event_count() > 0) {
         monitor_.emplace(model, name_);
         roots_.resize(monitor_->count());
+        z_.resize(monitor_->count());
+        shift_.resize(monitor_->count());
+        x_ahead_.resize(n_);
     }
     SUNContext context = nullptr;
     check(SUNContext_Create(nullptr, &context), "SUNContext_Create");
     context_.reset(context);
-    y_.reset(N_VMake_Serial(static_cast<sunindextype>(std::max<std::size_t>(n_, 1)), n_ ? x.data() : &no_state_, context));
+    y_.reset(
+        N_VMake_Serial(static_cast<sunindextype>(std::max<std::size_t>(n_, 1)), n_ ? x.data() : &no_state_, context));
     if (!y_) throw run_error(name_ + ": no memory for the state");
     jacobian_source_.prepare(model, t0, x.data(), u_.data());
     create(t0);
@@ -82,7 +104,8 @@ void sundials_solver::warm_up(double t0, std::span<double> x) {
     warming_up_ = true;
     start(t0);
     double t = t0;
-    check(run(t0 + 1 + std::fabs(t0), t), "first step");
+    const double length = options_.max_step > 0 ? options_.max_step : 1;
+    check(run(t0 + length + time_resolution(t0), t), "first step");
     warming_up_ = false;
     std::ranges::copy(saved, x.begin());
     no_state_ = 0;
@@ -130,24 +153,27 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
     loaded_ = false;  // until this step is done
     if (monitor_) {
         monitor_->start_interval();
+        shift_until_ = -std::numeric_limits<double>::infinity();
         restart |= monitor_->jump(begin, state, u_.data());
     }
     double t = begin;
     for (;;) {
         const double event = model_->next_time_event(t);
         if (!(event > t))
-            throw run_error(fmt::format("{} at t = {:.9g}: the model gives t = {:.9g} as its next time event, which is not later",
-                                        name_, t, event));
-        const double stop = event < end ? just_before(event) : end;
+            throw run_error(
+                fmt::format("{} at t = {:.9g}: the model gives t = {:.9g} as its next time event, which is not later",
+                            name_, t, event));
+        const double stop = event <= end ? just_before(event) : end;
         if (stop - t > time_resolution(t)) advance(t, stop, state, restart);
-        if (stop == end) break;
+        if (event > end) break;
         t = event;
         restart = true;
         ++time_events_;
+        if (t == end) break;
     }
     input_values(inputs_, end - begin, u_end_.data());
     if (monitor_) monitor_->remember(end, state, u_end_.data());
-    loaded_ = true;
+    loaded_ = t != end;  // after a time event the integrator starts anew
 }
 
 /// From t to `stop` through all state events between.
@@ -172,7 +198,25 @@ bool sundials_solver::apply_roots(double t, double* x) {
     bool changed = false;
     for (std::size_t i = 0; i < roots_.size(); ++i)
         if (roots_[i] != 0) changed |= monitor_->apply(i, roots_[i] > 0, t, x, u_.data());
+    if (changed) shift_indicators(t, x);
     return changed;
+}
+
+/// At an event the indicator may be a rounding error on the wrong side for the motion that follows, and its next root
+/// would be missed. For an instant, until the motion shows, a shift as small as that error puts it on the right side.
+void sundials_solver::shift_indicators(double t, const double* x) {
+    std::ranges::copy(monitor_->evaluate(t, x, u_.data()), z_.begin());
+    const double instant = 1e-9 * remembered_step_ + 64 * time_resolution(t);
+    if (n_ > 0) evaluate(t, x, x_ahead_.data());
+    for (std::size_t k = 0; k < n_; ++k) x_ahead_[k] = x[k] + instant * x_ahead_[k];
+    input_values(inputs_, t + instant - begin_, u_.data());
+    const auto z = monitor_->evaluate(t + instant, x_ahead_.data(), u_.data());
+    for (std::size_t i = 0; i < z.size(); ++i) {
+        const double motion = z[i] - z_[i];
+        const bool wrong_side = roots_[i] != 0 && motion != 0 && !(z_[i] * motion > 0);
+        shift_[i] = wrong_side ? std::copysign(std::max(2 * std::fabs(z_[i]), 1e-300), motion) : 0;
+    }
+    shift_until_ = t + instant;
 }
 
 std::int64_t sundials_solver::steps_left(double t) const {
@@ -198,7 +242,8 @@ void sundials_solver::evaluate(double t, const double* x, double* dx) {
     ++evaluations_;
 }
 
-void sundials_solver::right_hand_side_jump(double t, const double* u_before, const double* u_after, N_Vector jump, N_Vector scratch) {
+void sundials_solver::right_hand_side_jump(double t, const double* u_before, const double* u_after, N_Vector jump,
+                                           N_Vector scratch) {
     N_VConst(0, jump);
     if (n_ == 0) return;
     const double* x = N_VGetArrayPointer(y_.get());
@@ -240,6 +285,8 @@ int sundials_solver::indicators(double t, N_Vector y, double* z, void* self_poin
     try {
         input_values(self.inputs_, t - self.begin_, self.u_.data());
         self.model_->event_indicators(t, N_VGetArrayPointer(y), self.u_.data(), z);
+        if (t <= self.shift_until_)
+            for (std::size_t i = 0; i < self.shift_.size(); ++i) z[i] += self.shift_[i];
         return 0;
     } catch (...) {
         self.failure_ = std::current_exception();
@@ -248,7 +295,8 @@ int sundials_solver::indicators(double t, N_Vector y, double* z, void* self_poin
 }
 
 /// A = I - gamma df/dx. SUNDIALS' own difference quotient allocates, ours does not.
-int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix A, bool reuse, int* fresh, double gamma) {
+int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix A, bool reuse, int* fresh,
+                                   double gamma) {
     double* a = SUNDenseMatrix_Data(A);
     *fresh = reuse ? SUNFALSE : SUNTRUE;
     if (n_ == 0) {
@@ -257,7 +305,8 @@ int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix 
     }
     if (!reuse && !warming_up_) try {
             input_values(inputs_, t - begin_, u_.data());
-            evaluations_ += jacobian_source_.evaluate(t, N_VGetArrayPointer(y), u_.data(), N_VGetArrayPointer(fy), gamma, jacobian_.data());
+            evaluations_ += jacobian_source_.evaluate(t, N_VGetArrayPointer(y), u_.data(), N_VGetArrayPointer(fy),
+                                                      gamma, jacobian_.data());
         } catch (...) {
             failure_ = std::current_exception();
             return -1;
@@ -268,16 +317,18 @@ int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix 
 }
 
 void sundials_solver::check(int flag, const char* call) const {
-    if (flag < 0) throw run_error(fmt::format("{}: {} failed ({}): {}", name_, call, flag_name(flag), explain(flag, options_)));
+    if (flag < 0)
+        throw run_error(fmt::format("{}: {} failed ({}): {}", name_, call, flag_name(flag), explain(flag, options_)));
 }
 
 void sundials_solver::fail(int flag, double t) {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     constexpr int recent = 100;  // evaluations: the last attempts at a step
     if (not_finite_ >= 0 && evaluations_ - not_finite_evaluation_ < recent)
-        throw run_error(fmt::format("{} at t = {:.9g}: the right-hand side is not finite (derivative of state {} at t = {:.9g}), also "
-                                    "with small micro steps; the model is not defined there ({})",
-                                    name_, t, model_->state_name(static_cast<int>(not_finite_)), not_finite_time_, flag_name(flag)));
+        throw run_error(fmt::format(
+            "{} at t = {:.9g}: the right-hand side is not finite (derivative of state {} at t = {:.9g}), also "
+            "with small micro steps; the model is not defined there ({})",
+            name_, t, model_->state_name(static_cast<int>(not_finite_)), not_finite_time_, flag_name(flag)));
     throw run_error(fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(flag, options_), flag_name(flag)));
 }
 

@@ -15,8 +15,8 @@
 #include "subsystem/solvers/event_monitor.hpp"
 #include "subsystem/solvers/jacobian.hpp"
 
-/// What the SUNDIALS integrators have in common: one context each, callbacks that let no exception into C, time and state
-/// events, the remembered step size, return codes turned into run_error.
+/// What the SUNDIALS integrators have in common: one context each, callbacks that let no exception into C, time and
+/// state events, the remembered step size, return codes turned into run_error.
 ///
 /// A model without states gets one state with x' = 0, so that every integrator takes it.
 namespace mdpcosim {
@@ -36,15 +36,19 @@ struct sundials_deleter {
     using pointer = T;
     void operator()(T object) const { destroy(object); }
 };
-inline void free_context(SUNContext context) { SUNContext_Free(&context); }
-inline void free_linear_solver(SUNLinearSolver object) { SUNLinSolFree(object); }
+inline void free_context(SUNContext context) {
+    SUNContext_Free(&context);
+}
+inline void free_linear_solver(SUNLinearSolver object) {
+    SUNLinSolFree(object);
+}
 using context_handle = std::unique_ptr<SUNContext, sundials_deleter<SUNContext, free_context>>;
 using vector_handle = std::unique_ptr<N_Vector, sundials_deleter<N_Vector, N_VDestroy>>;
 using matrix_handle = std::unique_ptr<SUNMatrix, sundials_deleter<SUNMatrix, SUNMatDestroy>>;
 using linear_solver_handle = std::unique_ptr<SUNLinearSolver, sundials_deleter<SUNLinearSolver, free_linear_solver>>;
 
 class sundials_solver : public solver {
-   public:
+public:
     sundials_solver(std::string name, const sundials_options& options) : name_(std::move(name)), options_(options) {}
 
     void initialise(equations& model, double t0, std::span<double> x) final;
@@ -57,7 +61,7 @@ class sundials_solver : public solver {
 
     subsystem_statistics statistics() const final;
 
-   protected:
+protected:
     /// Makes the integrator for y(t0); called once.
     virtual void create(double t0) = 0;
     /// Restarts at (t, y) with the remembered step.
@@ -78,9 +82,9 @@ class sundials_solver : public solver {
     /// Throws run_error for a failed call outside integrate().
     void check(int flag, const char* call) const;
     void prepare_dense();
-    /// The step the integrator should try next after an accepted or rejected one of size h with error e = O(h^k), relative
-    /// to the tolerance; also kept as remembered step. A step cut by the end of its interval says little where its error
-    /// is negligible: then the step remembered before stays.
+    /// The step the integrator should try next after an accepted or rejected one of size h with error e = O(h^k),
+    /// relative to the tolerance; also kept as remembered step. A step cut by the end of its interval says little where
+    /// its error is negligible: then the step remembered before stays.
     double control(double h, double e, int k);
 
     /// f(t, y, u_after) - f(t, y, u_before) for the present state.
@@ -106,10 +110,11 @@ class sundials_solver : public solver {
     /// What max_steps leaves for this macro step; throws when nothing is left.
     std::int64_t steps_left(double t) const;
 
-   private:
+private:
     void warm_up(double t0, std::span<double> x);
     void advance(double t, double stop, double* x, bool restart);
     bool apply_roots(double t, double* x);
+    void shift_indicators(double t, const double* x);
     void evaluate(double t, const double* x, double* dx);
     [[noreturn]] void fail(int flag, double t);
 
@@ -121,14 +126,17 @@ class sundials_solver : public solver {
     double no_state_ = 0;
     std::optional<event_monitor> monitor_;
     std::vector<int> roots_;
+    std::vector<double> z_, shift_, x_ahead_;  ///< see shift_indicators()
+    double shift_until_ = 0;
     std::vector<double> jacobian_;
     jacobian_source jacobian_source_;
     std::exception_ptr failure_;
     std::ptrdiff_t not_finite_ = -1;  ///< derivative that was not finite last
     double not_finite_time_ = 0;
     std::int64_t not_finite_evaluation_ = 0;
-    bool starting_ = false;  ///< the next evaluation is at an accepted state: a NaN there cannot be cured by a smaller step
-    bool loaded_ = false;    ///< the integrator holds the present state
+    bool starting_ =
+        false;  ///< the next evaluation is at an accepted state: a NaN there cannot be cured by a smaller step
+    bool loaded_ = false;  ///< the integrator holds the present state
     bool warming_up_ = false;
     subsystem_statistics baseline_;  ///< counted while warming up
     std::int64_t evaluations_ = 0;

@@ -22,7 +22,7 @@ struct trapezoidal {
     void prepare(equations& model, const double* x, double t, double* u);
     void step(micro_step& m, double s, double h);
 
-   private:
+private:
     void factor(micro_step& m, double t, const double* z, const double* f, double h);
     void fail(double t, double h, const char* reason) const;
 
@@ -79,7 +79,8 @@ void trapezoidal::step(micro_step& m, double s, double h) {
             const double scale = std::fabs(m.x[i]) + std::fabs(d[i]);
             if (scale > 0) size = std::max(size, std::fabs(delta[i]) / scale);
         }
-        if (!finite) fail(m.begin + s, h, "the right-hand side or the Newton iteration gives values that are not finite");
+        if (!finite)
+            fail(m.begin + s, h, "the right-hand side or the Newton iteration gives values that are not finite");
         if (size <= 1e-11) {
             std::copy_n(z, n, m.x);
             return;
@@ -94,8 +95,8 @@ void trapezoidal::fail(double t, double h, const char* reason) const {
     throw run_error(fmt::format("{} at t = {:.9g}: {} (micro step {:.3g} s); take a smaller step", name, t, reason, h));
 }
 
-const solver_registration entry{
-    {"trapezoidal", "implicit trapezoidal rule, fixed step, order 2, A-stable", fixed_step_options(), make_fixed_step<trapezoidal>}};
+const solver_registration entry{{"trapezoidal", "implicit trapezoidal rule, fixed step, order 2, A-stable",
+                                 fixed_step_options(), make_fixed_step<trapezoidal>}};
 
 }  // namespace
 

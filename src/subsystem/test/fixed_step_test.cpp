@@ -10,10 +10,11 @@ namespace mdpcosim::test {
 /// Error at t = 2 of a nonlinear problem with time-dependent input: x' = -x^2 + u, u = 1 + t, against a fine rk4.
 double error_with_step(const std::string& name, double h) {
     const auto make = [] {
-        return std::make_unique<function_model>(std::vector{2.0, 0.5}, 1, [](double t, const double* x, const double* u, double* dx) {
-            dx[0] = -x[0] * x[0] + u[0];
-            dx[1] = x[0] * std::cos(t) - x[1];
-        });
+        return std::make_unique<function_model>(std::vector{2.0, 0.5}, 1,
+                                                [](double t, const double* x, const double* u, double* dx) {
+                                                    dx[0] = -x[0] * x[0] + u[0];
+                                                    dx[1] = x[0] * std::cos(t) - x[1];
+                                                });
     };
     const auto end_state = [&](const std::string& solver, double step) {
         solver_run run(make(), make_solver(solver, {{"step", step}}));
@@ -67,18 +68,18 @@ TEST(fixed_step, number_of_micro_steps) {
 TEST(fixed_step, trapezoidal_is_stable_on_stiff_problems) {
     // Prothero-Robinson: x' = lambda (x - cos t) - sin t, x = cos t.
     const double lambda = -1e6;
-    auto model = std::make_unique<function_model>(std::vector{1.0}, 0, [=](double t, const double* x, const double*, double* dx) {
-        dx[0] = lambda * (x[0] - std::cos(t)) - std::sin(t);
-    });
+    auto model = std::make_unique<function_model>(std::vector{1.0}, 0,
+                                                  [=](double t, const double* x, const double*, double* dx) {
+                                                      dx[0] = lambda * (x[0] - std::cos(t)) - std::sin(t);
+                                                  });
     solver_run run(std::move(model), make_solver("trapezoidal", {{"step", 0.01}}));
     run.to(3, 10);
     EXPECT_NEAR(run.x[0], std::cos(3), 1e-6);
 }
 
 TEST(fixed_step, overflow_is_an_error) {
-    auto model = std::make_unique<function_model>(std::vector{1.0}, 0, [](double, const double* x, const double*, double* dx) {
-        dx[0] = x[0] * x[0];
-    });
+    auto model = std::make_unique<function_model>(
+        std::vector{1.0}, 0, [](double, const double* x, const double*, double* dx) { dx[0] = x[0] * x[0]; });
     solver_run run(std::move(model), make_solver("euler"));
     try {
         run.to(1e3, 100);

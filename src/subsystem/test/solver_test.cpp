@@ -15,7 +15,8 @@ class implicit : public testing::TestWithParam<std::string> {};
 const auto name_of = [](const auto& info) { return test_name(info.param); };
 INSTANTIATE_TEST_SUITE_P(solvers, adaptive, testing::ValuesIn(adaptive_solvers), name_of);
 INSTANTIATE_TEST_SUITE_P(solvers, every_solver, testing::ValuesIn(all_solvers), name_of);
-INSTANTIATE_TEST_SUITE_P(solvers, implicit, testing::Values("dirk-2", "dirk-3", "dirk-4", "dirk-5", "cvode-bdf"), name_of);
+INSTANTIATE_TEST_SUITE_P(solvers, implicit, testing::Values("dirk-2", "dirk-3", "dirk-4", "dirk-5", "cvode-bdf"),
+                         name_of);
 
 std::unique_ptr<solver> make_accurate(const std::string& name, double tolerance) {
     if (is_fixed(name)) return make_solver(name, {{"step", name == "euler" ? tolerance : 0.1 * std::sqrt(tolerance)}});
@@ -28,7 +29,8 @@ TEST(solvers, are_registered) {
 }
 
 TEST_P(adaptive, oscillator_to_tolerance) {
-    // One long macro step and many short ones; with the local tolerance 1e-7 the global error over 10 s stays below 1e-5.
+    // One long macro step and many short ones; with the local tolerance 1e-7 the global error over 10 s stays below
+    // 1e-5.
     for (const int steps : {1, 100}) {
         solver_run run(oscillator(true), make_accurate(GetParam(), 1e-7));
         run.to(10, steps);
@@ -51,15 +53,16 @@ TEST_P(adaptive, error_follows_tolerance) {
     EXPECT_LT(error(1e-8), 0.05 * error(1e-4));
 }
 
-/// Global order: one micro step per macro step, made by a large remembered step and loose tolerances. The implicit methods
-/// get a linear problem, which Newton solves exactly whatever the tolerance.
+/// Global order: one micro step per macro step, made by a large remembered step and loose tolerances. The implicit
+/// methods get a linear problem, which Newton solves exactly whatever the tolerance.
 double measured_order(const std::string& name, double h) {
     const double nonlinear = name.starts_with("erk") ? 0.1 : 0;
     const auto end_state = [&](double step) {
-        auto model = std::make_unique<function_model>(std::vector{1.0, 0.0}, 0, [=](double t, const double* x, const double*, double* dx) {
-            dx[0] = x[1] + nonlinear * std::sin(x[0] * t) + (0.1 - nonlinear) * std::sin(t * t);
-            dx[1] = -x[0];
-        });
+        auto model = std::make_unique<function_model>(
+            std::vector{1.0, 0.0}, 0, [=](double t, const double* x, const double*, double* dx) {
+                dx[0] = x[1] + nonlinear * std::sin(x[0] * t) + (0.1 - nonlinear) * std::sin(t * t);
+                dx[1] = -x[0];
+            });
         model->jacobian_function = [](double, const double*, double* J) { J[0] = 0, J[1] = -1, J[2] = 1, J[3] = 0; };
         solver_run run(std::move(model), make_solver(name, {{"rtol", 10}, {"atol", 10}}));
         run.integrator->set_memory(std::vector{1e3});
@@ -87,7 +90,8 @@ TEST(solvers, measured_orders_of_pairs) {
 
 /// Steps inside a macro step as well, where a wrong first stage of the second step would show.
 TEST(solvers, order_across_micro_steps) {
-    for (const auto& [name, order] : std::vector<std::pair<std::string, int>>{{"erk-2", 2}, {"erk-3", 3}, {"erk-4", 4}, {"erk-5", 5}, {"erk-6", 6}}) {
+    for (const auto& [name, order] : std::vector<std::pair<std::string, int>>{
+             {"erk-2", 2}, {"erk-3", 3}, {"erk-4", 4}, {"erk-5", 5}, {"erk-6", 6}}) {
         const auto error = [&](double h) {
             solver_run run(oscillator(), make_solver(name, {{"rtol", 10}, {"atol", 10}, {"max-step", h}}));
             run.integrator->set_memory(std::vector{h});
@@ -102,9 +106,10 @@ TEST_P(implicit, prothero_robinson) {
     // x' = lambda (x - cos t) - sin t with lambda = -1e6: explicit methods would need 1e7 steps.
     for (const bool exact : {false, true}) {
         const double lambda = -1e6;
-        auto model = std::make_unique<function_model>(std::vector{1.0}, 0, [=](double t, const double* x, const double*, double* dx) {
-            dx[0] = lambda * (x[0] - std::cos(t)) - std::sin(t);
-        });
+        auto model = std::make_unique<function_model>(std::vector{1.0}, 0,
+                                                      [=](double t, const double* x, const double*, double* dx) {
+                                                          dx[0] = lambda * (x[0] - std::cos(t)) - std::sin(t);
+                                                      });
         if (exact) model->jacobian_function = [=](double, const double*, double* J) { J[0] = lambda; };
         solver_run run(std::move(model), make_accurate(GetParam(), 1e-6));
         run.to(10, 20);
@@ -115,23 +120,23 @@ TEST_P(implicit, prothero_robinson) {
 
 TEST_P(implicit, robertson) {
     // Robertson's kinetics at t = 40: 0.7158270688, 9.185534765e-6, 0.2841637457 (Hairer, Wanner II, IV.10).
-    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0, 0.0}, 0, [](double, const double* x, const double*, double* dx) {
-        dx[0] = -0.04 * x[0] + 1e4 * x[1] * x[2];
-        dx[2] = 3e7 * x[1] * x[1];
-        dx[1] = -dx[0] - dx[2];
-    });
+    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0, 0.0}, 0,
+                                                  [](double, const double* x, const double*, double* dx) {
+                                                      dx[0] = -0.04 * x[0] + 1e4 * x[1] * x[2];
+                                                      dx[2] = 3e7 * x[1] * x[1];
+                                                      dx[1] = -dx[0] - dx[2];
+                                                  });
     solver_run run(std::move(model), make_solver(GetParam(), {{"rtol", 1e-7}, {"atol", 1e-11}}));
     run.to(40, 4);
     EXPECT_NEAR(run.x[0], 0.7158270688, 2e-6);
-    EXPECT_NEAR(run.x[1], 9.185534765e-6, 5e-10);
+    EXPECT_NEAR(run.x[1], 9.185534765e-6, 1e-10);
     EXPECT_NEAR(run.x[2], 0.2841637457, 2e-6);
 }
 
 TEST_P(every_solver, piecewise_constant_input) {
     // x' = -x + u, u = +1, -1 in turn: x_{k+1} = u + (x_k - u) e^{-H}.
-    auto model = std::make_unique<function_model>(std::vector{0.0}, 1, [](double, const double* x, const double* u, double* dx) {
-        dx[0] = -x[0] + u[0];
-    });
+    auto model = std::make_unique<function_model>(
+        std::vector{0.0}, 1, [](double, const double* x, const double* u, double* dx) { dx[0] = -x[0] + u[0]; });
     solver_run run(std::move(model), make_accurate(GetParam(), 1e-6));
     const double H = 0.25;
     double exact = 0;
@@ -144,8 +149,27 @@ TEST_P(every_solver, piecewise_constant_input) {
     }
 }
 
+TEST_P(every_solver, looks_neither_back_nor_ahead) {
+    // f and the inputs are asked for inside the macro step only.
+    double begin = 0, end = 0;
+    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0}, 0,
+                                                  [&](double t, const double* x, const double*, double* dx) {
+                                                      EXPECT_GE(t, begin - 1e-15);
+                                                      EXPECT_LE(t, end + 1e-15);
+                                                      dx[0] = x[1];
+                                                      dx[1] = -std::sin(x[0]);
+                                                  });
+    solver_run run(std::move(model), make_solver(GetParam()));
+    for (int k = 0; k < 20; ++k) {
+        begin = run.t;
+        end = run.t + 0.3;
+        run.to(end);
+    }
+}
+
 TEST_P(every_solver, no_states) {
-    auto model = std::make_unique<function_model>(std::vector<double>{}, 1, [](double, const double*, const double*, double*) {});
+    auto model = std::make_unique<function_model>(std::vector<double>{}, 1,
+                                                  [](double, const double*, const double*, double*) {});
     solver_run run(std::move(model), make_solver(GetParam()));
     run.to(1, 10);
     EXPECT_EQ(run.t, 1);
@@ -160,7 +184,7 @@ TEST_P(adaptive, remembers_the_uncut_step) {
     long_steps.to(50);
     const auto needed = long_steps.integrator->statistics().micro_steps;
     solver_run run(oscillator(), make_solver(GetParam(), options));
-    const int n = 100000;
+    const int n = GetParam().starts_with("cvode") ? 100000 : 20000;  // order 1 needs smaller steps
     run.to(50, n);
     const auto s = run.integrator->statistics();
     EXPECT_LT(s.micro_steps, n + n / 100 + 10 * needed);
@@ -211,6 +235,20 @@ TEST(solvers, multistep_without_restart_says_why_it_cannot_be_saved) {
     }
 }
 
+TEST(solvers, multistep_history_lives_on_while_inputs_are_smooth) {
+    const auto steps = [](bool restart, double jump) {
+        solver_run run(oscillator(), make_solver("cvode-adams", {{"restart", restart ? 1.0 : 0.0}}));
+        for (int k = 0; k < 100; ++k) {
+            run.inputs[0] = constant(k % 2 * jump);
+            run.to(0.1 * (k + 1));
+        }
+        return run.integrator->statistics().micro_steps;
+    };
+    EXPECT_LT(3 * steps(false, 0), steps(true, 0));
+    EXPECT_LT(3 * steps(false, 1e-7), steps(true, 1e-7));
+    EXPECT_GT(2 * steps(false, 1), steps(true, 1));
+}
+
 std::string failure(solver_run& run, double end, int n = 1) {
     try {
         run.to(end, n);
@@ -230,24 +268,26 @@ TEST_P(adaptive, too_many_steps) {
 
 TEST_P(adaptive, not_a_number) {
     // sqrt(x) with x falling below zero at t = 1; then at once.
-    auto model = std::make_unique<function_model>(std::vector{1.0}, 0, [](double t, const double*, const double*, double* dx) {
-        dx[0] = -1 + 0 * std::sqrt(1 - t);
-    });
+    auto model = std::make_unique<function_model>(
+        std::vector{1.0}, 0,
+        [](double t, const double*, const double*, double* dx) { dx[0] = -1 + 0 * std::sqrt(1 - t); });
     solver_run run(std::move(model), make_solver(GetParam()));
     const std::string text = failure(run, 3, 3);
     EXPECT_NE(text.find("right-hand side is not finite (derivative of state 0"), std::string::npos) << text;
 
-    auto bad = std::make_unique<function_model>(std::vector{1.0}, 0, [](double, const double*, const double*, double* dx) { dx[0] = NAN; });
+    auto bad = std::make_unique<function_model>(std::vector{1.0}, 0,
+                                                [](double, const double*, const double*, double* dx) { dx[0] = NAN; });
     solver_run second(std::move(bad), make_solver(GetParam()));
     const std::string at_once = failure(second, 3);
     EXPECT_TRUE(at_once.starts_with(GetParam() + " at t = 0: the right-hand side is not finite")) << at_once;
 }
 
 TEST_P(every_solver, exceptions_of_the_model_come_through) {
-    auto model = std::make_unique<function_model>(std::vector{1.0}, 0, [](double t, const double*, const double*, double* dx) {
-        if (t > 0.5) throw run_error("no fuel left");
-        dx[0] = 1;
-    });
+    auto model =
+        std::make_unique<function_model>(std::vector{1.0}, 0, [](double t, const double*, const double*, double* dx) {
+            if (t > 0.5) throw run_error("no fuel left");
+            dx[0] = 1;
+        });
     solver_run run(std::move(model), make_solver(GetParam()));
     EXPECT_EQ(failure(run, 1, 4), "no fuel left");
 }

@@ -15,10 +15,11 @@ namespace mdpcosim::test {
 
 /// A model out of functions, so that a test shows its equations.
 class function_model : public equations {
-   public:
+public:
     using rhs = std::function<void(double t, const double* x, const double* u, double* dx)>;
 
     function_model(std::vector<double> x0, int inputs, rhs f) : x0_(std::move(x0)), f_(std::move(f)) {
+        description_.type = "test";
         for (int i = 0; i < inputs; ++i) {
             input_variable v;
             v.name = "u" + std::to_string(i);
@@ -44,7 +45,9 @@ class function_model : public equations {
         return true;
     }
     int event_count() const override { return events; }
-    void event_indicators(double t, const double* x, const double* u, double* z) const override { indicators(t, x, u, z); }
+    void event_indicators(double t, const double* x, const double* u, double* z) const override {
+        indicators(t, x, u, z);
+    }
     bool apply_event(int event, bool rising, double t, double* x, const double* u) override {
         return on_event(event, rising, t, x, u);
     }
@@ -58,7 +61,7 @@ class function_model : public equations {
     std::function<bool(int, bool, double, double*, const double*)> on_event;
     std::function<double(double)> time_events;
 
-   private:
+private:
     subsystem_description description_;
     std::vector<double> x0_;
     rhs f_;
@@ -66,14 +69,13 @@ class function_model : public equations {
 
 /// x'' = -x + u, x(0) = 1, x'(0) = 0: x = cos t for u = 0.
 inline std::unique_ptr<function_model> oscillator(bool with_jacobian = false) {
-    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0}, 1, [](double, const double* x, const double* u, double* dx) {
-        dx[0] = x[1];
-        dx[1] = -x[0] + u[0];
-    });
+    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0}, 1,
+                                                  [](double, const double* x, const double* u, double* dx) {
+                                                      dx[0] = x[1];
+                                                      dx[1] = -x[0] + u[0];
+                                                  });
     if (with_jacobian)
-        model->jacobian_function = [](double, const double*, double* J) {
-            J[0] = 0, J[1] = -1, J[2] = 1, J[3] = 0;
-        };
+        model->jacobian_function = [](double, const double*, double* J) { J[0] = 0, J[1] = -1, J[2] = 1, J[3] = 0; };
     return model;
 }
 
@@ -98,7 +100,7 @@ inline polynomial constant(double value) {
 
 /// A solver with its model and state.
 class solver_run {
-   public:
+public:
     solver_run(std::unique_ptr<function_model> m, std::unique_ptr<solver> s, double t0 = 0)
         : model(std::move(m)),
           integrator(std::move(s)),
@@ -126,8 +128,9 @@ class solver_run {
     double t;
 };
 
-inline const std::vector<std::string> all_solvers{"euler",  "rk4",    "trapezoidal", "erk-2",  "erk-3",       "erk-4",    "erk-5", "erk-6",
-                                                  "erk-8",  "dirk-2", "dirk-3",      "dirk-4", "dirk-5",      "cvode-adams", "cvode-bdf"};
+inline const std::vector<std::string> all_solvers{"euler",  "rk4",    "trapezoidal", "erk-2",       "erk-3",
+                                                  "erk-4",  "erk-5",  "erk-6",       "erk-8",       "dirk-2",
+                                                  "dirk-3", "dirk-4", "dirk-5",      "cvode-adams", "cvode-bdf"};
 inline const std::vector<std::string> fixed_solvers{"euler", "rk4", "trapezoidal"};
 inline const std::vector<std::string> adaptive_solvers(all_solvers.begin() + 3, all_solvers.end());
 

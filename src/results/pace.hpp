@@ -1,45 +1,21 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "core/time_grid.hpp"
-#include "results/progress.hpp"
 #include "results/recorder.hpp"
 
-/// What looks on while a loop runs (the macro loop, the reference), and when. Nothing here can change the solution.
+/// When a loop (the macro loop, the reference) writes rows, looks at the clock and brings rows to the disk.
 namespace mdpcosim {
-
-/// Smallest and largest value of every coupling variable at the points the loop stops at.
-struct coupling_range {
-    std::vector<double> low, high;
-
-    void widen(std::span<const double> u) {
-        for (std::size_t i = 0; i < u.size(); ++i) {
-            low[i] = std::min(low[i], u[i]);
-            high[i] = std::max(high[i], u[i]);
-        }
-    }
-};
 
 struct loop_result {
     double reached = 0;
     std::int64_t steps = 0;
     bool interrupted = false;
-};
-
-struct loop_observers {
-    recorder* rows = nullptr;
-    std::optional<double> record_every;  ///< absent: every macro step
-    progress* shown = nullptr;
-    coupling_range* range = nullptr;
-    const std::atomic<bool>* interrupt = nullptr;
 };
 
 /// Says when to look at the clock: about 20 times a second, whatever a step costs.
@@ -64,6 +40,22 @@ class pacer {
    private:
     clock::time_point last_ = clock::now();
     std::int64_t interval_ = 1, next_ = 1;
+};
+
+/// Rows reach the disk about once a second.
+class flush_timer {
+   public:
+    /// `now` is the time of the last look at the clock.
+    void look(recorder& rows, pacer::clock::time_point now) {
+        if (now - last_ <= std::chrono::seconds(1)) return;
+        rows.flush();
+        // Many columns take long to write: at most a twentieth of the time goes there.
+        const auto done = pacer::clock::now();
+        last_ = done + 20 * (done - now);
+    }
+
+   private:
+    pacer::clock::time_point last_ = pacer::clock::now();
 };
 
 /// Rows on the record grid: the first macro point at or after each multiple of `every`.

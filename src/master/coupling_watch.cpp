@@ -1,0 +1,30 @@
+#include "master/coupling_watch.hpp"
+
+#include <fmt/format.h>
+
+namespace mdpcosim {
+
+coupling_watch::coupling_watch(coupling_monitor& monitor, std::vector<std::string> what, on_divergence reaction)
+    : monitor_(monitor), what_(std::move(what)), reaction_(reaction) {
+    for (auto* values : {&q_, &v_, &begin_, &middle_, &end_}) values->assign(monitor.channels(), 0.0);
+}
+
+void coupling_watch::start(const coupled_system& system, double t0) {
+    system.coupling.motions(t0, system.subsystems->outputs(), q_, v_);
+    monitor_.start(system.u, system.du, q_, v_);
+}
+
+bool coupling_watch::after(const coupled_system& system, const macro_step& step) {
+    const double H = step.end - step.begin;
+    system.coupling.polynomial_values(0, begin_);
+    system.coupling.polynomial_values(H / 2, middle_);
+    system.coupling.polynomial_values(H, end_);
+    system.coupling.motions(step.end, system.subsystems->outputs(), q_, v_);
+    monitor_.step(H, {begin_, middle_, end_, system.u, system.du, q_, v_});
+    if (monitor_.diverging() < 0 || !divergence_.empty()) return false;
+    divergence_ = fmt::format("{} diverges at t = {:.10g} s: {}", what_[static_cast<std::size_t>(monitor_.diverging())], step.end,
+                              monitor_.reason());
+    return reaction_ == on_divergence::stop;
+}
+
+}  // namespace mdpcosim

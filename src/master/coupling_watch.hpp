@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "master/coupled_system.hpp"
+#include "results/coupling_monitor.hpp"
+
+namespace mdpcosim {
+
+/// Feeds the coupling monitor from a running system, once per macro step. Allocates nothing after construction.
+class coupling_watch {
+public:
+    enum class on_divergence { stop, note };
+
+    /// `what[c]` names channel c in messages ("connection 'spring'").
+    coupling_watch(coupling_monitor& monitor, std::vector<std::string> what, on_divergence reaction);
+
+    void start(const coupled_system& system, double t0);
+    /// True when the coupling has begun to diverge and the run is to stop; divergence() says why.
+    bool after(const coupled_system& system, const macro_step& step);
+
+    const coupling_monitor& monitor() const { return monitor_; }
+    /// What diverged first, and when; empty when nothing did.
+    const std::string& divergence() const { return divergence_; }
+
+private:
+    coupling_monitor& monitor_;
+    std::vector<std::string> what_;
+    on_divergence reaction_;
+    std::vector<double> q_, v_, begin_, middle_, end_;
+    std::string divergence_;
+};
+
+}  // namespace mdpcosim

@@ -1,0 +1,176 @@
+// The macro loop allocates nothing: not through operator new, not through malloc, on no thread. A program of its own,
+// since it puts counting functions in the place of the C library's.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "engine/assembly.hpp"
+#include "engine/trust.hpp"
+#include "master/macro_loop.hpp"
+#include "results/csv.hpp"
+#include "results/test/temporary_folder.hpp"
+#include "scenario/read.hpp"
+#include "scenarios.hpp"
+
+static std::atomic<bool> counting{false};
+static std::atomic<long> allocations{0};
+
+static void count() {
+    if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Sanitizers bring functions of their own, which must stay: this program is not built for them.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+extern "C" {
+void* __libc_malloc(std::size_t size) noexcept;
+void* __libc_calloc(std::size_t count, std::size_t size) noexcept;
+void* __libc_realloc(void* memory, std::size_t size) noexcept;
+void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
+
+void* malloc(std::size_t size) noexcept {
+    count();
+    return __libc_malloc(size);
+}
+void* calloc(std::size_t n, std::size_t size) noexcept {
+    count();
+    return __libc_calloc(n, size);
+}
+void* realloc(void* memory, std::size_t size) noexcept {
+    count();
+    return __libc_realloc(memory, size);
+}
+void* memalign(std::size_t alignment, std::size_t size) noexcept {
+    count();
+    return __libc_memalign(alignment, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+    count();
+    return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexcept {
+    count();
+    *memory = __libc_memalign(alignment, size);
+    return *memory == nullptr ? ENOMEM : 0;
+}
+}
+#endif
+
+namespace mdpcosim {
+namespace {
+
+/// Else the tests below would prove nothing.
+TEST(allocation_counter, sees_every_way_to_the_heap) {
+    struct alignas(128) wide {
+        char bytes[128];
+    };
+    const long before = allocations;
+    counting = true;
+    const auto one = std::make_unique<std::vector<double>>(100);
+    const auto two = std::make_unique<wide>();
+    void* volatile three = std::calloc(1, 64);
+    three = std::realloc(three, 4096);
+    counting = false;
+    std::free(three);
+    EXPECT_EQ(allocations - before, 5);
+}
+
+struct measured {
+    long allocations;
+    std::int64_t steps, parallel_steps, rows;
+};
+
+/// From initialise() to the last row in the file.
+measured run_counted(const std::string& text, int workers, std::optional<double> every) {
+    const test::temporary_folder folder;
+    scenario s = read_scenario_text(text, "test.yaml");
+    s.record.every = every;
+    const auto how = make_method(s);
+    assembly a = assemble(s, workers);
+    recorder rows(a.columns, make_csv_sink(folder / "results.csv", a.columns));
+    coupling_monitor monitor = make_monitor(a);
+    coupling_watch watch = make_watch(a, monitor, s.monitor);
+    std::atomic<bool> interrupt{false};
+    progress shown(progress::style::lines, s.time.start, s.time.end);
+    const time_grid grid(s.time.start, s.time.end, s.time.step);
+    const loop_observers observers{&rows, s.record.every, &shown, &watch, &interrupt};
+    loop_result result;
+    a.system.initialise(s.time.start);
+    const long before = allocations;
+    counting = true;
+    run_macro_loop(a.system, *how, grid, observers, result);
+    rows.flush();
+    counting = false;
+    return {allocations - before, result.steps, a.system.subsystems->parallel_steps(), rows.rows()};
+}
+
+class no_allocation : public testing::TestWithParam<int> {};
+
+TEST_P(no_allocation, two_subsystems) {
+    const int workers = GetParam();
+    for (const int work : {1, 3000}) {
+        const measured m = run_counted(test::two_subsystems(work), workers, {});
+        EXPECT_EQ(m.allocations, 0);
+        EXPECT_EQ(m.steps, 400);
+        EXPECT_EQ(m.rows, 401);
+        if (work > 1) {
+            EXPECT_EQ(m.parallel_steps > 0, workers > 1);
+        }
+    }
+}
+
+/// 100 subsystems, laws with and without rates, signals, feed-through, several blocks of rows.
+TEST_P(no_allocation, a_hundred_subsystems) {
+    const int workers = GetParam();
+    for (const int work : {1, 1000}) {
+        const measured m = run_counted(test::mixed(10, work, "{end: 0.5 s, step: 0.9 ms}"), workers, {});
+        EXPECT_EQ(m.allocations, 0);
+        EXPECT_EQ(m.steps, 556);
+        EXPECT_EQ(m.rows, 557);
+        if (work > 1) {
+            EXPECT_EQ(m.parallel_steps > 0, workers > 1);
+        }
+    }
+}
+
+TEST_P(no_allocation, with_a_record_grid) {
+    const measured m = run_counted(test::mixed(1, 1, "{end: 2 s, step: 1 ms}"), GetParam(), 0.01);
+    EXPECT_EQ(m.allocations, 0);
+    EXPECT_EQ(m.rows, 201);
+}
+
+/// Events in the state and in time, a contact: a ball bounces on the ground and on a mass; a pulse train feeds a lag.
+TEST_P(no_allocation, with_events) {
+    const measured m = run_counted(R"(mdpcosim: 1
+time: {end: 3 s, step: 1 ms}
+subsystems:
+  ball:
+    ode:
+      states: {x: 1 m, v: 0 m/s}
+      inputs: {F: 0 N}
+      equations: {x: v, v: -9.81 + F}
+      events:
+        - {when: x, direction: falling, set: {v: -0.8*v}}
+    ports: {body: {kind: translation, position: x, force: F}}
+    solver: rk4
+  pulse: {model: source, set: {kind: pulse, duration: 30 ms, period: 100 ms}, solver: rk4}
+  lag: {model: lag-1, set: {time-constant: 50 ms}, solver: rk4}
+  mass: {model: mass-spring-damper, set: {stiffness: 50 N/m}, solver: rk4}
+connections:
+  stop: {law: stop, between: [ball.body, mass.mass], stiffness: 200 N/m, lower: 5 mm}
+signals:
+  - pulse.y -> lag.u
+)",
+                                   GetParam(), {});
+    EXPECT_EQ(m.allocations, 0);
+    EXPECT_EQ(m.steps, 3000);
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, no_allocation, testing::Values(1, 2));
+
+}  // namespace
+}  // namespace mdpcosim

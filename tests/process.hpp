@@ -1,0 +1,123 @@
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// A child process whose output is collected. It is always reaped: whoever does not wait for it kills it, and nobody else.
+namespace mdpcosim::test {
+
+class process {
+   public:
+    struct options {
+        bool terminal = false;            ///< standard error is a pseudo-terminal instead of a pipe
+        std::optional<rlim_t> file_size;  ///< longest file it may write
+    };
+
+    struct outcome {
+        int exit_status = -1;  ///< -1: ended by a signal
+        int signal = 0;
+        std::string out, err;
+    };
+
+    process(const std::vector<std::string>& command, const options& how) {
+        int out[2], err[2];
+        if (::pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+        winsize size{.ws_row = 24, .ws_col = 100, .ws_xpixel = 0, .ws_ypixel = 0};
+        if (how.terminal ? ::openpty(&err[0], &err[1], nullptr, nullptr, &size) != 0 : ::pipe2(err, O_CLOEXEC) != 0)
+            throw std::runtime_error("no pipe or terminal");
+        std::vector<char*> arguments;
+        for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+        arguments.push_back(nullptr);
+        pid_ = ::fork();
+        if (pid_ < 0) throw std::runtime_error("no child process");
+        if (pid_ == 0) {
+            ::dup2(out[1], STDOUT_FILENO);
+            ::dup2(err[1], STDERR_FILENO);
+            ::signal(SIGINT, SIG_DFL);
+            if (how.file_size) {
+                const rlimit limit{*how.file_size, *how.file_size};
+                ::setrlimit(RLIMIT_FSIZE, &limit);
+                ::signal(SIGXFSZ, SIG_IGN);  // write() then fails as on a full disk
+            }
+            ::execv(arguments[0], arguments.data());
+            ::_exit(127);
+        }
+        ::close(out[1]);
+        ::close(err[1]);
+        out_ = out[0];
+        err_ = err[0];
+    }
+    process(const process&) = delete;
+    process& operator=(const process&) = delete;
+
+    ~process() {
+        if (pid_ > 0) {
+            ::kill(pid_, SIGKILL);
+            ::waitpid(pid_, nullptr, 0);
+        }
+        ::close(out_);
+        ::close(err_);
+    }
+
+    void send(int signal) { ::kill(pid_, signal); }
+
+    /// Collects output until standard error holds the text, a minute at most.
+    void wait_for_error_text(const std::string& text) {
+        collect_until([&] { return seen_.err.find(text) != std::string::npos; });
+    }
+
+    /// Collects output until both streams are closed and reaps; a child that takes longer than a minute is killed.
+    outcome wait() {
+        if (!collect_until([] { return false; })) ::kill(pid_, SIGKILL);
+        int status = 0;
+        ::waitpid(pid_, &status, 0);
+        pid_ = -1;
+        if (WIFEXITED(status)) seen_.exit_status = WEXITSTATUS(status);
+        if (WIFSIGNALED(status)) seen_.signal = WTERMSIG(status);
+        return seen_;
+    }
+
+   private:
+    /// Until `enough` or the end of both streams; false after a minute.
+    template <class Enough>
+    bool collect_until(const Enough& enough) {
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        while (!enough() && (out_open_ || err_open_)) {
+            if (std::chrono::steady_clock::now() > limit) return false;
+            pollfd files[2] = {{out_open_ ? out_ : -1, POLLIN, 0}, {err_open_ ? err_ : -1, POLLIN, 0}};
+            ::poll(files, 2, 200);
+            if (files[0].revents != 0) out_open_ = collect(out_, seen_.out);
+            if (files[1].revents != 0) err_open_ = collect(err_, seen_.err);
+        }
+        return true;
+    }
+
+    /// False at the end of the stream; a terminal tells that by an error.
+    static bool collect(int file, std::string& into) {
+        char text[4096];
+        const ssize_t count = ::read(file, text, sizeof text);
+        if (count < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+        if (count <= 0) return false;
+        into.append(text, static_cast<std::size_t>(count));
+        return true;
+    }
+
+    pid_t pid_ = -1;
+    int out_ = -1, err_ = -1;
+    bool out_open_ = true, err_open_ = true;
+    outcome seen_;
+};
+
+}  // namespace mdpcosim::test

@@ -1,0 +1,225 @@
+// The real program: exit status, what stands on which stream, signals, progress on a terminal.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "process.hpp"
+#include "results/test/temporary_folder.hpp"
+#include "scenarios.hpp"
+
+namespace mdpcosim {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using test::content;
+using test::process;
+using test::temporary_folder;
+using testing::HasSubstr;
+using testing::Not;
+
+class program : public testing::Test {
+   protected:
+    static std::vector<std::string> command(std::initializer_list<std::string> words) {
+        std::vector<std::string> all{MDPCOSIM_PROGRAM};
+        all.insert(all.end(), words);
+        return all;
+    }
+
+    std::string scenario(const std::string& text) const {
+        test::write_file(folder_ / "test.yaml", text);
+        return (folder_ / "test.yaml").string();
+    }
+
+    std::string out() const { return (folder_ / "out").string(); }
+    json summary() const { return json::parse(content(folder_ / "out/summary.json")); }
+
+    process::outcome run(std::initializer_list<std::string> words, const process::options& how = {}) const {
+        return process(command(words), how).wait();
+    }
+
+    /// More simulated time than any machine gets through: it runs until it is stopped.
+    std::string endless() const {
+        return scenario(test::mixed(1, 100, "{end: 1e9 s, step: 1 ms}") + "record: {every: 100 ms}\n");
+    }
+
+    /// Until the run has begun: its folder has a header line. Gives up after a while; the expectations then fail.
+    void wait_for_begin() const {
+        for (int i = 0; i < 3000 && content(folder_ / "out/results.csv").empty(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+
+    void expect_whole_rows() const {
+        std::istringstream in(content(folder_ / "out/results.csv"));
+        std::string line;
+        std::getline(in, line);
+        const auto separators = std::count(line.begin(), line.end(), ',');
+        std::int64_t rows = 0;
+        double last = -1;
+        while (std::getline(in, line)) {
+            ASSERT_FALSE(in.eof()) << "the last line has no end";
+            ASSERT_EQ(std::count(line.begin(), line.end(), ','), separators);
+            const double t = std::stod(line);
+            ASSERT_GT(t, last);
+            last = t;
+            ++rows;
+        }
+        EXPECT_EQ(rows, summary()["rows"]);
+        EXPECT_EQ(last, summary()["time"]["reached"]);
+    }
+
+    void expect_interrupted_by(int signal) const {
+        const std::string file = endless();
+        process child(command({"run", file, "--out", out()}), {});
+        wait_for_begin();
+        child.send(signal);
+        const auto seen = child.wait();
+        EXPECT_EQ(seen.exit_status, 130);
+        EXPECT_THAT(seen.err, HasSubstr("mdpcosim: interrupted at t = "));
+        EXPECT_EQ(summary()["status"], "interrupted");
+        EXPECT_GT(summary()["macro_steps"], 0);
+        expect_whole_rows();
+        EXPECT_FALSE(fs::exists(folder_ / "out/.running"));
+    }
+
+    temporary_folder folder_;
+};
+
+TEST_F(program, a_run_that_is_done) {
+    const auto seen = run({"run", scenario(test::two_subsystems(1)), "--out", out()});
+    EXPECT_EQ(seen.exit_status, 0);
+    EXPECT_EQ(seen.err, "");  // standard error is no terminal and the run is short
+    EXPECT_THAT(seen.out, testing::StartsWith("done: 400 macro steps to t = 0.4 s in "));
+    EXPECT_THAT(seen.out,
+                testing::EndsWith("results in " + out() + ": results.csv (401 rows), summary.json, scenario.yaml\n"));
+    expect_whole_rows();
+}
+
+TEST_F(program, quiet_prints_nothing) {
+    const auto seen =
+        run({"run", scenario(test::two_subsystems(1)), "--out", out(), "--quiet"}, {.terminal = true, .file_size = {}});
+    EXPECT_EQ(seen.exit_status, 0);
+    EXPECT_EQ(seen.out, "");
+    EXPECT_EQ(seen.err, "");
+}
+
+/// The whole of standard output is one document: the parser would not take anything beside it.
+TEST_F(program, json_prints_one_document) {
+    const auto seen =
+        run({"run", scenario(test::two_subsystems(1)), "--out", out(), "--json"}, {.terminal = true, .file_size = {}});
+    EXPECT_EQ(seen.exit_status, 0);
+    EXPECT_EQ(seen.err, "");
+    EXPECT_EQ(json::parse(seen.out), summary());
+}
+
+TEST_F(program, the_default_folder_is_named_after_the_scenario) {
+    const std::string file = scenario(test::two_subsystems(1));
+    const fs::path before = fs::current_path();
+    fs::current_path(folder_.path());
+    const auto seen = run({"run", file, "--quiet"});
+    fs::current_path(before);
+    EXPECT_EQ(seen.exit_status, 0);
+    EXPECT_TRUE(fs::exists(folder_ / "test.out/results.csv"));
+}
+
+TEST_F(program, a_wrong_scenario_ends_with_2_and_writes_nothing) {
+    const auto seen = run({"run", scenario("mdpcosim: 1\ntime: {end: 1 s}\n"), "--out", out()});
+    EXPECT_EQ(seen.exit_status, 2);
+    EXPECT_EQ(seen.out, "");
+    EXPECT_THAT(seen.err, testing::StartsWith("mdpcosim: "));
+    EXPECT_FALSE(fs::exists(out()));
+    EXPECT_EQ(run({"run"}).exit_status, 2);
+    EXPECT_EQ(run({"run", (folder_ / "no.yaml").string()}).exit_status, 2);
+}
+
+TEST_F(program, a_failing_subsystem_ends_with_1) {
+    const std::string file = scenario(R"(mdpcosim: 1
+time: {end: 1 s, step: 1 ms}
+subsystems:
+  calm: {model: lag-1, solver: rk4}
+  wild: {ode: {states: {x: 2}, equations: {x: x^2}}, solver: rk4}
+)");
+    for (const bool as_json : {false, true}) {
+        const auto seen = as_json ? run({"run", file, "--out", out(), "--json"}) : run({"run", file, "--out", out()});
+        EXPECT_EQ(seen.exit_status, 1);
+        EXPECT_THAT(seen.err, testing::StartsWith("mdpcosim: subsystem 'wild' failed at t = 0.50"));
+        EXPECT_EQ(summary()["status"], "failed");
+        EXPECT_EQ("mdpcosim: " + summary()["message"].get<std::string>() + "\n", seen.err);
+        if (as_json) {
+            EXPECT_EQ(json::parse(seen.out), summary());
+        }
+        expect_whole_rows();
+    }
+}
+
+/// Files may grow to 100 kB only, as on a disk that fills up during the run.
+TEST_F(program, a_disk_that_fills_up_ends_with_1) {
+    const std::string file = scenario(test::mixed(1, 1, "{end: 5 s, step: 1 ms}"));
+    const auto seen = run({"run", file, "--out", out()}, {.terminal = false, .file_size = 100000});
+    EXPECT_EQ(seen.exit_status, 1);
+    EXPECT_THAT(seen.err, HasSubstr("results.csv: the results cannot be written (File too large)"));
+    EXPECT_EQ(summary()["status"], "failed");
+    EXPECT_EQ(content(folder_ / "out/results.csv").size(), 100000u);
+    EXPECT_FALSE(fs::exists(folder_ / "out/.running"));
+}
+
+TEST_F(program, ctrl_c_ends_in_order_with_130) { expect_interrupted_by(SIGINT); }
+TEST_F(program, sigterm_ends_in_order_with_130) { expect_interrupted_by(SIGTERM); }
+
+TEST_F(program, a_killed_run_leaves_whole_rows_and_no_lock) {
+    const std::string file = endless();
+    {
+        process child(command({"run", file, "--out", out()}), {});
+        wait_for_begin();
+        const auto refused = run({"run", file, "--out", out()});
+        EXPECT_EQ(refused.exit_status, 2);
+        EXPECT_THAT(refused.err, HasSubstr("another mdpcosim is running in this folder"));
+        child.send(SIGKILL);
+        EXPECT_EQ(child.wait().signal, SIGKILL);
+    }
+    EXPECT_THAT(content(folder_ / "out/results.csv"), testing::EndsWith("\n"));
+    EXPECT_FALSE(fs::exists(folder_ / "out/summary.json"));
+    EXPECT_EQ(run({"run", scenario(test::two_subsystems(1)), "--out", out(), "--quiet"}).exit_status, 0);
+    expect_whole_rows();
+    EXPECT_FALSE(fs::exists(folder_ / "out/.running"));
+}
+
+/// On a terminal a run that takes a while shows a bar, which is gone at the end.
+TEST_F(program, the_bar_appears_on_a_terminal_and_is_removed) {
+    const std::string file = endless();
+    process child(command({"run", file, "--out", out()}), {.terminal = true, .file_size = {}});
+    child.wait_for_error_text(" % |");
+    child.send(SIGINT);
+    const auto seen = child.wait();
+    EXPECT_EQ(seen.exit_status, 130);
+    EXPECT_THAT(seen.err, testing::StartsWith("\r\033[K  0 % |"));
+    EXPECT_THAT(seen.err, HasSubstr("t = "));
+    EXPECT_THAT(seen.err, HasSubstr("s of 1e+09 s"));
+    const auto last_bar = seen.err.rfind(" % |");
+    EXPECT_THAT(seen.err.substr(last_bar),
+                testing::ContainsRegex("\r\033\\[Kmdpcosim: interrupted at t = [^\r\n]*\r?\n$"));
+    // Nothing but the bar is written before: each one takes the place of the one before and fits the 100 columns.
+    std::istringstream lines(seen.err.substr(0, last_bar));
+    for (std::string line; std::getline(lines, line, '\r');) EXPECT_LT(line.size(), 100u + 3);
+    EXPECT_THAT(seen.err.substr(0, last_bar), Not(HasSubstr("\n")));
+}
+
+/// Not on a terminal: lines come every ten seconds only, so that a log of a short run stays empty.
+TEST_F(program, no_bar_in_a_pipe) {
+    const std::string file = endless();
+    process child(command({"run", file, "--out", out()}), {});
+    wait_for_begin();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    child.send(SIGINT);
+    const auto seen = child.wait();
+    EXPECT_THAT(seen.err, testing::StartsWith("mdpcosim: interrupted"));
+}
+
+}  // namespace
+}  // namespace mdpcosim

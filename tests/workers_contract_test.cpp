@@ -1,0 +1,111 @@
+// One scenario, one result: results.csv is the same to the last bit for any number of workers, in repeated runs, and from
+// the resolved scenario that a run leaves behind.
+#include <gtest/gtest.h>
+
+#include "engine/engine.hpp"
+#include "results/test/temporary_folder.hpp"
+#include "scenarios.hpp"
+
+namespace mdpcosim {
+namespace {
+
+using test::content;
+using test::temporary_folder;
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+const std::string span = "{end: 0.05 s, step: 1 ms}";
+#else
+const std::string span = "{end: 0.3 s, step: 1 ms}";
+#endif
+
+struct outcome {
+    std::string csv;
+    run_summary summary;
+};
+
+outcome run_in(const std::filesystem::path& out, const scenario& s, int workers) {
+    const run_summary summary = run(s, {.out = out, .workers = workers, .quiet = true});
+    EXPECT_EQ(summary.status, "done") << summary.message;
+    return {content(out / "results.csv"), summary};
+}
+
+/// `parallel`: the work is enough for parallel steps whenever there is more than one worker.
+void expect_equal_for_all_workers(const std::string& text, std::size_t subsystems, bool parallel) {
+    const temporary_folder folder;
+    const scenario s = read_scenario_text(text, "test.yaml");
+    ASSERT_EQ(s.subsystems.size(), subsystems);
+    const outcome serial = run_in(folder / "1", s, 1);
+    EXPECT_EQ(serial.summary.parallel_steps, 0);
+    EXPECT_GT(serial.csv.size(), 1000u);
+    for (const int workers : {1, 2, 3, 4, 7}) {
+        const outcome again = run_in(folder / "again", s, workers);
+        // No comparison by EXPECT_EQ: nobody wants to read two such texts.
+        EXPECT_TRUE(again.csv == serial.csv) << workers << " workers";
+        EXPECT_EQ(again.summary.workers, std::min(workers, static_cast<int>(subsystems)));
+        if (parallel) {
+            EXPECT_EQ(again.summary.parallel_steps > 0, workers > 1) << workers << " workers";
+        }
+    }
+}
+
+TEST(workers, two_light_subsystems) { expect_equal_for_all_workers(test::two_subsystems(1), 2, false); }
+TEST(workers, two_heavy_subsystems) { expect_equal_for_all_workers(test::two_subsystems(5000), 2, true); }
+TEST(workers, ten_light_subsystems) { expect_equal_for_all_workers(test::mixed(1, 1, span), 10, false); }
+TEST(workers, ten_heavy_subsystems) { expect_equal_for_all_workers(test::mixed(1, 5000, span), 10, true); }
+TEST(workers, a_hundred_light_subsystems) { expect_equal_for_all_workers(test::mixed(10, 1, span), 100, false); }
+TEST(workers, a_hundred_heavy_subsystems) { expect_equal_for_all_workers(test::mixed(10, 1000, span), 100, true); }
+
+TEST(workers, repeated_runs_are_equal) {
+    const temporary_folder folder;
+    const scenario s = read_scenario_text(test::mixed(2, 2000, span), "test.yaml");
+    const outcome first = run_in(folder / "a", s, 2);
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(run_in(folder / "a", s, 2).csv == first.csv) << "run " << i;
+}
+
+// ---- the resolved scenario ------------------------------------------------------------------------------------------
+
+void expect_equal_from_resolved(const scenario& s) {
+    const temporary_folder folder;
+    const outcome first = run_in(folder / "first", s, 1);
+    const scenario full = read_scenario(folder / "first/scenario.yaml");
+    const outcome second = run_in(folder / "second", full, 2);
+    EXPECT_TRUE(second.csv == first.csv);
+    // Resolving what is resolved changes nothing.
+    EXPECT_EQ(content(folder / "second/scenario.yaml"), content(folder / "first/scenario.yaml"));
+}
+
+TEST(resolved_scenario, of_the_mixed_system) {
+    expect_equal_from_resolved(read_scenario_text(test::mixed(2, 1, span), "test.yaml"));
+}
+
+TEST(resolved_scenario, with_overrides) {
+    expect_equal_from_resolved(read_scenario_text(test::two_subsystems(1), "test.yaml", {},
+                                                  {{"time.step", "0.7 ms", "--step 0.7 ms"},
+                                                   {"rod.stiffness", "0.3 kN/m", "--set rod.stiffness=0.3 kN/m"},
+                                                   {"a.x0", "3 mm", "--set a.x0=3 mm"}}));
+}
+
+/// Units, `let`, own coefficients, recorded data, limited inputs, a record grid.
+TEST(resolved_scenario, with_everything_else) {
+    const temporary_folder folder;
+    test::write_file(folder / "load.csv", "time,torque\n0,0\n0.1,3\n0.25,-1\n1,2\n");
+    const std::string text = R"(mdpcosim: 1
+let: {c: 6.3 kN.m/rad, H: 250 us}
+time: {start: 10 ms, end: 0.21 s, step: $H}
+extrapolation: lin-2-4
+subsystems:
+  load: {file: load.csv, units: {torque: kN.m}, interpolation: cubic}
+  motor: {model: inertia, set: {inertia: 120 kg.cm2, w0: 300 rpm}, solver: {name: rk4, step: 100 us}, input-degree: 0}
+  brake: {model: inertia, set: {inertia: 0.4 kg.m2}, solver: rk4}
+connections:
+  shaft: {law: spring, between: [motor.end, brake.shaft], stiffness: $c, extrapolation: {degree: 1, a: [1.2, -0.2], b: [0.3, 0]}}
+  belt: {law: spring-damper, between: [motor.shaft, brake.end], stiffness: 10 N.m/rad, damping: 0.1 N.m.s/rad}
+signals:
+  - 1e-3*load.torque + 0.5 N.m -> brake.torque
+record: {every: 1 ms, only: [brake.*, motor.end.*, "*.u"]}
+)";
+    expect_equal_from_resolved(read_scenario_text(text, "test.yaml", folder.path()));
+}
+
+}  // namespace
+}  // namespace mdpcosim
