@@ -1,6 +1,7 @@
 #include <arkode/arkode_arkstep.h>
 #include <arkode/arkode_erkstep.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "core/error.hpp"
@@ -155,6 +156,8 @@ private:
     const pair_info& pair_;
     const stepper_calls& call_;
     void* memory_ = nullptr;
+    vector_handle start_state_;  ///< of the last start; only where roots are sharpened
+    double started_ = 0;
 };
 
 void arkode_solver::create(double t0) {
@@ -176,6 +179,10 @@ void arkode_solver::create(double t0) {
     if (event_count() > 0) {
         check(call_.root_init(memory_, static_cast<int>(event_count()), indicators), "RootInit");
         check(call_.set_no_inactive_warning(memory_), "SetNoInactiveRootWarn");
+        if (pair_.p > interpolated_order) {
+            start_state_.reset(N_VClone(y_.get()));
+            if (!start_state_) throw run_error(name_ + ": no memory for the events");
+        }
     } else {
         // Without roots nobody looks between the steps, and higher interpolants cost evaluations at every stop.
         check(call_.set_interpolant_degree(memory_, 1), "SetInterpolantDegree");
@@ -215,6 +222,10 @@ void arkode_solver::create_implicit(double t0) {
 }
 
 void arkode_solver::start(double t) {
+    if (start_state_) {
+        N_VScale(1, y_.get(), start_state_.get());
+        started_ = t;
+    }
     check(call_.reset(memory_, t, y_.get()), "Reset");
     check(call_.set_initial_step(memory_, remembered_step_), "SetInitStep");  // also forgets the error history
 }
@@ -235,9 +246,15 @@ int arkode_solver::sharpen_root(double stop, double& t) {
         double h = 0, end = 0;
         check(ERKStepGetLastStep(memory_, &h), "GetLastStep");
         check(ERKStepGetCurrentTime(memory_, &end), "GetCurrentTime");
-        const double begin = end - h;
+        double begin = end - h;
+        const bool first = std::fabs(begin - started_) <= time_resolution(end);
+        if (first) begin = started_;
         if (end - t <= near * h || t - begin <= near * h) break;
-        check(ERKStepGetDky(memory_, begin, 0, y_.get()), "GetDky");
+        // At an event the indicator is a rounding error on the side where it was put: only the very same state finds it there.
+        if (first)
+            N_VScale(1, start_state_.get(), y_.get());
+        else
+            check(ERKStepGetDky(memory_, begin, 0, y_.get()), "GetDky");
         check(call_.reset(memory_, begin, y_.get()), "Reset");
         check(call_.set_initial_step(memory_, t - begin + near / 2 * h), "SetInitStep");
         check(call_.set_stop_time(memory_, stop), "SetStopTime");
