@@ -12,7 +12,7 @@ if(MDPCOSIM_SANITIZE)
   target_compile_options(mdpcosim_options INTERFACE -fsanitize=${MDPCOSIM_SANITIZE} -fno-omit-frame-pointer -g1)
   target_link_options(mdpcosim_options INTERFACE -fsanitize=${MDPCOSIM_SANITIZE})
 endif()
-target_include_directories(mdpcosim_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_include_directories(mdpcosim_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_include_directories(mdpcosim_options SYSTEM INTERFACE ${EIGEN3_INCLUDE_DIRS})
 
 # Objects do not travel through object libraries: every room hands on its own and those of the rooms below.

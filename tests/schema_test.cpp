@@ -124,8 +124,9 @@ subsystems:
     ode:
       parameters: {J: 0.12 kg.m2, d: $half}
       states: {phi: 0 rad, w: 3000 rpm}
+      algebraic: {heat: 0 W}
       inputs: {tau: 0 N.m}
-      equations: {phi: w, w: (tau - d*w)/J}
+      equations: {phi: w, w: (tau - d*w)/J, heat: d*w^2 - heat}
       outputs: {power: {value: tau*w, unit: W}, twice: 2*w, one: 1}
       events: [{when: w - 400, direction: rising, set: {w: 0.5*w}}, {when: phi, set: {phi: 0}}]
     set: {J: 0.13 kg.m2}
@@ -134,6 +135,9 @@ subsystems:
     ports:
       shaft: {kind: rotation, causality: takes-load, angle: phi, speed: w, torque: tau}
   brake: {model: inertia, set: {J: 0.4 kg.m2, shape: [1, 2 m]}, solver: erk-5, input-degree: $half}
+  pump: {plugin: libraries/pump.so, set: {volume: 28e-6 m3}, solver: rk4, input-degree: 1}
+  pid: {model: pid-sampled, sample: {time: 10 ms, offset: $half, delay: 2 ms}}
+  relay: {model: pid-sampled, sample: 5 ms}
   cycle: {file: run42.csv, units: {demand: N.m}, interpolation: cubic, outside: repeat}
 connections:
   coupling: {law: spring, between: [engine.shaft, brake.shaft], stiffness: $c, extrapolation: $rule}
@@ -179,10 +183,14 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"two_sources", "model: inertia,", "model: inertia, file: a.csv,"},
         wrong{"source_not_there_yet", "model: inertia", "fmu: Inertia.fmu"},
         wrong{"ports_of_a_model", "model: inertia,", "model: inertia, ports: {p: {kind: rotation}},"},
+        wrong{"ports_of_a_plugin", "plugin: libraries/pump.so,", "plugin: libraries/pump.so, ports: {p: {kind: rotation}},"},
+        wrong{"plugin_without_file", "plugin: libraries/pump.so", "plugin: ''"},
         wrong{"units_of_a_model", "model: inertia,", "model: inertia, units: {p: m},"},
         wrong{"solver_of_a_file", "file: run42.csv,", "file: run42.csv, solver: erk-5,"},
         wrong{"interpolation", "interpolation: cubic", "interpolation: spline"},
         wrong{"outside", "outside: repeat", "outside: mirror"},
+        wrong{"sample_without_time", "time: 10 ms, offset", "offset"},
+        wrong{"sample_key", "delay: 2 ms", "latency: 2 ms"}, wrong{"sample_of_a_file", "outside: repeat", "sample: 5 ms"},
         wrong{"degree_too_high", "input-degree: 2", "input-degree: 7"},
         wrong{"degree_not_whole", "input-degree: 2", "input-degree: 1.5"},
         wrong{"port_kind", "kind: rotation", "kind: rotational"}, wrong{"port_without_kind", "kind: rotation, ", ""},

@@ -83,6 +83,7 @@ public:
           first_(static_cast<std::uint64_t>(p["first"])),
           impact_force_(p["impact-force"]),
           impact_duration_(p["impact-duration"]),
+          structure_(make_structure(n_)),
           description_(&description(n_)) {
         const double share = p["impact-share"], earliest = p["impact-time-min"], latest = p["impact-time-max"];
         for (int i = 0; i < n_; ++i)
@@ -133,33 +134,52 @@ public:
         y[6 + 2 * n_] = energy(x);
     }
 
-    bool jacobian(double /*t*/, const double* x, const double* /*u*/, double* dfdx) const override {
-        const std::ptrdiff_t size = 2 * n_;
-        std::fill_n(dfdx, size * size, 0.0);
-        // An element adds its tangent stiffness and damping to the rows of the masses it joins; -1 and n are the
-        // ground.
-        const auto add = [&](int row, int column, double sign, double stiffness, double damping) {
-            if (row < 0 || row >= n_ || column < 0 || column >= n_) return;
-            dfdx[2 * row + 1 + 2 * column * size] += sign * stiffness;
-            dfdx[2 * row + 1 + (2 * column + 1) * size] += sign * damping;
+    const sparsity* structure() const override { return &structure_; }
+
+    bool sparse_jacobian(double /*t*/, const double* x, const double* /*u*/, double* values) const override {
+        // Tangent stiffness and damping of the elements before and after each mass, per mass.
+        const auto tangent = [&](int i, double& stiffness, double& damping) {
+            stiffness = damping = 0;
+            if ((i == 0 && left_ == chain_end::free) || (i == n_ && right_ == chain_end::free)) return;
+            const double q = (i < n_ ? x[2 * i] : 0) - (i > 0 ? x[2 * i - 2] : 0);
+            const double v = (i < n_ ? x[2 * i + 1] : 0) - (i > 0 ? x[2 * i - 1] : 0);
+            stiffness = (c_ + 3 * c3_ * q * q) * inverse_mass_;
+            damping = (d_ + 3 * d3_ * v * v) * inverse_mass_;
         };
-        const auto position = [&](int i) { return i < 0 || i >= n_ ? 0 : x[2 * i]; };
-        const auto velocity = [&](int i) { return i < 0 || i >= n_ ? 0 : x[2 * i + 1]; };
-        for (int i = 0; i < n_; ++i) dfdx[2 * i + (2 * i + 1) * size] = 1;
-        const int begin = left_ == chain_end::fixed ? 0 : 1, end = right_ == chain_end::fixed ? n_ : n_ - 1;
-        for (int i = begin; i <= end; ++i) {
-            const double q = position(i) - position(i - 1), v = velocity(i) - velocity(i - 1);
-            const double stiffness = (c_ + 3 * c3_ * q * q) * inverse_mass_,
-                         damping = (d_ + 3 * d3_ * v * v) * inverse_mass_;
-            add(i - 1, i - 1, -1, stiffness, damping);
-            add(i - 1, i, 1, stiffness, damping);
-            add(i, i - 1, 1, stiffness, damping);
-            add(i, i, -1, stiffness, damping);
+        double c_before = 0, d_before = 0, c_after = 0, d_after = 0;
+        tangent(0, c_before, d_before);
+        for (int i = 0; i < n_; ++i) {
+            tangent(i + 1, c_after, d_after);
+            const bool has_before = i > 0, has_after = i + 1 < n_;
+            if (has_before) *values++ = c_before;
+            *values++ = -c_before - c_after;
+            if (has_after) *values++ = c_after;
+            if (has_before) *values++ = d_before;
+            *values++ = 1;
+            *values++ = -d_before - d_after;
+            if (has_after) *values++ = d_after;
+            c_before = c_after;
+            d_before = d_after;
         }
         return true;
     }
 
 private:
+    /// Column x_i: rows v_{i-1}, v_i, v_{i+1}; column v_i: rows v_{i-1}, x_i, v_i, v_{i+1}.
+    static sparsity make_structure(int n) {
+        sparsity s;
+        s.start.push_back(0);
+        for (int i = 0; i < n; ++i)
+            for (const bool velocity : {false, true}) {
+                if (i > 0) s.rows.push_back(2 * i - 1);
+                if (velocity) s.rows.push_back(2 * i);
+                s.rows.push_back(2 * i + 1);
+                if (i + 1 < n) s.rows.push_back(2 * i + 3);
+                s.start.push_back(static_cast<int>(s.rows.size()));
+            }
+        return s;
+    }
+
     double random(int i, drawn what) const { return uniform(seed_, first_ + static_cast<std::uint64_t>(i), what); }
 
     double element_force(double q, double v) const { return (c_ + c3_ * q * q) * q + (d_ + d3_ * v * v) * v; }
@@ -207,6 +227,7 @@ private:
     std::uint64_t seed_, first_;
     double impact_force_, impact_duration_;
     std::vector<impact> impacts_;
+    sparsity structure_;
     const subsystem_description* description_;
 };
 

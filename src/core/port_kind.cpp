@@ -12,7 +12,7 @@ const std::vector<port_kind_info>& table() {
         {port_kind::rotation, "rotation", {"angle", "speed", "acceleration"}, {"rad", "rad/s", "rad/s2"}, "torque", "N.m"},
         {port_kind::hydraulic, "hydraulic", {"volume", "flow", ""}, {"m3", "m3/s", ""}, "pressure", "Pa"},
         {port_kind::thermal, "thermal", {"temperature", "", ""}, {"K", "", ""}, "heat-flow", "W"},
-        {port_kind::electric, "electric", {"potential", "", ""}, {"V", "", ""}, "current", "A"},
+        {port_kind::electric, "electric", {"potential", "", ""}, {"V", "", ""}, "current", "A", "charge", "C"},
         {port_kind::magnetic, "magnetic", {"potential", "", ""}, {"A", "", ""}, "flux", "Wb"},
         {port_kind::frame, "frame", {"position", "velocity", "acceleration"}, {"m", "m/s", "m/s2"}, "force", "N"},
         {port_kind::signal, "signal", {"value", "rate", ""}, {"", "", ""}, "value", ""},

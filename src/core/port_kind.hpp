@@ -22,6 +22,8 @@ struct port_kind_info {
     std::array<std::string, 3> motion_unit;
     std::string load;
     std::string load_unit;
+    std::string load_integral = {};  ///< what a takes_motion port may give besides its load; empty where unused
+    std::string load_integral_unit = {};
 };
 
 std::span<const port_kind_info> port_kinds();

@@ -46,7 +46,7 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
         std::all_of(terms.begin(), terms.end(), [](const channel_term& t) { return t.rate.valid(); });
     if (rule.uses_rates && channel_law && !channel_law->has_rate())
         throw std::invalid_argument(fmt::format(
-            "'{}': extrapolation '{}' needs du/dt, which this law does not have, since it would need accelerations; "
+            "'{}': extrapolation '{}' needs du/dt, which this law does not have, since it would need rates that depend on the inputs; "
             "take one without rates: poly-K or a name ending in -b0",
             name, rule.name));
     if (!has_velocity && (rule.uses_rates || (channel_law && channel_law->needs_velocity())))

@@ -27,6 +27,8 @@ std::vector<std::string> variable_names(const std::vector<Variable>& variables) 
 /// The slot of `name` among the variables: a scalar's name, `vector[i]`, or -1.
 template <class Variable>
 int find_slot(const std::vector<Variable>& variables, std::string_view name) {
+    for (const auto& v : variables)
+        if (v.size == 1 && v.name == name) return v.slot;  // also the elements of a vector that are described one by one
     int element = -1;
     const std::size_t bracket = name.find('[');
     if (bracket != std::string_view::npos && name.back() == ']') {
@@ -51,6 +53,7 @@ int find_in_ports(const subsystem_description& d, std::string_view name, causali
         if (p.name != name.substr(0, dot)) continue;
         const auto& words = info(p.kind);
         const auto variable = name.substr(dot + 1);
+        if (p.causality != side && variable == words.load_integral) return p.load_integral;
         if (p.causality != side) return variable == words.load ? p.load : -1;
         for (std::size_t k = 0; k < 3; ++k)
             if (variable == words.motion[k]) return p.motion[k];

@@ -26,6 +26,7 @@ constexpr const char* default_with_rates = "lin-2-3-opt";
 constexpr const char* default_without_rates = "lin-3-3-b0";
 constexpr const char* signal_with_rates = "hermite-1";
 constexpr const char* signal_without_rates = "poly-2";
+constexpr const char* held_signal = "poly-1";
 
 /// A signal: the sum of its terms and an offset.
 class signal_law final : public law {
@@ -62,8 +63,11 @@ std::string number_with_unit(double value, const std::string& unit) {
 
 std::string law_text(const law_info& law, const std::vector<parameter_info>& infos, const parameter_values& values) {
     std::vector<std::string> parts;
-    for (const auto& p : infos)
-        if (values.given(p.name)) parts.push_back(fmt::format("{} = {}", p.name, number_with_unit(values[p.name], p.unit)));
+    for (const auto& p : infos) {
+        if (!values.given(p.name)) continue;
+        const double value = values[p.name];
+        parts.push_back(fmt::format("{} = {}", p.name, p.choices.empty() ? number_with_unit(value, p.unit) : p.choices[static_cast<std::size_t>(value)]));
+    }
     return parts.empty() ? law.name : fmt::format("{} ({})", law.name, fmt::join(parts, ", "));
 }
 
@@ -85,7 +89,7 @@ class builder {
     builder(const scenario& s, int workers) : scenario_(s) {
         std::vector<named_subsystem> subsystems;
         subsystems.reserve(s.subsystems.size());
-        for (const auto& spec : s.subsystems) subsystems.push_back({spec.name, make_subsystem(spec)});
+        for (const auto& spec : s.subsystems) subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
         result_.system.subsystems = make_thread_transport(std::move(subsystems), workers);
         book_ = std::make_unique<address_book>(transport_());
         graph_.input_channels.resize(transport_().inputs().size());
@@ -205,19 +209,30 @@ class builder {
         return {p.load_integral, p.load, p.motion[0]};
     }
 
+    /// The names of what slots_of() finds: angle and speed, volume and flow, charge and current.
+    static std::pair<std::string, std::string> names_of(const port& p) {
+        const port_kind_info& words = info(p.kind);
+        const bool takes_load = p.causality == causality::takes_load;
+        const std::string& rate = takes_load ? words.motion[1] : words.load;
+        return {takes_load ? words.motion[0] : words.load_integral, rate.empty() ? "rate" : rate};
+    }
+
     const output_variable& output_at(subsystem_index s, int slot) {
         const auto& outputs = transport_().describe(s).outputs;
         return *std::find_if(outputs.begin(), outputs.end(), [&](const auto& y) { return slot >= y.slot && slot < y.slot + y.size; });
     }
 
     reason no_rate_of(const std::vector<port_use>& ports, const law& what, const law_info& law) {
-        if (!what.has_rate()) return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
+        if (what.needs_velocity()) return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
+        if (!what.has_rate())
+            return fmt::format("the rate of law '{}' would need the rate of the {}, which depends on the inputs", law.name,
+                               names_of(*ports[0].place.what).first);
         for (const auto& p : ports) {
             const port_slots slots = slots_of(*p.place.what);
-            const std::string& rate_name = info(p.place.what->kind).motion[1];
-            const std::string rate = rate_name.empty() ? "rate" : rate_name;
+            const std::string rate = names_of(*p.place.what).second;
             if (slots.rate < 0) return fmt::format("port '{}' gives no {}", p.address.value, rate);
-            if (slots.value >= 0 && output_at(p.place.subsystem, slots.value).rate_needs_input)
+            const bool rate_needs_input = slots.value >= 0 && output_at(p.place.subsystem, slots.value).rate_needs_input;
+            if (rate_needs_input || !output_at(p.place.subsystem, slots.rate).direct.empty())
                 return fmt::format("the {} of port '{}' depends on its input", rate, p.address.value);
         }
         return {};
@@ -254,9 +269,11 @@ class builder {
             const auto& [place, address] = ports[k];
             const port_slots slots = slots_of(*place.what);
             const bool integrated = slots.value < 0;
+            const auto& [value_name, rate_name] = names_of(*place.what);
             if ((needs_velocity || integrated) && slots.rate < 0)
                 throw user_error(address.where, fmt::format("{}: law '{}' needs the {} of port '{}', which gives none.", object, law.name,
-                                                            info(kind).motion[integrated ? 0 : 1], address.value));
+                                                            integrated ? value_name : rate_name, address.value));
+            if (integrated) refuse_direct_flow(ports[k], slots, object);
             terms.push_back({integrated ? output_slot() : book_->global_output(place.subsystem, slots.value),
                              slots.rate < 0 ? output_slot() : book_->global_output(place.subsystem, slots.rate), roles[k].weight});
             if (!integrated) sources.push_back(terms.back().value);
@@ -272,7 +289,23 @@ class builder {
                                                             address.value, graph_.channel_names[others.front().value()],
                                                             law.ports == causality::takes_load ? info(kind).load : info(kind).motion[0]));
             deliver(channel, place.subsystem, slot, roles[k].factor, address.value, rule.degree);
+            if (law.join == law_join::node) nodes_.emplace(book_->global_input(place.subsystem, slot).value(), object);
+            if (slots_of(*place.what).value < 0) result_.channels.back().ends.back().integrated = names_of(*place.what).second;
         }
+        result_.channels.back().is_node = law.join == law_join::node;
+    }
+
+    /// A flow that follows the pressure at once would make the integrated volume depend on the pressure that depends on it.
+    void refuse_direct_flow(const port_use& p, const port_slots& slots, const std::string& object) {
+        const auto& direct = output_at(p.place.subsystem, slots.rate).direct;
+        if (std::find(direct.begin(), direct.end(), slots.receives) == direct.end()) return;
+        const auto [value, rate] = names_of(*p.place.what);
+        const port_kind_info& words = info(p.place.what->kind);
+        throw user_error(p.address.where,
+                         fmt::format("{}: the {} of port '{}' depends on its {} without a state between, so that it cannot be integrated "
+                                     "here. Give the port its {}, too: a state whose rate is the {}.",
+                                     object, rate, p.address.value,
+                                     p.place.what->causality == causality::takes_load ? words.load : words.motion[0], value, rate));
     }
 
     std::unique_ptr<law> make_law(const law_info& law, const parameter_values& values, const connection_spec& c, const std::string& object) {
@@ -291,6 +324,8 @@ class builder {
             throw user_error(s.where, fmt::format("{}: the input is driven already by the signal at line {}, column {}. An input takes one "
                                                   "signal; write the sum in one line ('a.y + b.y -> {}').", object, earlier->second.line,
                                                   earlier->second.column, s.target.value));
+        if (const auto node = nodes_.find(target.slot.value()); node != nodes_.end())
+            throw user_error(s.where, fmt::format("{}: the input gets its value from {}; a node's value cannot be added to.", object, node->second));
         check_offset_unit(s, *target.what, object);
         channel_report report;
         report.name = s.name;
@@ -306,7 +341,7 @@ class builder {
             if (no_rate.empty() && y.rate_slot < 0) no_rate = fmt::format("'{}' gives no rate", term.address.value);
             if (no_rate.empty() && y.rate_needs_input) no_rate = fmt::format("the rate of '{}' depends on its inputs", term.address.value);
         }
-        const extrapolation_rule& rule = choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
+        const extrapolation_rule& rule = choose_signal_rule(s, target, places, no_rate, object, report);
         std::vector<channel_term> terms;
         std::vector<output_slot> sources;
         std::vector<std::string> texts;
@@ -324,6 +359,27 @@ class builder {
                                                   std::move(sources), rule, object, s.where);
         deliver(channel, target.subsystem, static_cast<int>(target.slot.value() - transport_().input_offset(target.subsystem)), 1,
                 s.target.value, rule.degree);
+    }
+
+    /// Signals to and from sampled subsystems are held: exact for the outputs, which change at macro points only, and the
+    /// one rule that hands a sampled input its value at the beginning of the step whatever was before.
+    const extrapolation_rule& choose_signal_rule(const signal_spec& s, const address_book::input_place& target,
+                                                 const std::vector<address_book::output_place>& places, const reason& no_rate,
+                                                 const std::string& object, channel_report& report) {
+        const auto held = std::find_if(places.begin(), places.end(), [](const auto& p) { return p.what->sampled; });
+        if (s.extrapolation.given() || (!target.what->sampled && held == places.end())) {
+            const extrapolation_rule& rule =
+                choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
+            if (target.what->sampled && rule.name != held_signal)
+                throw user_error(s.extrapolation.where, fmt::format("{}: the input is sampled and takes the values at its sample times, nothing is "
+                                                                    "extrapolated. Leave 'extrapolation' out instead of '{}'.", object, rule.name));
+            return rule;
+        }
+        report.why_extrapolation =
+            target.what->sampled ? "default, because the input is sampled"
+                                 : fmt::format("default, because '{}' is held between samples",
+                                               s.terms[static_cast<std::size_t>(held - places.begin())].address.value);
+        return rule_named(held_signal, {}, object);
     }
 
     static void check_term_unit(const signal_spec::term& term, const output_variable& y, const input_variable& target, const std::string& object) {
@@ -390,6 +446,7 @@ class builder {
     coupling_graph graph_;
     std::map<std::string, extrapolation_rule> rules_;
     std::unordered_map<std::size_t, location> driven_;
+    std::unordered_map<std::size_t, std::string> nodes_;  ///< by input: the node that it belongs to
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ struct channel_report {
         std::string address;  ///< `a.mass`, or the target of a signal
         double factor = 1;    ///< the port receives factor * u
         int degree = 0;       ///< effective degree of the input
+        std::string integrated = {};  ///< what the master integrates for this port ("flow"); empty: nothing
     };
 
     std::string name;
@@ -28,6 +29,7 @@ struct channel_report {
     std::string law;  ///< with its parameters; for signals the sum
     std::string unit;
     bool is_signal = false;
+    bool is_node = false;
     bool recorded_name = false;  ///< has a column `<name>.u`
     std::string extrapolation;
     std::string why_extrapolation;  ///< "given", or why it was chosen

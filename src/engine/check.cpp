@@ -33,8 +33,13 @@ std::string port_line(const subsystem_description& d, const port& p) {
         motion.push_back(with_unit(words.motion[k], words.motion_unit[k]) + own);
     }
     const std::string load_variable = takes_load ? slot_name(d.inputs, p.load) : slot_name(d.outputs, p.load);
-    const std::string load = with_unit(words.load, words.load_unit) +
-                             (load_variable == p.name + "." + words.load ? "" : fmt::format(" = {}", load_variable));
+    std::string load = with_unit(words.load, words.load_unit) +
+                       (load_variable == p.name + "." + words.load ? "" : fmt::format(" = {}", load_variable));
+    if (p.load_integral >= 0) {
+        const std::string variable = slot_name(d.outputs, p.load_integral);
+        const std::string own = variable == p.name + "." + words.load_integral ? "" : fmt::format(" = {}", variable);
+        load = with_unit(words.load_integral, words.load_integral_unit) + own + ", " + load;
+    }
     const std::string motions = fmt::format("{}", fmt::join(motion, ", "));
     return fmt::format("    port {:<12} {:<12} gives {}, takes {}\n", p.name, words.name, takes_load ? motions : load,
                        takes_load ? load : motions);
@@ -43,6 +48,7 @@ std::string port_line(const subsystem_description& d, const port& p) {
 bool in_port(const subsystem_description& d, int slot, bool input) {
     for (const auto& p : d.ports) {
         const bool load_is_input = p.causality == causality::takes_load;
+        if (!input && p.load_integral == slot) return true;
         if (input == load_is_input ? p.load == slot : std::find(p.motion.begin(), p.motion.end(), slot) != p.motion.end()) return true;
     }
     return false;
@@ -69,6 +75,9 @@ std::string solver_text(const solver_spec& s) {
 /// The parameters as the program understands them: every conversion of units can be seen.
 void write_settings(std::string& out, const subsystem_spec& spec, const subsystem_spec& full) {
     if (!full.solver.name.empty()) out += fmt::format("    solver            {}\n", solver_text(full.solver));
+    if (full.sample)
+        out += fmt::format("    sample            every {} s, first at start + {} s, outputs {} s later\n", full.sample->time, full.sample->offset,
+                           full.sample->delay);
     if (spec.input_degree) out += fmt::format("    input-degree      {} (limit set in the scenario)\n", *spec.input_degree);
     for (const auto& s : spec.set) {
         std::vector<std::string> values;
@@ -93,7 +102,9 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
     for (const auto& c : a.channels) {
         if (c.is_signal != signals) continue;
         std::vector<std::string> ends;
-        for (const auto& e : c.ends) ends.push_back(fmt::format("{} receives {} (degree {})", e.address, sign_text(e.factor), e.degree));
+        for (const auto& e : c.ends)
+            ends.push_back(fmt::format("{} receives {} (degree {}{})", e.address, sign_text(e.factor), e.degree,
+                                       e.integrated.empty() ? "" : fmt::format(", its {} is integrated", e.integrated)));
         if (signals)
             out += fmt::format("  {} -> {} (degree {})\n", c.law, c.ends.front().address, c.ends.front().degree);
         else
@@ -119,7 +130,8 @@ std::string check(const scenario& s) {
         write_variables(out, d);
         write_settings(out, s.subsystems[i], full.subsystems[i]);
     }
-    if (!s.connections.empty()) out += "\nconnections: u = law(first - second)\n";
+    const bool nodes = std::any_of(a.channels.begin(), a.channels.end(), [](const auto& c) { return c.is_node; });
+    if (!s.connections.empty()) out += fmt::format("\nconnections: u = law(first - second){}\n", nodes ? ", at a node u = law(sum)" : "");
     write_channels(out, a, false);
     if (!s.signals.empty()) out += "\nsignals\n";
     write_channels(out, a, true);

@@ -21,7 +21,7 @@ class level_search {
             for (const auto& y : d.outputs) {
                 if (y.direct.empty()) continue;
                 for (int k = 0; k < y.size; ++k)
-                    direct_.push_back({s, book.global_output(s, y.slot + k), y.direct});
+                    direct_.push_back({s, book.global_output(s, y.slot + k), y.direct, y.sampled});
             }
         }
         direct_of_.assign(outputs, -1);
@@ -38,6 +38,7 @@ class level_search {
         subsystem_index subsystem;
         output_slot output;
         std::vector<int> inputs;
+        bool sampled;
     };
 
     const std::vector<direct_output>& outputs() const { return direct_; }
@@ -125,7 +126,8 @@ void find_evaluation_order(const transport& subsystems, const address_book& book
     std::vector<std::pair<int, subsystem_index>> all, needed;
     for (const auto& y : search.outputs()) {
         all.emplace_back(search.level(y.output), y.subsystem);
-        if (used[y.output.value()]) needed.push_back(all.back());
+        // A sample is taken with the inputs of its time: its outputs are shown with these, not with extrapolated ones.
+        if (used[y.output.value()] || y.sampled) needed.push_back(all.back());
     }
     system.at_start = in_order(subsystems, graph, std::move(all));
     system.at_each_step = in_order(subsystems, graph, std::move(needed));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/suggest.hpp"
@@ -20,7 +21,11 @@ json parameters_json(const std::vector<parameter_info>& infos) {
     json list = json::array();
     for (const auto& p : infos) {
         json entry{{"name", p.name}, {"unit", p.unit}, {"description", p.description}, {"required", p.required}};
-        if (!p.required) entry["default"] = p.choices.empty() ? json(p.default_value) : json(p.choices[static_cast<std::size_t>(p.default_value)]);
+        if (!p.required) {
+            if (!p.choices.empty()) entry["default"] = p.choices[static_cast<std::size_t>(p.default_value)];
+            else if (std::isfinite(p.default_value)) entry["default"] = p.default_value;
+            else entry["default"] = fmt::format("{}", p.default_value);  // JSON has no infinity
+        }
         if (!p.choices.empty()) entry["choices"] = p.choices;
         list.push_back(std::move(entry));
     }
@@ -46,7 +51,11 @@ json extrapolations_json() {
 }
 
 json topic_json(const std::string& topic) {
-    if (topic == "models") return registry_json(&model_info::parameters);
+    if (topic == "models") {
+        json list = registry_json(&model_info::parameters);
+        for (auto& entry : list) entry["sampled"] = bool(model_registry::instance().find(entry["name"].get<std::string>())->make_sampled);
+        return list;
+    }
     if (topic == "laws") {
         json list = registry_json(&law_info::parameters);
         for (auto& entry : list)

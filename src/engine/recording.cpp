@@ -55,6 +55,7 @@ std::vector<std::string> port_names(const subsystem_description& d, int slot) {
     for (const auto& p : d.ports) {
         const auto& words = info(p.kind);
         if (p.causality == causality::takes_motion && p.load == slot) names.push_back(p.name + "." + words.load);
+        if (p.load_integral == slot) names.push_back(p.name + "." + words.load_integral);
         for (std::size_t k = 0; p.causality == causality::takes_load && k < 3; ++k)
             if (p.motion[k] == slot) names.push_back(p.name + "." + words.motion[k]);
     }

@@ -74,7 +74,7 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
         summary.connections.push_back({a.channels[c].name, a.channels[c].law_name, a.channels[c].extrapolation, q.u_min, q.u_max,
                                        a.system.u[c], a.channels[c].unit, q.jump_max, q.jump_rms, q.energy_error, q.energy});
     }
-    if (!watch.divergence().empty() && summary.status != "failed") summary.notes.push_back(watch.divergence());
+    if (!watch.divergence().empty() && summary.message != watch.divergence()) summary.notes.push_back(watch.divergence());
 }
 
 /// Rows of a run on a constant grid, at most.

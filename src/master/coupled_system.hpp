@@ -22,7 +22,7 @@ struct coupled_system {
     std::unique_ptr<transport> subsystems;
     network coupling;
     std::vector<evaluation> at_start;      ///< for every output with feed-through
-    std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on
+    std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
 
     std::vector<double> u, du;         ///< coupling variables and rates at the present time
     std::vector<double> input_values;  ///< scratch: inputs of the subsystem being evaluated

@@ -117,6 +117,13 @@ std::string composite_equations::output_name(std::size_t slot) const {
     return fmt::format("the integral of {}", output_name(rates_[slot - first_integral_].value()));
 }
 
+bool composite_equations::is_algebraic(int state) const {
+    for (const auto& p : places_)
+        if (size(state) >= p.state && size(state) < p.state + p.states)
+            return p.model->is_algebraic(state - static_cast<int>(p.state));
+    return false;
+}
+
 void composite_equations::initial_state(double, double* x) const { std::copy(x0_.begin(), x0_.end(), x); }
 
 void composite_equations::derivatives(double t, const double* x, const double*, double* dx) const {

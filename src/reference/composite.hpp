@@ -63,6 +63,7 @@ class composite_equations final : public equations {
     void initial_state(double t0, double* x) const override;
     void derivatives(double t, const double* x, const double*, double* dx) const override;
     void outputs(double t, const double* x, const double*, double* y) const override;
+    bool is_algebraic(int state) const override;
     int event_count() const override { return events_; }
     void event_indicators(double t, const double* x, const double*, double* z) const override;
     bool apply_event(int event, bool rising, double t, double* x, const double*) override;

@@ -82,16 +82,15 @@ void coupling_monitor::close_window(std::size_t channel) {
     const double squares = c.window_squares;
     c.jump_squares += squares;
     const double rms = std::sqrt(squares / window);
-    const bool oscillates = rms > 0.3 * (c.window_high - c.window_low);
+    const bool oscillates = rms > 0.15 * (c.window_high - c.window_low);
     c.window_squares = 0;
     c.window_low = c.window_high = c.u;
     const double before = c.record;
     const bool record = rms > before;
     c.record = std::max(rms, before);
-    if (!record || !oscillates || before == 0) {
-        c.streak = 0;
-        return;
-    }
+    if (!oscillates || before == 0 || rms < 0.3 * before) c.streak = 0;
+    // Beats let single windows fall behind; they end nothing and count for nothing.
+    if (!record || !oscillates || before == 0) return;
     if (c.streak == 0) c.streak_begin = before;
     ++c.streak;
     const double growth = rms / c.streak_begin;

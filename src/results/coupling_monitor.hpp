@@ -12,9 +12,9 @@
 ///               conjugate flow (dq for springs and nodes, q dt for conductors between potentials, dt for heat), by Simpson's
 ///               rule with Hermite values in the middle of the step. energy is the same integral of |u| for comparison.
 /// divergence    an unstable coupling oscillates with every macro step and grows: the jumps are then of the size of u itself
-///               and set record after record. Windows of 16 steps are compared: divergence is told when in a row of windows each
-///               sets a new record, the jumps make up more than 0.3 of the range of u in every one of them, and they have grown
-///               by 1e6 (2 windows or more) or by 30 (6 windows or more). Physical growth is resolved by the steps: small jumps.
+///               and set record after record. Windows of 16 steps are compared: divergence is told when in a row of windows the
+///               jumps (root mean square) make up more than 0.15 of the range of u, stay near their record, and have grown by
+///               1e6 (2 records or more) or by 30 (6 records or more). Physical growth is resolved by the steps: small jumps.
 namespace mdpcosim {
 
 /// What u has to be multiplied by to give power.

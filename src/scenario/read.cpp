@@ -23,24 +23,22 @@ yaml_node& entry(yaml_node& map, const std::string& key, const location& where) 
     return map.entries.back().second;
 }
 
+/// A short form (`solver: erk-5`) as the map it stands for.
+yaml_node& as_map(yaml_node& node, const char* key) {
+    if (node.kind != yaml_node::type::scalar) return node;
+    yaml_node map;
+    map.kind = yaml_node::type::map;
+    map.where = node.where;
+    map.entries.emplace_back(yaml_key{key, node.where}, node);
+    node = std::move(map);
+    return node;
+}
+
 std::vector<std::string> keys(const yaml_node* map) {
     std::vector<std::string> names;
     if (map != nullptr)
         for (const auto& [key, value] : map->entries) names.push_back(key.name);
     return names;
-}
-
-/// An option of the solver that stands in `owner` as a map or as a name alone.
-yaml_node& solver_option(yaml_node& owner, const std::string& option, const location& where) {
-    yaml_node& solver = entry(owner, "solver", where);
-    if (solver.kind == yaml_node::type::scalar) {
-        yaml_node map;
-        map.kind = yaml_node::type::map;
-        map.where = solver.where;
-        map.entries.emplace_back(yaml_key{"name", solver.where}, solver);
-        solver = std::move(map);
-    }
-    return entry(solver, option, where);
 }
 
 /// Recorded data has no parameters; what can be set are the keys of its entry.
@@ -70,8 +68,10 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     yaml_node* subsystems = root.find("subsystems");
     if (yaml_node* found = subsystems == nullptr ? nullptr : subsystems->find(object)) {
         if (found->find("file") != nullptr) return target_in_file(*found, object, rest, where);
-        if (rest.starts_with("solver.")) return solver_option(*found, rest.substr(7), where);
-        if (rest == "solver" || rest == "input-degree") return entry(*found, rest, where);
+        if (rest == "plugin" && found->find("plugin") != nullptr) return entry(*found, rest, where);
+        if (rest.starts_with("solver.")) return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);
+        if (rest.starts_with("sample.")) return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
+        if (rest == "solver" || rest == "sample" || rest == "input-degree") return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }
     yaml_node* connections = root.find("connections");
@@ -79,7 +79,8 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     // After the objects: 'reference' is a good name for a subsystem, too.
     if (object == "reference") {
         yaml_node& reference = entry(root, object, where);
-        return rest.starts_with("solver.") ? solver_option(reference, rest.substr(7), where) : entry(reference, rest, where);
+        if (rest.starts_with("solver.")) return entry(as_map(entry(reference, "solver", where), "name"), rest.substr(7), where);
+        return entry(reference, rest, where);
     }
     std::vector<std::string> names = keys(subsystems);
     const auto more = keys(connections);

@@ -81,6 +81,7 @@ ode_spec read_ode(const yaml_node& node, const let_table& let, const std::string
     };
     ode.parameters = settings("parameters", "parameters");
     ode.states = settings("states", "states");
+    ode.algebraic = settings("algebraic", "algebraic variables");
     ode.inputs = settings("inputs", "inputs");
     ode.equations = settings("equations", "equations");
     ode.outputs = read_ode_outputs(map.find("outputs"), let, object);
@@ -90,6 +91,32 @@ ode_spec read_ode(const yaml_node& node, const let_table& let, const std::string
         if (parse_quantity(value.value)) ode.lets[name] = read_number(value, {}, "let value '" + name + "'");
     }
     return ode;
+}
+
+/// `{time: 10 ms, offset: 0 s, delay: 0 s}`, or the time alone.
+sample_spec read_sample(const yaml_node& node, const let_table& let, const std::string& object) {
+    sample_spec sample;
+    sample.where = node.where;
+    text time, offset, delay;
+    if (node.kind == yaml_node::type::scalar) {
+        time = read_text(node, let, object);
+    } else {
+        map_reader map(node, let, object);
+        time = map.need_text("time");
+        offset = map.find_text("offset");
+        delay = map.find_text("delay");
+        map.finish();
+    }
+    const auto number = [&](const text& t, const char* key, double& value, location& where) {
+        where = t.where;
+        if (!t.empty()) value = read_number(t, "s", fmt::format("{}: {}", object, key));
+        if (!(value >= 0)) throw user_error(where, fmt::format("{}: {} of {} s must be zero or greater.", object, key, value));
+    };
+    number(time, "time", sample.time, sample.time_where);
+    number(offset, "offset", sample.offset, sample.offset_where);
+    number(delay, "delay", sample.delay, sample.delay_where);
+    if (!(sample.time > 0)) throw user_error(sample.time_where, fmt::format("{}: time must be greater than zero.", object));
+    return sample;
 }
 
 file_spec read_file(map_reader& map, const text& path, const std::filesystem::path& folder) {
@@ -114,16 +141,17 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const yaml_node* model = map.find("model");
     const yaml_node* ode = map.find("ode");
     const yaml_node* file = map.find("file");
-    const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr);
-    for (const char* later : {"fmu", "plugin", "program"})
+    const yaml_node* plugin = map.find("plugin");
+    const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr);
+    for (const char* later : {"fmu", "program"})
         if (const yaml_node* found = node.find(later))
-            throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file.",
+            throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file, plugin.",
                                                        object, later));
     if (sources != 1) {
         for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside"}) map.find(other);
         map.finish();  // a misspelt key says more than a missing one
-        const char* reason = sources == 0 ? "one of the keys 'model', 'ode', 'file' is missing, which say what it is."
-                                          : "of the keys 'model', 'ode', 'file' only one can say what it is.";
+        const char* reason = sources == 0 ? "one of the keys 'model', 'ode', 'file', 'plugin' is missing, which say what it is."
+                                          : "of the keys 'model', 'ode', 'file', 'plugin' only one can say what it is.";
         throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
     if (model != nullptr) {
@@ -134,10 +162,20 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.source = {"ode", ode->where};
         spec.ode = read_ode(*ode, let, object);
         spec.ports = read_ports(map.find("ports"), let, object);
+    } else if (plugin != nullptr) {
+        spec.kind = subsystem_spec::source_kind::plugin;
+        spec.source = read_text(*plugin, let, object + ": 'plugin'");
+        spec.path = folder / spec.source.value;
     } else {
         spec.kind = subsystem_spec::source_kind::file;
         spec.source = read_text(*file, let, object + ": 'file'");
         spec.file = read_file(map, spec.source, folder);
+    }
+    if (const yaml_node* sample = map.find("sample")) {
+        if (spec.kind != subsystem_spec::source_kind::model)
+            throw user_error(sample->where, fmt::format("{}: 'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.", object,
+                                                        ode != nullptr ? "an 'ode'" : plugin != nullptr ? "a 'plugin'" : "a 'file'"));
+        spec.sample = read_sample(*sample, let, object + ": sample");
     }
     if (spec.kind != subsystem_spec::source_kind::file) {
         spec.set = read_settings(map.find("set"), let, object + ": set");

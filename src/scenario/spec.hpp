@@ -75,8 +75,9 @@ struct ode_event {
 struct ode_spec {
     std::vector<setting> parameters;  ///< value with unit
     std::vector<setting> states;      ///< initial value with unit
+    std::vector<setting> algebraic;   ///< algebraic variables: a first guess with unit
     std::vector<setting> inputs;      ///< start value with unit
-    std::vector<setting> equations;   ///< state -> right-hand side
+    std::vector<setting> equations;   ///< state -> right-hand side; algebraic variable -> what must be zero
     std::vector<ode_output> outputs;
     std::vector<ode_event> events;
     std::map<std::string, double> lets;  ///< `$name` inside expressions, in SI
@@ -90,16 +91,25 @@ struct file_spec {
     text outside;                ///< hold (default), repeat
 };
 
+/// `sample:` of a subsystem whose model is sampled; seconds.
+struct sample_spec {
+    location where;
+    double time = 0, offset = 0, delay = 0;
+    location time_where, offset_where, delay_where;
+};
+
 struct subsystem_spec {
-    enum class source_kind { model, ode, file };
+    enum class source_kind { model, ode, file, plugin };
 
     std::string name;
     location where;
     source_kind kind = source_kind::model;
     text source;  ///< the model's name or the file as written
+    std::filesystem::path path;  ///< of a plugin, resolved against the scenario's folder
     std::vector<setting> set;
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
+    std::optional<sample_spec> sample;
     std::vector<port_spec> ports;
     ode_spec ode;
     file_spec file;

@@ -66,6 +66,7 @@ void write_ode(std::string& out, const ode_spec& ode) {
     out += "    ode:\n";
     write_block(out, "parameters", ode.parameters, 6);
     write_block(out, "states", ode.states, 6);
+    write_block(out, "algebraic", ode.algebraic, 6);
     write_block(out, "inputs", ode.inputs, 6);
     write_block(out, "equations", ode.equations, 6);
     if (!ode.outputs.empty()) out += "      outputs:\n";
@@ -84,6 +85,9 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
     switch (s.kind) {
         case subsystem_spec::source_kind::model: out += fmt::format("    model: {}\n", scalar(s.source.value)); break;
         case subsystem_spec::source_kind::ode: write_ode(out, s.ode); break;
+        case subsystem_spec::source_kind::plugin:
+            out += fmt::format("    plugin: {}\n", scalar(std::filesystem::absolute(s.path).lexically_normal().string()));
+            break;
         case subsystem_spec::source_kind::file:
             out += fmt::format("    file: {}\n", scalar(std::filesystem::absolute(s.file.path).string()));
             if (!s.file.units.empty()) out += fmt::format("    units: {}\n", flow_map(s.file.units));
@@ -93,6 +97,8 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
     }
     if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
     if (!s.solver.name.empty() || !s.solver.options.empty()) out += fmt::format("    solver: {}\n", flow_solver(s.solver));
+    if (s.sample)
+        out += fmt::format("    sample: {{time: {} s, offset: {} s, delay: {} s}}\n", s.sample->time, s.sample->offset, s.sample->delay);
     if (s.input_degree) out += fmt::format("    input-degree: {}\n", *s.input_degree);
     if (!s.ports.empty()) out += "    ports:\n";
     for (const auto& port : s.ports) {

@@ -1,6 +1,8 @@
 #include "subsystem/description_parts.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 namespace mdpcosim {
@@ -51,6 +53,57 @@ int add_mechanical_port(subsystem_description& to, const std::string& name, port
     acceleration->direct = {added.load};
     to.ports.push_back(std::move(added));
     return value->slot;
+}
+
+const subsystem_description& shared_description(const std::string& key,
+                                                const std::function<void(subsystem_description&)>& fill) {
+    static std::mutex guard;
+    static std::map<std::string, subsystem_description> by_structure;
+    const std::lock_guard lock(guard);
+    const auto [entry, added] = by_structure.try_emplace(key);
+    if (added) fill(entry->second);
+    return entry->second;
+}
+
+int add_hydraulic_port(subsystem_description& to, const std::string& name, std::string description) {
+    port added;
+    added.name = name;
+    added.kind = port_kind::hydraulic;
+    added.load = add_input(to, name + ".pressure", "Pa", "pressure of the node at port '" + name + "'");
+    added.motion[0] = add_output(to, name + ".volume", "m3", "volume that flowed into the node at port '" + name + "'");
+    added.motion[1] = add_output(to, name + ".flow", "m3/s", "flow into the node at port '" + name + "'");
+    added.description = std::move(description);
+    (to.outputs.end() - 2)->rate_slot = added.motion[1];
+    to.ports.push_back(std::move(added));
+    return to.ports.back().motion[0];
+}
+
+int add_potential_port(subsystem_description& to, const std::string& name, port_kind kind, std::string description) {
+    const port_kind_info& words = info(kind);
+    port added;
+    added.name = name;
+    added.kind = kind;
+    added.load = add_input(to, name + "." + words.load, words.load_unit, words.load + " into port '" + name + "'");
+    added.motion[0] =
+        add_output(to, name + "." + words.motion[0], words.motion_unit[0], words.motion[0] + " of port '" + name + "'");
+    added.description = std::move(description);
+    to.ports.push_back(std::move(added));
+    return to.ports.back().motion[0];
+}
+
+int add_branch_port(subsystem_description& to, const std::string& name, std::string description) {
+    port added;
+    added.name = name;
+    added.kind = port_kind::electric;
+    added.causality = causality::takes_motion;
+    added.motion[0] = add_input(to, name + ".potential", "V", "potential of the node at port '" + name + "'");
+    added.load_integral =
+        add_output(to, name + ".charge", "C", "charge that flowed into the node at port '" + name + "'");
+    added.load = add_output(to, name + ".current", "A", "current into the node at port '" + name + "'");
+    added.description = std::move(description);
+    (to.outputs.end() - 2)->rate_slot = added.load;
+    to.ports.push_back(std::move(added));
+    return to.ports.back().load_integral;
 }
 
 }  // namespace mdpcosim

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "subsystem/subsystem.hpp"
@@ -17,5 +18,19 @@ output_variable& output_named(subsystem_description& in, std::string_view name);
 /// A translation or rotation port that takes the load: outputs value, rate and acceleration in this order, one input.
 /// The acceleration depends on the port's own load; a model in which other inputs act on it too adds them to `direct`.
 int add_mechanical_port(subsystem_description& to, const std::string& name, port_kind kind, std::string description);
+
+/// The description of all models of one structure: made by `fill` for the first of them, kept for the program's life. `key`
+/// names the structure: the type and whatever parameters it depends on.
+const subsystem_description& shared_description(const std::string& key,
+                                                const std::function<void(subsystem_description&)>& fill);
+
+/// A hydraulic port: outputs volume and flow into the node, one input, the pressure.
+int add_hydraulic_port(subsystem_description& to, const std::string& name, std::string description);
+
+/// A thermal, electric or magnetic port that takes the load: one output, the temperature or potential, and one input.
+int add_potential_port(subsystem_description& to, const std::string& name, port_kind kind, std::string description);
+
+/// An electric port that takes the potential: outputs charge and current into the node, one input.
+int add_branch_port(subsystem_description& to, const std::string& name, std::string description);
 
 }  // namespace mdpcosim

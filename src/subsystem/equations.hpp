@@ -7,11 +7,19 @@
 
 #include "subsystem/subsystem.hpp"
 
-/// Equations of a native model: x' = f(t, x, u), y = g(t, x, u), without a solver.
+/// Equations of a native model: M x' = f(t, x, u), y = g(t, x, u), without a solver. M is the unit matrix but for the rows of
+/// algebraic states, where it is zero: 0 = f_i(t, x, u), of index 1 (df_a/dx_a is regular). Only the solver ida takes those.
 ///
 /// All calls are const but apply_event(): the state lives in the solver. x, u, y have state_count(),
 /// describe().input_count() and output_count() elements; the pointers never overlap.
 namespace mdpcosim {
+
+/// Where df/dx may differ from zero, in compressed columns: column j has the rows rows[k], k from start[j] to start[j+1] - 1,
+/// in ascending order. `start` has n + 1 elements.
+struct sparsity {
+    std::vector<int> start, rows;
+    std::size_t entries() const { return rows.size(); }
+};
 
 class equations {
    public:
@@ -26,8 +34,19 @@ class equations {
     virtual void derivatives(double t, const double* x, const double* u, double* dx) const = 0;
     virtual void outputs(double t, const double* x, const double* u, double* y) const = 0;
 
+    /// True where 0 = f_i instead of x_i' = f_i; the answers never change. initial_state() gives a first guess for such x_i.
+    virtual bool is_algebraic(int /*i*/) const { return false; }
+
+    /// The structure of df/dx, for models with many states; nullptr: dense. It never changes and lives as long as the model.
+    virtual const sparsity* structure() const { return nullptr; }
+    /// The entries of df/dx in the order of structure(); false when not offered (the solver then takes differences, of
+    /// as many columns at a time as share no row).
+    virtual bool sparse_jacobian(double /*t*/, const double* /*x*/, const double* /*u*/, double* /*values*/) const {
+        return false;
+    }
     /// df/dx, dense and column-major (entry i,j at i + j*n); false when not offered (the solver then takes differences).
-    virtual bool jacobian(double /*t*/, const double* /*x*/, const double* /*u*/, double* /*dfdx*/) const { return false; }
+    /// A model with a structure offers what sparse_jacobian() gives.
+    virtual bool jacobian(double t, const double* x, const double* u, double* dfdx) const;
 
     /// State events: a root of indicator i. `rising` tells the direction in which it was crossed.
     virtual int event_count() const { return 0; }
@@ -41,5 +60,10 @@ class equations {
     /// The next time after `t` at which f jumps; a solver stops there.
     virtual double next_time_event(double /*t*/) const { return std::numeric_limits<double>::infinity(); }
 };
+
+/// Spreads entries in compressed columns, at the front of `values`, over the dense column-major matrix of n columns there.
+void expand(const sparsity& s, double* values);
+
+bool has_algebraic_states(const equations& model);
 
 }  // namespace mdpcosim

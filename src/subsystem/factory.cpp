@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/suggest.hpp"
 #include "scenario/resolve.hpp"
@@ -10,6 +11,9 @@
 #include "subsystem/model.hpp"
 #include "subsystem/native_subsystem.hpp"
 #include "subsystem/ode_equations.hpp"
+#include "subsystem/plugin_library.hpp"
+#include "subsystem/plugin_subsystem.hpp"
+#include "subsystem/sampled_subsystem.hpp"
 
 namespace mdpcosim {
 
@@ -35,16 +39,58 @@ const solver_info& known_solver(const solver_spec& spec, const std::string& owne
 
 std::string owner_of(const subsystem_spec& spec) { return fmt::format("subsystem '{}'", spec.name); }
 
-std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
-    const model_info& model = known_model(spec);
+std::string sampled_models() {
+    std::vector<std::string> names;
+    for (const model_info* info : model_registry::instance().all())
+        if (info->make_sampled) names.push_back(info->name);
+    return name_list(names);
+}
+
+/// Calls the model's factory with the parameters' values.
+template <class Factory>
+auto make_with_parameters(const subsystem_spec& spec, const model_info& model, Factory factory) {
     const std::string owner = fmt::format("subsystem '{}' (model {})", spec.name, model.name);
     const parameter_values values = resolve_parameters(model.parameters, spec.set, spec.where, owner);
     try {
-        return model.make(values);
+        return factory(values);
     } catch (const std::invalid_argument& problem) {
         throw user_error(spec.where, fmt::format("{}: {}.", owner, problem.what()));
     }
 }
+
+std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
+    const model_info& model = known_model(spec);
+    if (spec.sample)
+        throw user_error(spec.sample->where, fmt::format("subsystem '{}': model '{}' is continuous and has no sample times. Leave 'sample' "
+                                                         "out, or take a sampled model: {}.", spec.name, model.name, sampled_models()));
+    return make_with_parameters(spec, model, [&](const parameter_values& p) { return model.make(p); });
+}
+
+/// What a sampled model cannot take, since it has neither a solver nor polynomials.
+void check_sampled(const subsystem_spec& spec) {
+    const std::string object = fmt::format("subsystem '{}': model '{}' is sampled", spec.name, spec.source.value);
+    if (!spec.sample)
+        throw user_error(spec.where, fmt::format("{} and needs its sample time. Add for example 'sample: {{time: 10 ms}}', a whole multiple "
+                                                 "of the macro step.", object));
+    if (!spec.solver.name.empty() || !spec.solver.options.empty())
+        throw user_error(spec.solver.name.where, fmt::format("{}: it integrates nothing. Leave 'solver' out.", object));
+    if (spec.input_degree)
+        throw user_error(spec.where, fmt::format("{}: it takes the values of the sample times, no polynomials. Leave 'input-degree' out.",
+                                                 object));
+}
+
+/// `value` as a whole multiple of H.
+double on_grid(double value, double H, double least, const location& where, const std::string& object) {
+    const double n = std::round(value / H);
+    if (std::abs(value / H - n) <= 1e-9 * std::max(1.0, n) && n >= least) return n * H;
+    const double below = std::max(least, std::floor(value / H)), above = std::max(least, std::ceil(value / H));
+    const std::string nearest = below == above ? fmt::format("{:.12g} s", below * H)
+                                               : fmt::format("{:.12g} s and {:.12g} s", below * H, above * H);
+    throw user_error(where, fmt::format("{} of {} s is no whole multiple of the macro step {} s. The nearest allowed: {}.", object, value, H,
+                                        nearest));
+}
+
+constexpr double most_delayed_samples = 1000;
 
 std::vector<setting> complete(const std::vector<parameter_info>& infos, std::vector<setting> given) {
     for (const auto& info : infos) {
@@ -59,7 +105,7 @@ std::vector<setting> complete(const std::vector<parameter_info>& infos, std::vec
 
 bool default_setting(const parameter_info& info, setting& result) {
     using range = parameter_info::range;
-    const bool meaningful = !info.required && !((info.allowed == range::positive && !(info.default_value > 0)) ||
+    const bool meaningful = !info.required && std::isfinite(info.default_value) && !((info.allowed == range::positive && !(info.default_value > 0)) ||
                                                 (info.allowed == range::whole && info.default_value < 1));
     if (!meaningful) return false;
     std::string value = fmt::format("{}", info.default_value);
@@ -69,16 +115,36 @@ bool default_setting(const parameter_info& info, setting& result) {
     return true;
 }
 
+bool is_sampled(const subsystem_spec& spec) { return spec.kind == source_kind::model && known_model(spec).make_sampled; }
+
+sampling sampling_of(const subsystem_spec& spec) {
+    check_sampled(spec);
+    return {spec.sample->time, spec.sample->offset, spec.sample->delay};
+}
+
+std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& spec) {
+    const sampling clock = sampling_of(spec);
+    const model_info& model = known_model(spec);
+    return make_with_parameters(spec, model, [&](const parameter_values& p) { return model.make_sampled(p, clock); });
+}
+
 std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
+    std::string reason = "brings its own solver and shows no equations";
     switch (spec.kind) {
-        case source_kind::model: return make_model(spec);
+        case source_kind::model:
+            if (!is_sampled(spec)) return make_model(spec);
+            reason = "is sampled and has no differential equations";
+            break;
         case source_kind::ode: return make_ode_equations(spec);
         case source_kind::file: return make_file_equations(spec);
+        case source_kind::plugin:
+            if (auto shown = make_plugin_equations(spec)) return shown;
+            break;
     }
     throw user_error(spec.where,
-                     fmt::format("{} ({}) brings its own solver and shows no equations, so that it cannot be part of one system of "
-                                 "equations (--monolithic). Run the scenario as a co-simulation with a small macro step instead.",
-                                 owner_of(spec), spec.source.value));
+                     fmt::format("{} ({}) {}, so that it cannot be part of one system of equations (--monolithic). Run the scenario as a "
+                                 "co-simulation with a small macro step instead.",
+                                 owner_of(spec), spec.source.value, reason));
 }
 
 std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner) {
@@ -86,10 +152,32 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
     return info.make(resolve_parameters(info.options, spec.options, where, fmt::format("{}: solver {}", owner, info.name)));
 }
 
+subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
+    if (!spec.sample || !is_sampled(spec)) return spec;
+    sample_spec& s = *spec.sample;
+    const std::string object = fmt::format("subsystem '{}': sample", spec.name);
+    s.time = on_grid(s.time, H, 1, s.time_where, object + " time");
+    s.offset = on_grid(s.offset, H, 0, s.offset_where, object + " offset");
+    s.delay = on_grid(s.delay, H, 0, s.delay_where, object + " delay");
+    if (s.delay > most_delayed_samples * s.time)
+        throw user_error(s.delay_where, fmt::format("{} delay of {} s is longer than {} sample times of {} s. A longer delay belongs into a "
+                                                    "model of its own.", object, s.delay, most_delayed_samples, s.time));
+    return spec;
+}
+
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
-    std::unique_ptr<solver> integrator = make_solver(spec.solver, spec.where, owner_of(spec));
-    return make_native_subsystem(make_equations(spec), std::move(integrator));
+    if (spec.kind == source_kind::plugin) return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
+    if (is_sampled(spec)) return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec));
+    auto integrator = make_solver(spec.solver, spec.where, owner_of(spec));
+    auto model = make_equations(spec);
+    try {
+        return make_native_subsystem(std::move(model), std::move(integrator));
+    } catch (const std::invalid_argument& problem) {
+        throw user_error(spec.solver.name.empty() ? spec.where : spec.solver.name.where,
+                         fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(spec.solver, owner_of(spec)).name,
+                                     spec.solver.name.empty() ? " (the default)" : "", problem.what()));
+    }
 }
 
 solver_spec with_defaults(const solver_spec& spec, const std::string& owner) {
@@ -107,8 +195,14 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
         if (full.file.outside.empty()) full.file.outside.value = "hold";
         return full;
     }
-    full.solver = with_defaults(spec.solver, owner_of(spec));
+    if (spec.kind == source_kind::plugin) {
+        const plugin_model& model = load_plugin(spec);
+        full.set = complete(model.parameters, spec.set);
+        if (model.own_solver()) return full;
+    }
     if (spec.kind == source_kind::model) full.set = complete(known_model(spec).parameters, spec.set);
+    if (is_sampled(spec)) return full;
+    full.solver = with_defaults(spec.solver, owner_of(spec));
     return full;
 }
 

@@ -5,6 +5,7 @@
 #include "core/parameter.hpp"
 #include "scenario/spec.hpp"
 #include "subsystem/equations.hpp"
+#include "subsystem/sampled_equations.hpp"
 #include "subsystem/solver.hpp"
 #include "subsystem/subsystem.hpp"
 
@@ -21,6 +22,15 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec);
 /// The solver of that name with its options. `owner` names whose it is in messages, `where` is the owner's place.
 std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner);
 solver_spec with_defaults(const solver_spec& spec, const std::string& owner);
+
+/// The entry with its sample times exactly on the macro grid of step H; a user error with the nearest allowed values where
+/// they are not whole multiples of H.
+subsystem_spec on_macro_grid(subsystem_spec spec, double H);
+
+/// The discrete-time equations of an entry whose model is sampled, for those who run them with a clock of their own.
+std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& spec);
+bool is_sampled(const subsystem_spec& spec);
+sampling sampling_of(const subsystem_spec& spec);
 
 /// The entry with every default of its model and solver written out.
 subsystem_spec with_defaults(const subsystem_spec& spec);

@@ -8,15 +8,18 @@
 #include "core/parameter.hpp"
 #include "core/registry.hpp"
 #include "subsystem/equations.hpp"
+#include "subsystem/sampled_equations.hpp"
 
-/// Native models register themselves: one folder under models/, one file with a model_registration.
+/// Native models register themselves: one folder under models/, one file with a model_registration. A model is continuous
+/// (`make`) or sampled (`make_sampled`); exactly one of the two is given.
 namespace mdpcosim {
 
 struct model_info {
     std::string name;
     std::string summary;
     std::vector<parameter_info> parameters;
-    std::function<std::unique_ptr<equations>(const parameter_values&)> make;
+    std::function<std::unique_ptr<equations>(const parameter_values&)> make = {};
+    std::function<std::unique_ptr<sampled_equations>(const parameter_values&, const sampling&)> make_sampled = {};
 };
 
 using model_registration = registration<model_info>;

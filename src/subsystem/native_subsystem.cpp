@@ -1,6 +1,7 @@
 #include "subsystem/native_subsystem.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "subsystem/solvers/interval.hpp"
 
@@ -19,7 +20,9 @@ public:
         : model_(std::move(model)),
           integrator_(std::move(integrator)),
           n_(static_cast<std::size_t>(model_->state_count())),
-          numbers_(std::make_unique<double[]>(n_ + static_cast<std::size_t>(model_->describe().input_count()))) {}
+          algebraic_(has_algebraic_states(*model_) ? n_ : 0),
+          numbers_(std::make_unique<double[]>(n_ + static_cast<std::size_t>(model_->describe().input_count()) +
+                                              algebraic_)) {}
 
     const subsystem_description& describe() const noexcept override { return model_->describe(); }
 
@@ -36,7 +39,7 @@ public:
     }
 
     void outputs(std::span<const double> u, std::span<double> y) override {
-        model_->outputs(time_, numbers_.get(), u.data(), y.data());
+        evaluate_outputs(u.data(), y.data());
     }
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
@@ -44,7 +47,7 @@ public:
         time_ = step.end;
         double* u = numbers_.get() + n_;
         input_values(inputs, step.end - step.begin, u);
-        model_->outputs(time_, numbers_.get(), u, y.data());
+        evaluate_outputs(u, y.data());
     }
 
     std::unique_ptr<snapshot> make_snapshot() const override {
@@ -76,16 +79,30 @@ public:
 private:
     std::span<double> x() { return {numbers_.get(), n_}; }
 
+    /// Algebraic states follow the inputs at once: they are solved for `u` in a copy of the state.
+    void evaluate_outputs(const double* u, double* y) {
+        const double* state = numbers_.get();
+        if (algebraic_ > 0) {
+            double* copy = numbers_.get() + n_ + model_->describe().input_count();
+            std::copy_n(state, n_, copy);
+            integrator_->solve_algebraic(time_, u, {copy, n_});
+            state = copy;
+        }
+        model_->outputs(time_, state, u, y);
+    }
+
     std::unique_ptr<equations> model_;
     std::unique_ptr<solver> integrator_;
     std::size_t n_;
-    std::unique_ptr<double[]> numbers_;  ///< state and room for input values, one allocation
+    std::size_t algebraic_;              ///< size of the copy for algebraic states; 0: there are none
+    std::unique_ptr<double[]> numbers_;  ///< state and room for input values and that copy, one allocation
     double time_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<subsystem> make_native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator) {
+    if (const std::string reason = integrator->why_not(*model); !reason.empty()) throw std::invalid_argument(reason);
     return std::make_unique<native_subsystem>(std::move(model), std::move(integrator));
 }
 

@@ -7,7 +7,7 @@
 
 namespace mdpcosim {
 
-/// Equations and a solver make a subsystem.
+/// Equations and a solver make a subsystem. Throws std::invalid_argument with the reason of solver::why_not().
 std::unique_ptr<subsystem> make_native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator);
 
 }  // namespace mdpcosim

@@ -17,17 +17,26 @@ program compile(const std::vector<expression>& formulas) {
     return program(all);
 }
 
-/// Only the entries that can differ from zero, column-major.
-program compile_jacobian(const ode_model& model) {
-    const int n = static_cast<int>(model.states.size());
-    std::vector<assignment> entries;
-    for (int i = 0; i < n; ++i) {
-        const expression& f = model.derivatives[static_cast<std::size_t>(i)];
+/// The entries of df/dx that can differ from zero, and where they stand.
+program compile_jacobian(const ode_model& model, sparsity& structure) {
+    const std::size_t n = model.states.size();
+    std::vector<std::vector<std::pair<int, expression>>> columns(n);
+    for (int i = 0; const auto& f : model.derivatives) {
         for (const auto& v : variables_of(f)) {
             if (v.bank != ode_model::state_bank) continue;
-            const expression entry = partial_derivative(f, v);
-            if (!entry.is(0)) entries.push_back({entry, i + v.index * n});
+            expression entry = partial_derivative(f, v);
+            if (!entry.is(0)) columns[static_cast<std::size_t>(v.index)].emplace_back(i, std::move(entry));
         }
+        ++i;
+    }
+    structure.start.assign(1, 0);
+    std::vector<assignment> entries;
+    for (const auto& column : columns) {
+        for (const auto& [row, entry] : column) {
+            entries.push_back({entry, static_cast<int>(structure.rows.size())});
+            structure.rows.push_back(row);
+        }
+        structure.start.push_back(static_cast<int>(structure.rows.size()));
     }
     return program(entries);
 }
@@ -38,7 +47,8 @@ class ode_equations final : public equations {
         : description_(std::move(layout.description)),
           derivatives_(compile(model.derivatives)),
           outputs_(compile(layout.formulas)),
-          jacobian_(compile_jacobian(model)) {
+          differential_(model.differential),
+          jacobian_(compile_jacobian(model, structure_)) {
         description_.type = "ode";
         for (const auto& s : model.states) initial_.push_back(s.value);
         std::vector<expression> indicators;
@@ -64,9 +74,10 @@ class ode_equations final : public equations {
         outputs_.evaluate({&t, x, u}, y);
     }
 
-    bool jacobian(double t, const double* x, const double* u, double* dfdx) const override {
-        std::fill_n(dfdx, initial_.size() * initial_.size(), 0.0);
-        jacobian_.evaluate({&t, x, u}, dfdx);
+    bool is_algebraic(int i) const override { return static_cast<std::size_t>(i) >= differential_; }
+    const sparsity* structure() const override { return &structure_; }
+    bool sparse_jacobian(double t, const double* x, const double* u, double* values) const override {
+        jacobian_.evaluate({&t, x, u}, values);
         return true;
     }
 
@@ -99,7 +110,10 @@ class ode_equations final : public equations {
     subsystem_description description_;
     std::vector<double> initial_;
     std::vector<double> jump_times_;  // sorted: where an if() on time switches a derivative
-    program derivatives_, outputs_, jacobian_, indicators_;
+    program derivatives_, outputs_;
+    std::size_t differential_;
+    sparsity structure_;
+    program jacobian_, indicators_;
     std::vector<jump> events_;
 };
 

@@ -32,13 +32,15 @@ class layout_builder {
         for (std::size_t i = 0; i < model_.outputs.size(); ++i) rate_of(static_cast<int>(i));
     }
 
-    /// Motion that the user left out is taken from the exact derivative of what stands before it.
+    /// Motion (and a load besides its integral) that the user left out is taken from the exact derivative.
     void add_port(port added) {
         if (added.causality == causality::takes_load) {
             const auto& names = info(added.kind).motion;
             for (std::size_t order = 1; order < 3; ++order)
                 if (added.motion[order] < 0 && !names[order].empty() && added.motion[order - 1] >= 0)
                     added.motion[order] = rate_of(added.motion[order - 1]);
+        } else if (added.load < 0) {
+            added.load = rate_of(added.load_integral);
         }
         layout_.description.ports.push_back(std::move(added));
     }
@@ -53,19 +55,19 @@ class layout_builder {
         variable.unit = unit;
         variable.description = description;
         variable.slot = static_cast<int>(layout_.formulas.size());
-        for (const auto& v : variables_of(formula))
-            if (v.bank == ode_model::input_bank) variable.direct.push_back(v.index);
+        variable.direct = model_.direct_inputs(formula);
         layout_.description.outputs.push_back(variable);
         layout_.formulas.push_back(formula);
         numbers_.push_back(numbering_.number_of(formula));
         return variable.slot;
     }
 
-    /// The slot of dy/dt = y_t + sum of y_xi f_i; -1 when y depends on an input, whose rate is not known.
+    /// The slot of dy/dt = y_t + sum of y_xi f_i; -1 when y depends on an input or an algebraic variable, whose rates are
+    /// not known.
     int rate_of(int slot) {
         const auto at = static_cast<std::size_t>(slot);
         if (const int known = layout_.description.outputs[at].rate_slot; known >= 0) return known;
-        if (!layout_.description.outputs[at].direct.empty()) return -1;
+        if (!layout_.description.outputs[at].direct.empty() || model_.has_algebraic(layout_.formulas[at])) return -1;
         const expression rate = derivative(layout_.formulas[at], [this](variable_id v) {
             return v.bank == ode_model::time_bank ? expression(1.0)
                                                   : model_.derivatives[static_cast<std::size_t>(v.index)];
@@ -76,7 +78,7 @@ class layout_builder {
         if (found < 0) found = add_output(fmt::format("der({})", name), unit, fmt::format("rate of {}", name), rate);
         auto& output = layout_.description.outputs[at];
         output.rate_slot = found;
-        output.rate_needs_input = depends_on_bank(rate, ode_model::input_bank);
+        output.rate_needs_input = !model_.direct_inputs(rate).empty();
         return found;
     }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/suggest.hpp"
 #include "core/units.hpp"
@@ -24,6 +25,8 @@ class ode_reader {
         declare_all();
         read_values("parameter", ode_.parameters, model_.parameters);
         read_values("state", ode_.states, model_.states);
+        model_.differential = model_.states.size();
+        read_values("algebraic variable", ode_.algebraic, model_.states);
         read_values("input", ode_.inputs, model_.inputs);
         apply_settings();
         collect_symbols();
@@ -54,11 +57,14 @@ class ode_reader {
     void declare_all() {
         for (const auto& s : ode_.parameters) declare("parameter", s.name, s.where);
         for (const auto& s : ode_.states) declare("state", s.name, s.where);
+        for (const auto& s : ode_.algebraic) declare("algebraic variable", s.name, s.where);
         for (const auto& s : ode_.inputs) declare("input", s.name, s.where);
         for (const auto& o : ode_.outputs) declare("output", o.name, o.where);
-        if (ode_.states.empty() && ode_.outputs.empty())
+        if (ode_.states.empty() && ode_.algebraic.empty() && ode_.outputs.empty())
             fail(spec_.where, "ode: has neither states nor outputs. Give at least one of them.");
     }
+
+    static bool is_state_kind(const std::string& kind) { return kind == "state" || kind == "algebraic variable"; }
 
     void declare(const std::string& kind, const std::string& name, const location& where) {
         if (!is_identifier(name))
@@ -70,12 +76,12 @@ class ode_reader {
                                     name == "t" ? "time" : "expressions"));
         const auto [place, is_new] = declared_.emplace(name, declaration{kind, where});
         // An output may show a state under its own name; read_outputs() sees to it that it is nothing else.
-        if (is_new || (kind == "output" && place->second.kind == "state" && outputs_.count(name) == 0)) {
+        if (is_new || (kind == "output" && is_state_kind(place->second.kind) && outputs_.count(name) == 0)) {
             if (kind == "output") outputs_[name];
             return;
         }
         fail(where, fmt::format("{} '{}': the name is already that of {} {} ({}). Names must differ.", kind, name,
-                                place->second.kind == "output" || place->second.kind == "input" ? "an" : "a",
+                                place->second.kind == "state" || place->second.kind == "parameter" ? "a" : "an",
                                 place->second.kind, to_string(place->second.where)));
     }
 
@@ -180,6 +186,10 @@ class ode_reader {
         return names;
     }
 
+    const char* state_with_article(int state) const {
+        return model_.is_algebraic(state) ? "an algebraic variable" : "a state";
+    }
+
     int find_state(std::string_view name) const {
         const auto found =
             std::find_if(model_.states.begin(), model_.states.end(), [&](const auto& s) { return s.name == name; });
@@ -191,8 +201,9 @@ class ode_reader {
         for (const auto& s : ode_.equations) {
             const int state = find_state(s.name);
             if (state < 0)
-                fail(s.where,
-                     fmt::format("equation of '{}': {}", s.name, unknown_name("state", s.name, "It", state_names())));
+                fail(s.where, fmt::format("equation of '{}': {}", s.name,
+                                          unknown_name(ode_.algebraic.empty() ? "state" : "state or algebraic variable",
+                                                       s.name, "It", state_names())));
             auto& place = written[static_cast<std::size_t>(state)];
             if (place != nullptr)
                 fail(s.where,
@@ -203,8 +214,13 @@ class ode_reader {
             const auto& state = model_.states[i];
             if (written[i] == nullptr)
                 fail(state.where,
-                     fmt::format("state '{}' has no equation. Write its derivative under equations: {}: ...",
-                                 state.name, state.name));
+                     model_.is_algebraic(static_cast<int>(i))
+                         ? fmt::format(
+                               "algebraic variable '{}' has no equation. Write what must be zero under equations: "
+                               "{}: ...",
+                               state.name, state.name)
+                         : fmt::format("state '{}' has no equation. Write its derivative under equations: {}: ...",
+                                       state.name, state.name));
             const std::string object = fmt::format("equation of '{}'", state.name);
             model_.derivatives.push_back(parse(single(*written[i], object), object));
         }
@@ -244,7 +260,7 @@ class ode_reader {
 
     void read_outputs() {
         for (const auto& s : model_.states)
-            model_.outputs.push_back({s.name, s.unit, "state", s.where, known_.find(s.name)->second});
+            model_.outputs.push_back({s.name, s.unit, declared_.at(s.name).kind, s.where, known_.find(s.name)->second});
         for (const auto& o : ode_.outputs) {
             const expression value = output_value(o.name);
             const std::string unit = output_unit(o);
@@ -255,9 +271,9 @@ class ode_reader {
             }
             auto& shown = model_.outputs[static_cast<std::size_t>(state)];
             if (value.op() != operation::variable || value.variable() != shown.value.variable())
-                fail(o.where, fmt::format("output '{}': the name is already that of a state ({}) and the expression is "
-                                          "not this state. Names must differ.",
-                                          o.name, to_string(shown.where)));
+                fail(o.where, fmt::format("output '{}': the name is already that of {} ({}) and the expression is "
+                                          "not this one. Names must differ.",
+                                          o.name, state_with_article(state), to_string(shown.where)));
             if (!units_fit(unit, shown.unit))
                 fail(o.unit.where,
                      fmt::format("output '{}': unit '{}' does not fit '{}' of the state.", o.name, unit, shown.unit));
@@ -290,6 +306,10 @@ class ode_reader {
             const int state = find_state(s.name);
             if (state < 0)
                 fail(s.where, fmt::format("{}: set: {}", object, unknown_name("state", s.name, "It", state_names())));
+            if (model_.is_algebraic(state))
+                fail(s.where,
+                     fmt::format("{}: set: algebraic variable '{}' cannot be set; it follows from its equation.",
+                                 object, s.name));
             if (std::any_of(jump.set.begin(), jump.set.end(), [state](const auto& a) { return a.target == state; }))
                 fail(s.where, fmt::format("{}: set: state '{}' is given twice.", object, s.name));
             const std::string value = fmt::format("{}: new value of '{}'", object, s.name);
@@ -308,6 +328,44 @@ class ode_reader {
 };
 
 }  // namespace
+
+bool ode_model::has_algebraic(const expression& e) const {
+    if (differential == states.size()) return false;
+    return std::ranges::any_of(variables_of(e),
+                               [this](variable_id v) { return v.bank == state_bank && is_algebraic(v.index); });
+}
+
+/// Which equation determines which algebraic variable is not known: all that hang together through common algebraic
+/// variables are taken as one.
+std::vector<int> ode_model::direct_inputs(const expression& e) const {
+    std::set<int> inputs_found;
+    std::set<int> reached;
+    const auto visit = [&](const expression& formula) {
+        bool more = false;
+        for (const auto& v : variables_of(formula)) {
+            if (v.bank == input_bank) inputs_found.insert(v.index);
+            if (v.bank == state_bank && is_algebraic(v.index)) more |= reached.insert(v.index).second;
+        }
+        return more;
+    };
+    visit(e);
+    std::vector<bool> done(states.size(), false);
+    for (bool more = !reached.empty(); more;) {
+        more = false;
+        for (std::size_t i = differential; i < states.size(); ++i) {
+            if (done[i]) continue;
+            const auto variables = variables_of(derivatives[i]);
+            if (std::ranges::none_of(variables, [&](variable_id v) {
+                    return v.bank == state_bank && is_algebraic(v.index) && reached.count(v.index) > 0;
+                }))
+                continue;
+            done[i] = true;
+            visit(derivatives[i]);
+            more = true;
+        }
+    }
+    return {inputs_found.begin(), inputs_found.end()};
+}
 
 ode_model read_ode_model(const subsystem_spec& spec) { return ode_reader(spec).read(); }
 

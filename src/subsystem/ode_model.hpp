@@ -41,9 +41,16 @@ struct ode_model {
     static constexpr int input_bank = 2;
 
     std::vector<ode_variable> parameters, states, inputs;
-    std::vector<expression> derivatives;  ///< of the states
+    std::size_t differential = 0;         ///< the first states have derivatives, the rest are algebraic
+    std::vector<expression> derivatives;  ///< of the states; for algebraic ones what must be zero
     std::vector<ode_formula> outputs;     ///< the states, then the user's outputs
     std::vector<ode_jump> events;
+
+    bool is_algebraic(int state) const { return static_cast<std::size_t>(state) >= differential; }
+    /// True when an algebraic variable stands in `e`.
+    bool has_algebraic(const expression& e) const;
+    /// The inputs `e` depends on without a differential state between, also through algebraic variables; sorted.
+    std::vector<int> direct_inputs(const expression& e) const;
 };
 
 /// Mistakes are user errors at their place in the scenario.

@@ -33,6 +33,13 @@ class port_resolver {
         for (const auto& s : written.variables) {
             if (s.name == info_->load) {
                 take(s, made.load, info_->load_unit, takes_load_);
+            } else if (!s.name.empty() && s.name == info_->load_integral) {
+                if (takes_load_)
+                    fail(s.where,
+                         fmt::format("'{}' is the integral of the {} that the port gives, so that only a port with "
+                                     "'causality: takes-motion' has one.",
+                                     s.name, info_->load));
+                take(s, made.load_integral, info_->load_integral_unit, false);
             } else {
                 const auto order = static_cast<std::size_t>(motion_order(s));
                 take(s, made.motion[order], info_->motion_unit[order], !takes_load_);
@@ -83,6 +90,7 @@ class port_resolver {
         for (const auto& name : info_->motion)
             if (!name.empty()) names.push_back(name);
         names.push_back(info_->load);
+        if (!takes_load_ && !info_->load_integral.empty()) names.push_back(info_->load_integral);
         return names;
     }
 
@@ -151,7 +159,8 @@ class port_resolver {
         // Of a hydraulic port the flow is enough: the master integrates it to the volume.
         const bool flow_only = made.kind == port_kind::hydraulic && made.motion[1] >= 0;
         const bool no_motion = made.motion[0] < 0 && !flow_only;
-        if (!no_motion && made.load >= 0) return;
+        // The rate of the load's integral is the load.
+        if (!no_motion && (made.load >= 0 || made.load_integral >= 0)) return;
         const std::string& missing = no_motion ? info_->motion[0] : info_->load;
         fail(written_->where,
              fmt::format("'{}' is missing. A {} port maps: {}.", missing, info_->name, name_list(variable_names())));

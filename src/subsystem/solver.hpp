@@ -13,8 +13,9 @@
 /// Integrators for `equations`.
 ///
 /// Call order: initialise once, then integrate over consecutive intervals. `x` belongs to the caller; the solver may
-/// keep a copy, so that a caller that changes x (an event, a restored state) calls reset(). integrate() handles state and
-/// time events itself. A one-step solver never reuses a right-hand side from before `begin`: the inputs jump there.
+/// keep a copy, so that a caller that changes x (an event, a restored state) calls reset(). x is the state at the end of the
+/// interval, for the outputs; the solver itself may already be beyond it. integrate() handles state and time events itself.
+/// A one-step solver never reuses a right-hand side from before `begin`: the inputs jump there.
 namespace mdpcosim {
 
 class solver {
@@ -24,7 +25,10 @@ class solver {
     solver& operator=(const solver&) = delete;
     virtual ~solver() = default;
 
-    /// `model` outlives the solver.
+    /// Why the solver, with its options, cannot integrate this model; empty: it can. May be asked before initialise().
+    virtual std::string why_not(const equations& model) const;
+
+    /// `model` outlives the solver. Makes the algebraic states fit the others and the start values of the inputs.
     virtual void initialise(equations& model, double t0, std::span<double> x) = 0;
 
     /// x(begin) to x(end) with the input polynomials in t - begin. Throws run_error with the solver's reason and the time.
@@ -32,6 +36,10 @@ class solver {
 
     /// x was changed from outside at time t.
     virtual void reset(double t, std::span<const double> x) = 0;
+
+    /// The algebraic states in x for the input values u at time t, the others being given; changes nothing in the solver's
+    /// own state. A model without algebraic states has nothing to solve.
+    virtual void solve_algebraic(double /*t*/, const double* /*u*/, std::span<double> /*x*/) {}
 
     /// What the solver itself remembers besides x (its step size, the sides of the event indicators), as memory_size()
     /// plain numbers, for save/restore; after initialise(). A solver that remembers more than fits here (multistep

@@ -37,6 +37,7 @@ struct variable {
     variable_type type = variable_type::real;
     int size = 1;
     int slot = 0;  ///< of the first element
+    bool sampled = false;  ///< an input read, an output changed at sample times only: signals to and from it are held
 };
 
 /// `x`, or `x[2]` for the element of a vector at `slot`.
@@ -90,6 +91,18 @@ struct subsystem_statistics {
     std::int64_t evaluations = 0;  ///< of the right-hand side
     std::int64_t rejected = 0;
     std::int64_t events = 0;
+    std::int64_t newton_iterations = 0;  ///< of implicit solvers
+    std::int64_t factorisations = 0;     ///< of the Newton matrix
+
+    subsystem_statistics& operator+=(const subsystem_statistics& other) {
+        micro_steps += other.micro_steps;
+        evaluations += other.evaluations;
+        rejected += other.rejected;
+        events += other.events;
+        newton_iterations += other.newton_iterations;
+        factorisations += other.factorisations;
+        return *this;
+    }
 };
 
 /// Storage for one saved state; made by the subsystem it belongs to, reusable, so that saving allocates nothing.

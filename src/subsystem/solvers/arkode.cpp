@@ -131,6 +131,11 @@ public:
         if (memory_) call_.free(&memory_);
     }
 
+    std::string why_not(const equations& model) const override {
+        const std::string reason = sundials_solver::why_not(model);
+        return reason.empty() && implicit() ? why_not_linear(options_.linear, model) : reason;
+    }
+
 private:
     bool implicit() const { return pair_.dirk != ARKODE_DIRK_NONE; }
     bool passes_nan() const override { return !implicit(); }
@@ -139,8 +144,8 @@ private:
     void create_explicit(double t0);
     void create_implicit(double t0);
     void start(double t) override;
-    int run(double stop, double& t) override;
-    int sharpen_root(double stop, double& t);
+    int run(double stop, double limit, double& t) override;
+    int sharpen_root(double stop, double limit, double& t);
     void find_roots(int* found) override { check(call_.root_info(memory_, found), "root_info"); }
     std::string flag_name(int flag) const override;
     subsystem_statistics counters() const override;
@@ -203,12 +208,13 @@ void arkode_solver::create_implicit(double t0) {
     memory_ = ARKStepCreate(nullptr, right_hand_side, t0, y_.get(), context_.get());
     if (!memory_) throw run_error(name_ + ": ARKStepCreate failed");
     check(ARKStepSetTableNum(memory_, pair_.dirk, ARKODE_ERK_NONE), "ARKStepSetTableNum");
-    prepare_dense();
-    check(ARKStepSetLinearSolver(memory_, linear_solver_.get(), matrix_.get()), "ARKStepSetLinearSolver");
+    prepare_newton();
+    check(ARKStepSetLinearSolver(memory_, newton_->linear_solver(), newton_->matrix()), "ARKStepSetLinearSolver");
     const auto system = [](double t, N_Vector y, N_Vector fy, SUNMatrix A, SUNMatrix, int reuse, int* fresh,
                            double gamma, void* self, N_Vector, N_Vector, N_Vector) {
+        *fresh = reuse ? SUNFALSE : SUNTRUE;
         return static_cast<arkode_solver*>(static_cast<sundials_solver*>(self))
-            ->linear_system(t, y, fy, A, reuse != 0, fresh, gamma);
+            ->linear_system(t, y, fy, A, reuse != 0, 1, gamma);
     };
     check(ARKStepSetLinSysFn(memory_, system), "ARKStepSetLinSysFn");
     check(ARKStepSetMaxConvFails(memory_, 25), "ARKStepSetMaxConvFails");
@@ -230,17 +236,17 @@ void arkode_solver::start(double t) {
     check(call_.set_initial_step(memory_, remembered_step_), "SetInitStep");  // also forgets the error history
 }
 
-int arkode_solver::run(double stop, double& t) {
-    check(call_.set_stop_time(memory_, stop), "SetStopTime");
+int arkode_solver::run(double stop, double limit, double& t) {
+    check(call_.set_stop_time(memory_, limit), "SetStopTime");
     check(call_.set_max_steps(memory_, static_cast<long>(steps_left(t))), "SetMaxNumSteps");
     const int flag = call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
-    return flag == ARK_ROOT_RETURN && pair_.p > interpolated_order ? sharpen_root(stop, t) : flag;
+    return flag == ARK_ROOT_RETURN && pair_.p > interpolated_order ? sharpen_root(stop, limit, t) : flag;
 }
 
 /// The state at a root comes from ARKODE's interpolant of degree 5, whose error over the long steps of a high order is far
 /// above the tolerance. The step is taken again so that it ends just behind the root: near the ends of a step the
 /// interpolant is as good as the step itself.
-int arkode_solver::sharpen_root(double stop, double& t) {
+int arkode_solver::sharpen_root(double stop, double limit, double& t) {
     constexpr double near = 1e-3;
     for (int attempt = 0; attempt < 5; ++attempt) {
         double h = 0, end = 0;
@@ -257,7 +263,7 @@ int arkode_solver::sharpen_root(double stop, double& t) {
             check(ERKStepGetDky(memory_, begin, 0, y_.get()), "GetDky");
         check(call_.reset(memory_, begin, y_.get()), "Reset");
         check(call_.set_initial_step(memory_, t - begin + near / 2 * h), "SetInitStep");
-        check(call_.set_stop_time(memory_, stop), "SetStopTime");
+        check(call_.set_stop_time(memory_, limit), "SetStopTime");
         t = begin;
         const int flag = call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
         if (flag != ARK_ROOT_RETURN) return flag;
@@ -276,15 +282,27 @@ subsystem_statistics arkode_solver::counters() const {
     long steps = 0, attempts = 0;
     check(call_.steps(memory_, &steps), "GetNumSteps");
     check(call_.attempts(memory_, &attempts), "GetNumStepAttempts");
-    return {.micro_steps = steps, .rejected = attempts - steps};
+    subsystem_statistics now{.micro_steps = steps, .rejected = attempts - steps};
+    if (implicit()) {
+        long iterations = 0, setups = 0;
+        check(ARKStepGetNumNonlinSolvIters(memory_, &iterations), "ARKStepGetNumNonlinSolvIters");
+        check(ARKStepGetNumLinSolvSetups(memory_, &setups), "ARKStepGetNumLinSolvSetups");
+        now.newton_iterations = iterations;
+        now.factorisations = setups;
+    }
+    return now;
 }
 
 const bool registered = [] {
-    for (const auto& pair : pairs)
-        solver_registry::instance().add(
-            {pair.name, pair.summary, sundials_option_list(), [&pair](const parameter_values& values) {
-                 return std::make_unique<arkode_solver>(pair, read_sundials_options(values));
-             }});
+    for (const auto& pair : pairs) {
+        const bool implicit = pair.dirk != ARKODE_DIRK_NONE;
+        solver_registry::instance().add({pair.name, pair.summary,
+                                         implicit ? newton_option_list() : sundials_option_list(),
+                                         [&pair, implicit](const parameter_values& values) {
+                                             return std::make_unique<arkode_solver>(
+                                                 pair, implicit ? read_newton_options(values) : read_sundials_options(values));
+                                         }});
+    }
     return true;
 }();
 

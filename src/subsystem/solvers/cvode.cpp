@@ -14,6 +14,11 @@
 /// The history lives on across macro steps as long as the jump of f with the inputs stays within the tolerance over one
 /// micro step; the error estimate of a high order does not see larger ones. With `restart: yes` each macro step starts
 /// anew at order 1, with the step size that order 1 took last time, and the solver can be saved.
+/// With `stop: over` the integrator is not disturbed by the macro points: micro steps of at most H run over the end of the
+/// macro step, where the state is interpolated with the method's own polynomial, and it goes on from there in the next
+/// macro step with the new inputs. The piece between the macro point and the end of the micro step is integrated with the
+/// old input polynomial, extrapolated; this adds an error of the size of the inputs' jump times that piece (at most H).
+/// Kraft, Meyer, Schweizer: Efficiency of Different Co-Simulation Approaches, 3.2.
 /// Hindmarsh et al., SUNDIALS, ACM Transactions on Mathematical Software 31 (2005); Hairer, Norsett, Wanner I, III.5-7.
 namespace mdpcosim {
 
@@ -27,35 +32,30 @@ using nonlinear_solver_handle =
 
 class cvode_solver final : public sundials_solver {
 public:
-    cvode_solver(int method, bool restart, const sundials_options& options)
-        : sundials_solver(method == CV_BDF ? "cvode-bdf" : "cvode-adams", options),
-          method_(method),
-          restart_(restart) {}
+    cvode_solver(int method, const sundials_options& options)
+        : sundials_solver(method == CV_BDF ? "cvode-bdf" : "cvode-adams", options), method_(method) {}
     ~cvode_solver() override {
         if (memory_) CVodeFree(&memory_);
     }
 
-    bool saves() const override { return restart_; }
-    std::string why_not_saved() const override {
-        return restart_ ? std::string{}
-                        : name_ +
-                              " keeps its history across macro steps, which cannot be saved; give it the option "
-                              "`restart: yes`, "
-                              "or take a one-step solver (erk-5, dirk-4)";
+    std::string why_not(const equations& model) const override {
+        const std::string reason = sundials_solver::why_not(model);
+        return reason.empty() && method_ == CV_BDF ? why_not_linear(options_.linear, model) : reason;
     }
+    bool saves() const override { return options_.restart; }
+    std::string why_not_saved() const override { return why_multistep_not_saved(); }
 
 private:
     bool restarts(double t, const double* u_before, const double* u_after) override;
     void create(double t0) override;
     void start(double t) override;
-    int run(double stop, double& t) override;
+    int run(double stop, double limit, double& t) override;
     void learn_first_step();
     void find_roots(int* found) override { check(CVodeGetRootInfo(memory_, found), "CVodeGetRootInfo"); }
     std::string flag_name(int flag) const override;
     subsystem_statistics counters() const override;
 
     int method_;
-    bool restart_;
     bool first_step_ = true;
     void* memory_ = nullptr;
     vector_handle error_, weight_, scratch_;
@@ -74,12 +74,13 @@ void cvode_solver::create(double t0) {
     check(CVodeSetMaxConvFails(memory_, 25), "CVodeSetMaxConvFails");
     if (options_.max_step > 0) check(CVodeSetMaxStep(memory_, options_.max_step), "CVodeSetMaxStep");
     if (method_ == CV_BDF) {
-        prepare_dense();
-        check(CVodeSetLinearSolver(memory_, linear_solver_.get(), matrix_.get()), "CVodeSetLinearSolver");
+        prepare_newton();
+        check(CVodeSetLinearSolver(memory_, newton_->linear_solver(), newton_->matrix()), "CVodeSetLinearSolver");
         const auto system = [](double t, N_Vector y, N_Vector fy, SUNMatrix A, int reuse, int* fresh, double gamma,
                                void* self, N_Vector, N_Vector, N_Vector) {
+            *fresh = reuse ? SUNFALSE : SUNTRUE;
             return static_cast<cvode_solver*>(static_cast<sundials_solver*>(self))
-                ->linear_system(t, y, fy, A, reuse != 0, fresh, gamma);
+                ->linear_system(t, y, fy, A, reuse != 0, 1, gamma);
         };
         check(CVodeSetLinSysFn(memory_, system), "CVodeSetLinSysFn");
     } else {
@@ -104,7 +105,8 @@ void cvode_solver::start(double t) {
 }
 
 bool cvode_solver::restarts(double t, const double* u_before, const double* u_after) {
-    if (restart_) return true;
+    if (options_.restart) return true;
+    if (options_.over) return false;
     if (std::equal(u_before, u_before + input_count(), u_after)) return false;
     double h = 0;
     check(CVodeGetCurrentStep(memory_, &h), "CVodeGetCurrentStep");
@@ -113,10 +115,11 @@ bool cvode_solver::restarts(double t, const double* u_before, const double* u_af
     return !(h * N_VWrmsNorm(error_.get(), weight_.get()) <= 0.5);
 }
 
-int cvode_solver::run(double stop, double& t) {
-    check(CVodeSetStopTime(memory_, stop), "CVodeSetStopTime");
+int cvode_solver::run(double stop, double limit, double& t) {
+    if (options_.over) check(CVodeSetMaxStep(memory_, largest_step()), "CVodeSetMaxStep");
+    check(CVodeSetStopTime(memory_, limit), "CVodeSetStopTime");
     check(CVodeSetMaxNumSteps(memory_, static_cast<long>(steps_left(t))), "CVodeSetMaxNumSteps");
-    if (first_step_) {
+    if (first_step_ && !options_.over) {
         const int flag = CVode(memory_, stop, y_.get(), &t, CV_ONE_STEP);
         if (flag < 0) return flag;
         learn_first_step();
@@ -148,31 +151,32 @@ subsystem_statistics cvode_solver::counters() const {
     check(CVodeGetNumSteps(memory_, &steps), "CVodeGetNumSteps");
     check(CVodeGetNumErrTestFails(memory_, &error_failures), "CVodeGetNumErrTestFails");
     check(CVodeGetNumStepSolveFails(memory_, &solve_failures), "CVodeGetNumStepSolveFails");
-    return {.micro_steps = before_.micro_steps + steps, .rejected = before_.rejected + error_failures + solve_failures};
+    subsystem_statistics now{.micro_steps = steps, .rejected = error_failures + solve_failures};
+    if (method_ == CV_BDF) {
+        long iterations = 0, setups = 0;
+        check(CVodeGetNumNonlinSolvIters(memory_, &iterations), "CVodeGetNumNonlinSolvIters");
+        check(CVodeGetNumLinSolvSetups(memory_, &setups), "CVodeGetNumLinSolvSetups");
+        now.newton_iterations = iterations;
+        now.factorisations = setups;
+    }
+    return now += before_;
 }
 
-std::vector<parameter_info> options() {
-    auto list = sundials_option_list();
-    list.push_back({"restart",
-                    "1",
-                    "start anew at every macro step; makes save/restore possible",
-                    0,
-                    parameter_info::range::any,
-                    false,
-                    false,
-                    {"no", "yes"}});
+std::vector<parameter_info> options(std::vector<parameter_info> list) {
+    add_multistep_options(list);
     return list;
 }
 
-template <int method>
-std::unique_ptr<solver> make(const parameter_values& values) {
-    return std::make_unique<cvode_solver>(method, values["restart"] == 1, read_sundials_options(values));
-}
-
 const solver_registration adams{
-    {"cvode-adams", "Adams-Moulton, orders 1 to 12, adaptive, for non-stiff models", options(), make<CV_ADAMS>}};
+    {"cvode-adams", "Adams-Moulton, orders 1 to 12, adaptive, for non-stiff models", options(sundials_option_list()),
+     [](const parameter_values& values) {
+         return std::make_unique<cvode_solver>(CV_ADAMS, with_multistep_options(read_sundials_options(values), values));
+     }}};
 const solver_registration bdf{
-    {"cvode-bdf", "backward differentiation, orders 1 to 5, adaptive, for stiff models", options(), make<CV_BDF>}};
+    {"cvode-bdf", "backward differentiation, orders 1 to 5, adaptive, for stiff models, also large ones",
+     options(newton_option_list()), [](const parameter_values& values) {
+         return std::make_unique<cvode_solver>(CV_BDF, with_multistep_options(read_newton_options(values), values));
+     }}};
 
 }  // namespace
 

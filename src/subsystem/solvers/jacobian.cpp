@@ -1,9 +1,5 @@
 #include "subsystem/solvers/jacobian.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 namespace mdpcosim {
 
 void jacobian_source::prepare(const equations& model, double t, const double* x, const double* u) {
@@ -11,6 +7,7 @@ void jacobian_source::prepare(const equations& model, double t, const double* x,
     n_ = static_cast<std::size_t>(model.state_count());
     std::vector<double> trial(n_ * n_);
     exact_ = model.jacobian(t, x, u, trial.data());
+    if (!exact_ && model.structure()) sparse_.prepare(model, t, x, u);
     x_.assign(x, x + n_);
 }
 
@@ -19,11 +16,15 @@ int jacobian_source::evaluate(double t, const double* x, const double* u, const 
         model_->jacobian(t, x, u, dfdx);
         return 0;
     }
-    const double root = std::sqrt(std::numeric_limits<double>::epsilon());
+    if (const sparsity* s = model_->structure()) {
+        const int evaluations = sparse_.evaluate(t, x, u, f, h, dfdx);
+        expand(*s, dfdx);
+        return evaluations;
+    }
     std::copy(x, x + n_, x_.begin());
     for (std::size_t j = 0; j < n_; ++j) {
         double* column = dfdx + j * n_;
-        x_[j] = x[j] + root * std::max({std::fabs(x[j]), std::fabs(h * f[j]), 1e-6});
+        x_[j] = x[j] + difference_step(x[j], h * f[j]);
         const double delta = x_[j] - x[j];
         model_->derivatives(t, x_.data(), u, column);
         for (std::size_t i = 0; i < n_; ++i) column[i] = (column[i] - f[i]) / delta;

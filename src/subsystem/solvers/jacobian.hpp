@@ -1,10 +1,21 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "subsystem/equations.hpp"
+#include "subsystem/solvers/sparse_jacobian.hpp"
 
 namespace mdpcosim {
+
+/// How far a difference quotient moves a state of value `x` that changes by about `change` in a step.
+inline double difference_step(double x, double change) {
+    const double root = std::sqrt(std::numeric_limits<double>::epsilon());
+    return root * std::max({std::fabs(x), std::fabs(change), 1e-6});
+}
 
 /// df/dx, exact where the model offers it, else by one-sided differences. Column-major, n x n.
 class jacobian_source {
@@ -22,6 +33,7 @@ private:
     const equations* model_ = nullptr;
     std::size_t n_ = 0;
     bool exact_ = false;
+    sparse_jacobian_source sparse_;  ///< for differences, where the model has a structure
     std::vector<double> x_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "core/error.hpp"
 #include "subsystem/solvers/interval.hpp"
@@ -32,9 +33,54 @@ sundials_options read_sundials_options(const parameter_values& values) {
             values.given("max-step") ? values["max-step"] : 0};
 }
 
+std::vector<parameter_info> newton_option_list() {
+    auto list = sundials_option_list();
+    list.push_back(linear_solver_option());
+    return list;
+}
+
+sundials_options read_newton_options(const parameter_values& values) {
+    sundials_options options = read_sundials_options(values);
+    options.linear = static_cast<linear_solver_choice>(static_cast<int>(values["linear-solver"]));
+    return options;
+}
+
+void add_multistep_options(std::vector<parameter_info>& list) {
+    using range = parameter_info::range;
+    list.push_back({"restart",
+                    "1",
+                    "start anew at every macro step; makes save/restore possible",
+                    0,
+                    range::any,
+                    false,
+                    false,
+                    {"no", "yes"}});
+    list.push_back({"stop",
+                    "1",
+                    "exact: a micro step ends at each macro point; over: micro steps of at most H run over it and the "
+                    "outputs are interpolated",
+                    0,
+                    range::any,
+                    false,
+                    false,
+                    {"exact", "over"}});
+}
+
+sundials_options with_multistep_options(sundials_options options, const parameter_values& values) {
+    options.restart = values["restart"] == 1;
+    options.over = values["stop"] == 1;
+    if (options.restart && options.over)
+        throw std::invalid_argument(
+            "the options restart: yes and stop: over contradict each other: the one begins anew at every macro point, "
+            "the "
+            "other runs over it");
+    return options;
+}
+
 namespace {
 
-/// What a return code means and what to try. The first codes of CVODE and ARKODE are the same numbers.
+/// What a return code means and what to try. The first codes of CVODE and ARKODE are the same numbers; those of
+/// IDA are translated.
 std::string explain(int flag, const sundials_options& options) {
     switch (flag) {
         case CV_TOO_MUCH_WORK:
@@ -77,6 +123,7 @@ std::string explain(int flag, const sundials_options& options) {
 void sundials_solver::initialise(equations& model, double t0, std::span<double> x) {
     model_ = &model;
     n_ = x.size();
+    begin_ = t0;
     u_.resize(static_cast<std::size_t>(model.describe().input_count()));
     u_end_.resize(u_.size());
     for (const auto& input : model.describe().inputs) std::fill_n(u_.begin() + input.slot, input.size, input.start);
@@ -93,9 +140,11 @@ void sundials_solver::initialise(equations& model, double t0, std::span<double> 
     y_.reset(
         N_VMake_Serial(static_cast<sunindextype>(std::max<std::size_t>(n_, 1)), n_ ? x.data() : &no_state_, context));
     if (!y_) throw run_error(name_ + ": no memory for the state");
-    jacobian_source_.prepare(model, t0, x.data(), u_.data());
     create(t0);
     warm_up(t0, x);
+    if (newton_) newton_->choose_pivots(t0, x.data(), u_.data());
+    begin_ = end_ = stop_ = t0;
+    make_consistent(t0);
 }
 
 /// SUNDIALS allocates its last vectors in the first step. A step of x' = 0 makes it do so here.
@@ -105,7 +154,8 @@ void sundials_solver::warm_up(double t0, std::span<double> x) {
     start(t0);
     double t = t0;
     const double length = options_.max_step > 0 ? options_.max_step : 1;
-    check(run(t0 + length + time_resolution(t0), t), "first step");
+    const double stop = t0 + length + time_resolution(t0);
+    check(run(stop, stop, t), "first step");
     warming_up_ = false;
     std::ranges::copy(saved, x.begin());
     no_state_ = 0;
@@ -113,13 +163,9 @@ void sundials_solver::warm_up(double t0, std::span<double> x) {
     baseline_ = counters();
 }
 
-/// Matrix and solver for Newton iterations, and a place for the last Jacobian.
-void sundials_solver::prepare_dense() {
-    const auto n = static_cast<sunindextype>(std::max<std::size_t>(n_, 1));
-    matrix_.reset(SUNDenseMatrix(n, n, context_.get()));
-    linear_solver_.reset(SUNLinSol_Dense(y_.get(), matrix_.get(), context_.get()));
-    if (!matrix_ || !linear_solver_) throw run_error(name_ + ": no memory for the Newton matrix");
-    jacobian_.resize(n_ * n_);
+void sundials_solver::prepare_newton() {
+    newton_.emplace(*model_, options_.linear, y_.get(), context_.get(), begin_, N_VGetArrayPointer(y_.get()),
+                    u_.data());
 }
 
 void sundials_solver::memory(std::span<double> into) const {
@@ -137,6 +183,8 @@ subsystem_statistics sundials_solver::statistics() const {
     auto all = counters();
     all.micro_steps -= baseline_.micro_steps;
     all.rejected -= baseline_.rejected;
+    all.newton_iterations -= baseline_.newton_iterations;
+    all.factorisations -= baseline_.factorisations;
     all.evaluations = evaluations_;
     all.events = time_events_ + (monitor_ ? monitor_->events() : 0);
     return all;
@@ -145,6 +193,7 @@ subsystem_statistics sundials_solver::statistics() const {
 void sundials_solver::integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) {
     inputs_ = inputs;
     begin_ = begin;
+    end_ = end;
     double* state = n_ ? x.data() : &no_state_;
     N_VSetArrayPointer(state, y_.get());
     steps_at_begin_ = counters().micro_steps;
@@ -154,7 +203,10 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
     if (monitor_) {
         monitor_->start_interval();
         shift_until_ = -std::numeric_limits<double>::infinity();
-        restart |= monitor_->jump(begin, state, u_.data());
+        if (monitor_->jump(begin, state, u_.data())) {
+            make_consistent(begin);
+            restart = true;
+        }
     }
     double t = begin;
     for (;;) {
@@ -164,7 +216,8 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
                 fmt::format("{} at t = {:.9g}: the model gives t = {:.9g} as its next time event, which is not later",
                             name_, t, event));
         const double stop = event <= end ? just_before(event) : end;
-        if (stop - t > time_resolution(t)) advance(t, stop, state, restart);
+        const double limit = options_.over && event > end ? just_before(event) : stop;
+        if (stop - t > time_resolution(t)) advance(t, stop, limit, state, restart);
         if (event > end) break;
         t = event;
         restart = true;
@@ -177,14 +230,15 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
 }
 
 /// From t to `stop` through all state events between.
-void sundials_solver::advance(double t, double stop, double* x, bool restart) {
+void sundials_solver::advance(double t, double stop, double limit, double* x, bool restart) {
+    stop_ = stop;
     for (;;) {
         if (restart) {
             starting_ = true;
             start(t);
         }
         failure_ = nullptr;
-        const int flag = run(stop, t);
+        const int flag = run(stop, limit, t);
         if (flag < 0 || failure_) fail(flag, t);
         if (flag != CV_ROOT_RETURN) return;
         restart = apply_roots(t, x);
@@ -198,8 +252,11 @@ bool sundials_solver::apply_roots(double t, double* x) {
     bool changed = false;
     for (std::size_t i = 0; i < roots_.size(); ++i)
         if (roots_[i] != 0) changed |= monitor_->apply(i, roots_[i] > 0, t, x, u_.data());
-    if (changed) shift_indicators(t, x);
-    return changed;
+    if (!changed) return false;
+    make_consistent(t);
+    input_values(inputs_, t - begin_, u_.data());
+    shift_indicators(t, x);
+    return true;
 }
 
 /// At an event the indicator may be a rounding error on the wrong side for the motion that follows, and its next root
@@ -220,9 +277,27 @@ void sundials_solver::shift_indicators(double t, const double* x) {
 }
 
 std::int64_t sundials_solver::steps_left(double t) const {
+    if (warming_up_) return 1000;
     const std::int64_t left = options_.max_steps - (counters().micro_steps - steps_at_begin_);
     if (left <= 0) throw run_error(fmt::format("{} at t = {:.9g}: {}", name_, t, explain(CV_TOO_MUCH_WORK, options_)));
     return left;
+}
+
+double sundials_solver::largest_step() const {
+    const double H = warming_up_ ? 0 : end_ - begin_;  // 0: no limit
+    return options_.max_step > 0 && (H == 0 || options_.max_step < H) ? options_.max_step : H;
+}
+
+std::string sundials_solver::why_multistep_not_saved() const {
+    if (options_.restart) return {};
+    if (options_.over)
+        return name_ +
+               " with `stop: over` is somewhere beyond the macro point, which cannot be saved; give it `stop: exact` "
+               "and "
+               "`restart: yes`, or take a one-step solver (erk-5, dirk-4)";
+    return name_ +
+           " keeps its history across macro steps, which cannot be saved; give it the option `restart: yes`, or take a "
+           "one-step solver (erk-5, dirk-4)";
 }
 
 double sundials_solver::control(double h, double e, int k) {
@@ -294,31 +369,22 @@ int sundials_solver::indicators(double t, N_Vector y, double* z, void* self_poin
     }
 }
 
-/// A = I - gamma df/dx. SUNDIALS' own difference quotient allocates, ours does not.
-int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix A, bool reuse, int* fresh,
-                                   double gamma) {
-    double* a = SUNDenseMatrix_Data(A);
-    *fresh = reuse ? SUNFALSE : SUNTRUE;
-    if (n_ == 0) {
-        a[0] = 1;
-        return 0;
-    }
-    if (!reuse && !warming_up_) try {
+/// SUNDIALS' own difference quotients allocate, ours do not.
+int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix A, bool reuse, double a, double b) {
+    if (!reuse && !warming_up_ && n_ > 0) try {
             input_values(inputs_, t - begin_, u_.data());
-            evaluations_ += jacobian_source_.evaluate(t, N_VGetArrayPointer(y), u_.data(), N_VGetArrayPointer(fy),
-                                                      gamma, jacobian_.data());
+            evaluations_ += newton_->evaluate(t, N_VGetArrayPointer(y), u_.data(), N_VGetArrayPointer(fy), b / a);
         } catch (...) {
             failure_ = std::current_exception();
             return -1;
         }
-    for (std::size_t i = 0; i < jacobian_.size(); ++i) a[i] = -gamma * jacobian_[i];
-    for (std::size_t i = 0; i < n_; ++i) a[i + i * n_] += 1;
-    return all_finite(a, jacobian_.size()) ? 0 : 1;
+    return newton_->fill(A, a, b, warming_up_) ? 0 : 1;
 }
 
 void sundials_solver::check(int flag, const char* call) const {
     if (flag < 0)
-        throw run_error(fmt::format("{}: {} failed ({}): {}", name_, call, flag_name(flag), explain(flag, options_)));
+        throw run_error(
+            fmt::format("{}: {} failed ({}): {}", name_, call, flag_name(flag), explain(common_code(flag), options_)));
 }
 
 void sundials_solver::fail(int flag, double t) {
@@ -329,7 +395,8 @@ void sundials_solver::fail(int flag, double t) {
             "{} at t = {:.9g}: the right-hand side is not finite (derivative of state {} at t = {:.9g}), also "
             "with small micro steps; the model is not defined there ({})",
             name_, t, model_->state_name(static_cast<int>(not_finite_)), not_finite_time_, flag_name(flag)));
-    throw run_error(fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(flag, options_), flag_name(flag)));
+    throw run_error(
+        fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(common_code(flag), options_), flag_name(flag)));
 }
 
 }  // namespace mdpcosim

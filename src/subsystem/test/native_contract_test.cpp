@@ -88,6 +88,50 @@ std::unique_ptr<equations> bouncing() {
     return model;
 }
 
+/// The oscillator as it would be written with the acceleration as algebraic state: x' = v, v' = a, 0 = u - d v - c x - m a.
+std::unique_ptr<equations> oscillator_with_algebraic_acceleration() {
+    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0, 0.0}, 1,
+                                                  [](double, const double* x, const double* u, double* f) {
+                                                      f[0] = x[1];
+                                                      f[1] = x[2];
+                                                      f[2] = u[0] - 0.5 * x[1] - 40 * x[0] - x[2];
+                                                  });
+    model->algebraic = {2};
+    return model;
+}
+
+/// Ten masses in a row, each held by a spring; u pulls the first. With its structure, with or without the Jacobian's entries.
+std::unique_ptr<equations> row_of_masses(bool exact) {
+    constexpr int n = 10;
+    const auto neighbour = [](const double* x, int i) { return i < 0 || i >= n ? 0.0 : x[2 * i]; };
+    auto model = std::make_unique<function_model>(
+        std::vector<double>(2 * n, 0.1), 1, [=](double, const double* x, const double* u, double* dx) {
+            for (int i = 0; i < n; ++i) {
+                dx[2 * i] = x[2 * i + 1];
+                dx[2 * i + 1] = 40 * (neighbour(x, i - 1) - 2 * x[2 * i] + neighbour(x, i + 1)) - 0.5 * x[2 * i + 1];
+            }
+            dx[1] += u[0];
+        });
+    model->pattern.start = {0};
+    std::vector<double> values;
+    const auto add = [&](int row, double value) {
+        if (row < 0 || row >= 2 * n) return;
+        model->pattern.rows.push_back(row);
+        values.push_back(value);
+    };
+    for (int i = 0; i < n; ++i) {
+        add(2 * i - 1, 40);
+        add(2 * i + 1, -80);
+        add(2 * i + 3, 40);
+        model->pattern.start.push_back(static_cast<int>(values.size()));
+        add(2 * i, 1);
+        add(2 * i + 1, -0.5);
+        model->pattern.start.push_back(static_cast<int>(values.size()));
+    }
+    if (exact) model->sparse_function = [values](double, const double*, double* into) { std::ranges::copy(values, into); };
+    return model;
+}
+
 std::vector<subsystem_case> cases() {
     std::vector<subsystem_case> all;
     const auto add = [&](std::string name, const std::string& solver_name, std::vector<option> options) {
@@ -114,7 +158,29 @@ std::vector<subsystem_case> cases() {
         add(name, name, {{"step", name == "euler" ? 2e-6 : name == "rk4" ? 1e-3 : 1e-4}});
     for (const auto& name : adaptive_solvers) add(name, name, {{"rtol", 1e-8}, {"atol", 1e-9}});
     add("cvode-adams-restart", "cvode-adams", {{"rtol", 1e-8}, {"atol", 1e-9}, {"restart", 1}});
+    add("ida-restart", "ida", {{"rtol", 1e-8}, {"atol", 1e-9}, {"restart", 1}});
     add("cvode-bdf-restart", "cvode-bdf", {{"rtol", 1e-8}, {"atol", 1e-9}, {"restart", 1}});
+    for (const auto& name : {"cvode-adams", "cvode-bdf", "ida"})
+        all.push_back({test_name(name) + "_over_oscillator",
+                       [=] {
+                           return make_native_subsystem(std::make_unique<oscillator_with_port>(false),
+                                                        make_solver(name, {{"rtol", 1e-8}, {"atol", 1e-9}, {"stop", 1}}));
+                       },
+                       0.02, 1e-3});  // means of the inputs jump, and `over` adds the error of jumps
+    for (const double restart : {0.0, 1.0}) {
+        const std::string suffix = restart > 0 ? "_restart" : "";
+        const std::vector<option> options{{"rtol", 1e-8}, {"atol", 1e-9}, {"restart", restart}};
+        all.push_back({"ida_algebraic" + suffix,
+                       [=] { return make_native_subsystem(oscillator_with_algebraic_acceleration(), make_solver("ida", options)); },
+                       0.02, 3e-5});
+        for (const bool exact : {false, true})
+            for (const char* name : {"cvode-bdf", "ida"}) {
+                auto sparse = options;
+                sparse.push_back({"linear-solver", 2});
+                all.push_back({test_name(name) + (exact ? "_sparse_exact" : "_sparse_coloured") + suffix,
+                               [=] { return make_native_subsystem(row_of_masses(exact), make_solver(name, sparse)); }, 0.02, 3e-5});
+            }
+    }
     return all;
 }
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "core/units.hpp"
+#include "subsystem/factory.hpp"
 #include "subsystem/ode_equations.hpp"
 
 namespace mdpcosim {
@@ -256,6 +257,34 @@ TEST(ode, hydraulic_port_may_give_only_its_flow) {
     EXPECT_EQ(model->describe().ports[0].motion, (std::array<int, 3>{-1, 0, -1}));
     EXPECT_EQ(model->describe().inputs[0].start, 1e5);
     EXPECT_EQ(model->describe().inputs[0].unit, "Pa");
+}
+
+TEST(ode, electric_port_that_takes_the_potential_gives_charge_or_current) {
+    subsystem_spec spec;
+    spec.name = "p";
+    spec.ode.states = {entry("q", "0"), entry("i", "0")};
+    spec.ode.inputs = {entry("u", "0")};
+    spec.ode.equations = {entry("q", "i"), entry("i", "u - 2*i")};
+    const auto port_of = [&](std::vector<setting> variables) {
+        spec.ports = {make_port("end", "electric", std::move(variables))};
+        spec.ports[0].causality = written("takes-motion");
+        return make_ode_equations(spec)->describe().ports[0];
+    };
+    const port both = port_of({entry("potential", "u"), entry("current", "i"), entry("charge", "q")});
+    EXPECT_EQ(both.load, 1);
+    EXPECT_EQ(both.load_integral, 0);
+    const port charge = port_of({entry("potential", "u"), entry("charge", "q")});
+    EXPECT_EQ(charge.load, 1) << "the current is the rate of the charge";
+    EXPECT_EQ(charge.load_integral, 0);
+    const port current = port_of({entry("potential", "u"), entry("current", "i")});
+    EXPECT_EQ(current.load, 1);
+    EXPECT_EQ(current.load_integral, -1);
+    EXPECT_EQ(make_ode_equations(spec)->describe().outputs[1].unit, "A");
+    spec.ports = {make_port("end", "electric", {entry("potential", "u")})};
+    spec.ports[0].causality = written("takes-motion");
+    expect_error(spec, {"'current' is missing", "charge"});
+    spec.ports = {make_port("end", "electric", {entry("potential", "q"), entry("current", "u"), entry("charge", "q")})};
+    expect_error(spec, {"'charge' is the integral of the current that the port gives", "takes-motion"});
 }
 
 TEST(ode, settings_override_in_the_declared_unit) {
@@ -538,6 +567,125 @@ TEST(units, coherent_si) {
         {"", ""},     {"rad", "rad/s"}, {"rad/s", "rad/s2"}, {"m", "m/s"},     {"J", "W"},          {"K", "K/s"},
         {"1", "1/s"}, {"m3", "m3/s"},   {"N", "N/s"},        {"N.m", "N.m/s"}, {"W/m2", "(W/m2)/s"}};
     for (const auto& [unit, rate] : rates) EXPECT_EQ(rate_unit(unit), rate) << unit;
+}
+
+/// C v' = i, 0 = u - R i - v.
+subsystem_spec circuit() {
+    subsystem_spec spec;
+    spec.name = "p";
+    spec.where = {"s.yaml", 5, 3};
+    spec.kind = subsystem_spec::source_kind::ode;
+    spec.ode.parameters = {entry("R", "2 ohm", 10), entry("C", "250 mF", 11)};
+    spec.ode.states = {entry("v", "0 V", 20)};
+    spec.ode.algebraic = {entry("i", "0 A", 22)};
+    spec.ode.inputs = {entry("u", "0 V", 25)};
+    spec.ode.equations = {entry("v", "i/C", 30), entry("i", "u - R*i - v", 31)};
+    spec.ode.outputs = {output("power", "u*i", "W"), output("charge", "C*v", "C", 41),
+                        output("loss", "R*i^2", "W", 42)};
+    return spec;
+}
+
+TEST(ode_algebraic, equations_and_structure) {
+    const auto model = make_ode_equations(circuit());
+    ASSERT_EQ(model->state_count(), 2);
+    EXPECT_FALSE(model->is_algebraic(0));
+    EXPECT_TRUE(model->is_algebraic(1));
+    const std::vector<double> x{3, 0.5}, u{7};
+    std::vector<double> f(2), values(4);
+    model->derivatives(0, x.data(), u.data(), f.data());
+    EXPECT_THAT(f, ElementsAre(2, 3));
+    ASSERT_NE(model->structure(), nullptr);
+    EXPECT_THAT(model->structure()->start, ElementsAre(0, 1, 3));
+    EXPECT_THAT(model->structure()->rows, ElementsAre(1, 0, 1));
+    ASSERT_TRUE(model->sparse_jacobian(0, x.data(), u.data(), values.data()));
+    EXPECT_DOUBLE_EQ(values[0], -1);
+    EXPECT_DOUBLE_EQ(values[1], 4);
+    EXPECT_DOUBLE_EQ(values[2], -2);
+    ASSERT_TRUE(model->jacobian(0, x.data(), u.data(), values.data()));
+    EXPECT_THAT(values, ElementsAre(0, -1, 4, -2));
+}
+
+TEST(ode_algebraic, inputs_act_through_algebraic_variables) {
+    const auto model = make_ode_equations(circuit());
+    const auto& all = model->describe().outputs;
+    EXPECT_EQ(find(all, "i").description, "algebraic variable");
+    EXPECT_EQ(find(all, "i").unit, "A");
+    EXPECT_THAT(find(all, "i").direct, ElementsAre(0));
+    EXPECT_THAT(find(all, "loss").direct, ElementsAre(0));
+    EXPECT_THAT(find(all, "v").direct, IsEmpty());
+    // The rate of v is i/C, which needs the input; the rate of i is not known.
+    EXPECT_TRUE(find(all, "v").rate_needs_input);
+    EXPECT_TRUE(find(all, "charge").rate_needs_input);
+    EXPECT_EQ(find(all, "i").rate_slot, -1);
+    EXPECT_EQ(find(all, "loss").rate_slot, -1);
+    // Algebraic variables that no input reaches do not depend on it.
+    auto spec = circuit();
+    spec.ode.algebraic.push_back(entry("w", "1", 23));
+    spec.ode.equations.push_back(entry("w", "w^3 + w - v", 32));
+    const auto larger = make_ode_equations(spec);
+    EXPECT_THAT(find(larger->describe().outputs, "w").direct, IsEmpty());
+    EXPECT_EQ(find(larger->describe().outputs, "w").rate_slot, -1);
+}
+
+TEST(ode_algebraic, set_changes_guesses) {
+    auto spec = circuit();
+    spec.set = {entry("i", "30 mA", 50)};
+    EXPECT_THAT(start_of(*make_ode_equations(spec)), ElementsAre(0, 0.03));
+}
+
+TEST(ode_algebraic, mistakes) {
+    auto spec = circuit();
+    spec.ode.equations.pop_back();
+    expect_error(spec, {"s.yaml:22:3", "algebraic variable 'i' has no equation", "what must be zero"});
+    spec = circuit();
+    spec.ode.states.push_back(entry("i", "0 A", 21));
+    expect_error(spec, {"s.yaml:22:3", "algebraic variable 'i': the name is already that of a state (s.yaml:21:3)"});
+    spec = circuit();
+    spec.ode.outputs.push_back(output("i", "2*i", "A", 43));
+    expect_error(spec, {"s.yaml:43:3", "already that of an algebraic variable"});
+    spec = circuit();
+    spec.ode.events = {{{"s.yaml", 50, 3}, written("v - 1", 50, 5), {}, {entry("i", "0", 51)}}};
+    expect_error(spec, {"s.yaml:51:3", "algebraic variable 'i' cannot be set"});
+    spec = circuit();
+    spec.ode.equations.push_back(entry("j", "0", 33));
+    expect_error(spec, {"s.yaml:33:3", "state or algebraic variable 'j'"});
+}
+
+TEST(ode_algebraic, only_ida_integrates_them) {
+    auto spec = circuit();
+    for (const char* name : {"", "erk-5", "rk4", "dirk-4", "cvode-bdf", "trapezoidal"}) {
+        spec.solver.name = *name ? written(name, 7, 12) : text{};
+        try {
+            make_subsystem(spec);
+            ADD_FAILURE() << name;
+        } catch (const user_error& error) {
+            EXPECT_THAT(error.what(), HasSubstr(*name ? "s.yaml:7:12" : "s.yaml:5:3"));
+            EXPECT_THAT(error.what(), HasSubstr("subsystem 'p': solver "));
+            EXPECT_THAT(error.what(), HasSubstr("write solver: ida"));
+        }
+    }
+    spec.solver.name = written("ida", 7, 12);
+    spec.set = {entry("u", "5 V", 50)};
+    const auto made = make_subsystem(spec);
+    made->initialise(0);
+    std::vector<double> y(static_cast<std::size_t>(made->describe().output_count()));
+    polynomial u;
+    u.c[0] = 5;
+    made->advance({0, 1, 0}, std::vector{u}, y);
+    EXPECT_NEAR(y[0], 5 * (1 - std::exp(-2)), 1e-4);
+    EXPECT_NEAR(y[1], (5 - y[0]) / 2, 1e-12);
+}
+
+TEST(ode_algebraic, contradicting_solver_options) {
+    auto spec = circuit();
+    spec.solver.name = written("ida", 7, 12);
+    spec.solver.options = {entry("stop", "over", 8), entry("restart", "yes", 9)};
+    try {
+        make_subsystem(spec);
+        ADD_FAILURE();
+    } catch (const user_error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("contradict each other"));
+    }
 }
 
 }  // namespace

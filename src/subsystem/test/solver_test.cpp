@@ -15,7 +15,7 @@ class implicit : public testing::TestWithParam<std::string> {};
 const auto name_of = [](const auto& info) { return test_name(info.param); };
 INSTANTIATE_TEST_SUITE_P(solvers, adaptive, testing::ValuesIn(adaptive_solvers), name_of);
 INSTANTIATE_TEST_SUITE_P(solvers, every_solver, testing::ValuesIn(all_solvers), name_of);
-INSTANTIATE_TEST_SUITE_P(solvers, implicit, testing::Values("dirk-2", "dirk-3", "dirk-4", "dirk-5", "cvode-bdf"),
+INSTANTIATE_TEST_SUITE_P(solvers, implicit, testing::Values("dirk-2", "dirk-3", "dirk-4", "dirk-5", "cvode-bdf", "ida"),
                          name_of);
 
 std::unique_ptr<solver> make_accurate(const std::string& name, double tolerance) {
@@ -145,7 +145,7 @@ TEST_P(every_solver, piecewise_constant_input) {
         run.inputs[0] = constant(u);
         run.to((k + 1) * H);
         exact = u + (exact - u) * std::exp(-H);
-        EXPECT_NEAR(run.x[0], exact, GetParam() == "cvode-adams" || GetParam() == "cvode-bdf" ? 2e-5 : 5e-6) << k;
+        EXPECT_NEAR(run.x[0], exact, is_multistep(GetParam()) ? 2e-5 : 5e-6) << k;
     }
 }
 
@@ -179,12 +179,12 @@ TEST_P(every_solver, no_states) {
 /// One micro step per macro step must stay one when the macro step is short: the remembered step survives the cut.
 TEST_P(adaptive, remembers_the_uncut_step) {
     std::vector<option> options{{"rtol", 1e-6}, {"atol", 1e-6}};
-    if (GetParam().starts_with("cvode")) options.push_back({"restart", 1});
+    if (is_multistep(GetParam())) options.push_back({"restart", 1});
     solver_run long_steps(oscillator(), make_solver(GetParam(), options));
     long_steps.to(50);
     const auto needed = long_steps.integrator->statistics().micro_steps;
     solver_run run(oscillator(), make_solver(GetParam(), options));
-    const int n = GetParam().starts_with("cvode") ? 100000 : 20000;  // order 1 needs smaller steps
+    const int n = is_multistep(GetParam()) ? 100000 : 20000;  // order 1 needs smaller steps
     run.to(50, n);
     const auto s = run.integrator->statistics();
     EXPECT_LT(s.micro_steps, n + n / 100 + 10 * needed);
@@ -193,7 +193,7 @@ TEST_P(adaptive, remembers_the_uncut_step) {
 
 TEST_P(adaptive, saved_and_restored_bitwise) {
     std::vector<option> options{{"rtol", 1e-6}};
-    if (GetParam().starts_with("cvode")) options.push_back({"restart", 1});
+    if (is_multistep(GetParam())) options.push_back({"restart", 1});
     const auto make = [&] {
         return std::make_unique<solver_run>(
             std::make_unique<function_model>(std::vector{2.0, 0.0}, 1,
@@ -229,7 +229,7 @@ TEST_P(adaptive, saved_and_restored_bitwise) {
 }
 
 TEST(solvers, multistep_without_restart_says_why_it_cannot_be_saved) {
-    for (const char* name : {"cvode-adams", "cvode-bdf"}) {
+    for (const char* name : {"cvode-adams", "cvode-bdf", "ida"}) {
         EXPECT_FALSE(make_solver(name)->saves());
         EXPECT_NE(make_solver(name)->why_not_saved().find("restart: yes"), std::string::npos);
     }

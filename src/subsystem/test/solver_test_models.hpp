@@ -39,8 +39,8 @@ public:
     void initial_state(double, double* x) const override { std::copy(x0_.begin(), x0_.end(), x); }
     void derivatives(double t, const double* x, const double* u, double* dx) const override { f_(t, x, u, dx); }
     void outputs(double, const double* x, const double*, double* y) const override { std::copy_n(x, x0_.size(), y); }
-    bool jacobian(double t, const double* x, const double*, double* dfdx) const override {
-        if (!jacobian_function) return false;
+    bool jacobian(double t, const double* x, const double* u, double* dfdx) const override {
+        if (!jacobian_function) return equations::jacobian(t, x, u, dfdx);
         jacobian_function(t, x, dfdx);
         return true;
     }
@@ -55,7 +55,18 @@ public:
         return time_events ? time_events(t) : std::numeric_limits<double>::infinity();
     }
 
+    bool is_algebraic(int i) const override { return std::ranges::count(algebraic, i) > 0; }
+    const sparsity* structure() const override { return pattern.start.empty() ? nullptr : &pattern; }
+    bool sparse_jacobian(double t, const double* x, const double*, double* values) const override {
+        if (!sparse_function) return false;
+        sparse_function(t, x, values);
+        return true;
+    }
+
     int events = 0;
+    std::vector<int> algebraic;
+    sparsity pattern;
+    std::function<void(double, const double*, double*)> sparse_function;
     std::function<void(double, const double*, double*)> jacobian_function;
     std::function<void(double, const double*, const double*, double*)> indicators;
     std::function<bool(int, bool, double, double*, const double*)> on_event;
@@ -130,12 +141,17 @@ public:
 
 inline const std::vector<std::string> all_solvers{"euler",  "rk4",    "trapezoidal", "erk-2",       "erk-3",
                                                   "erk-4",  "erk-5",  "erk-6",       "erk-8",       "dirk-2",
-                                                  "dirk-3", "dirk-4", "dirk-5",      "cvode-adams", "cvode-bdf"};
+                                                  "dirk-3", "dirk-4", "dirk-5",      "cvode-adams", "cvode-bdf",
+                                                  "ida"};
 inline const std::vector<std::string> fixed_solvers{"euler", "rk4", "trapezoidal"};
 inline const std::vector<std::string> adaptive_solvers(all_solvers.begin() + 3, all_solvers.end());
 
 inline bool is_fixed(const std::string& name) {
     return std::find(fixed_solvers.begin(), fixed_solvers.end(), name) != fixed_solvers.end();
+}
+
+inline bool is_multistep(const std::string& name) {
+    return name.starts_with("cvode") || name == "ida";
 }
 
 inline std::string test_name(std::string name) {
