@@ -147,6 +147,7 @@ signals:
   - 2 N/m*a.x - b.y + 3 -> c.u
   - {connect: cycle.demand -> brake.demand, name: demand, extrapolation: poly-1}
 record: {every: 1 ms, only: [engine.*, coupling.*]}
+reference: {solver: {name: dirk-5, rtol: 1e-9}}
 )";
 
 TEST(schema, takes_the_smallest_and_the_fullest_scenario) {
@@ -209,6 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"signal_without_target", "cycle.demand -> engine.demand", "cycle.demand ->"},
         wrong{"signal_without_source", "cycle.demand -> engine.demand", "'-> engine.demand'"},
         wrong{"signal_key", "connect:", "from:"}, wrong{"record_key", "every:", "each:"},
+        wrong{"reference_key", "reference: {solver:", "reference: {solvers:"},
+        wrong{"reference_solver", "{name: dirk-5, rtol: 1e-9}", "[dirk-5]"},
         wrong{"record_without_number", "every: 1 ms", "every: step"}),
     [](const auto& instance) { return std::string(instance.param.what); });
 

@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
     mdpcosim::add_run(app, status);
     mdpcosim::add_check(app, status);
     mdpcosim::add_list(app, status);
+    mdpcosim::add_compare(app, status);
     try {
         app.parse(argc, argv);
         return status;

@@ -26,6 +26,7 @@ struct options {
     std::string out;
     std::string transport = "threads";
     int workers = 0;
+    bool monolithic = false;
     bool quiet = false;
     bool json = false;
 };
@@ -46,7 +47,7 @@ int run_command(const options& o) {
     mdpcosim::scenario s = read_scenario(o.scenario.path(), o.scenario.overrides());
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
-    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted});
+    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic});
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
@@ -69,9 +70,11 @@ void add_run(CLI::App& app, int& status) {
     auto o = std::make_shared<options>();
     CLI::App* command = app.add_subcommand("run", "Run a scenario");
     o->scenario.add_to(*command);
-    command->add_option("--out", o->out, "Folder for the results (default: <scenario>.out)");
+    command->add_option("--out", o->out, "Folder for the results (default: <scenario>.out, with --monolithic <scenario>.reference.out)");
     command->add_option("--transport", o->transport, "How subsystems are reached: threads")->check(known_transport);
     command->add_option("--workers", o->workers, "Threads that serve subsystems (default: one per core)")->check(worker_count);
+    command->add_flag("--monolithic", o->monolithic,
+                      "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");
     command->add_flag("--quiet", o->quiet, "No progress and no table");
     command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
     command->callback([o, &status] { status = run_command(*o); });

@@ -166,6 +166,20 @@ inline law_value network::channel_value(double t, std::size_t channel, const mot
     }
 }
 
+void network::use_limit() {
+    for (auto& l : laws_)
+        if (l) l->use_limit();
+}
+
+std::vector<output_slot> network::read_integrals_from(output_slot first) {
+    std::vector<output_slot> rates;
+    for (const auto& i : integrals_) rates.emplace_back(static_cast<std::size_t>(i.rate));
+    for (auto& t : terms_)
+        if (t.value < 0) t.value = static_cast<std::int32_t>(first.value()) - 1 - t.value;
+    integrals_.clear();
+    return rates;
+}
+
 void network::start(double t, std::span<const double> y) {
     clear_history();
     for (auto& i : integrals_) i = {i.rate, 0, y[i.rate], 0};

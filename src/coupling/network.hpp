@@ -52,6 +52,12 @@ public:
     std::size_t channels() const { return laws_.size(); }
     const std::string& name(channel_index channel) const { return names_[channel.value()]; }
 
+    /// For integrating the coupled system as one, after finish() and before start(). The laws become those of H -> 0.
+    void use_limit();
+    /// The same: integrated values are no longer formed here, but read from y[first], y[first + 1], ... . Returns the outputs whose
+    /// integrals must stand there.
+    std::vector<output_slot> read_integrals_from(output_slot first);
+
     /// Begins a run: forgets the history, tells the laws q at the start, integrated values begin at zero.
     void start(double t, std::span<const double> y);
     /// Throws run_error with the channel's name where a law has no answer.

@@ -13,6 +13,7 @@
 #include "engine/address_book.hpp"
 #include "engine/feed_through.hpp"
 #include "engine/recording.hpp"
+#include "reference/monolithic.hpp"
 #include "scenario/resolve.hpp"
 #include "subsystem/factory.hpp"
 #include "transport/threads.hpp"
@@ -103,6 +104,7 @@ class builder {
         find_evaluation_order(transport_(), *book_, graph_, result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
+        make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
         return std::move(result_);
     }
@@ -463,6 +465,7 @@ scenario resolved(const scenario& s, const assembly& a) {
     scenario full = s;
     if (full.method.empty()) full.method.value = "explicit";
     for (auto& subsystem : full.subsystems) subsystem = with_defaults(subsystem);
+    full.reference.solver = reference_solver(s.reference);
     const address_book book(*a.system.subsystems);
     std::size_t channel = 0;
     const auto fix = [&](extrapolation_spec& e, bool physical) {

@@ -65,14 +65,16 @@ void write_variables(std::string& out, const subsystem_description& d) {
     if (!outputs.empty()) out += fmt::format("    outputs           {}\n", fmt::join(outputs, ", "));
 }
 
+/// `erk-5 (rtol = 1e-06, atol = 1e-09)`
+std::string solver_text(const solver_spec& s) {
+    std::vector<std::string> options;
+    for (const auto& o : s.options) options.push_back(fmt::format("{} = {}", o.name, o.values.front().value));
+    return options.empty() ? s.name.value : fmt::format("{} ({})", s.name.value, fmt::join(options, ", "));
+}
+
 /// The parameters as the program understands them: every conversion of units can be seen.
 void write_settings(std::string& out, const subsystem_spec& spec, const subsystem_spec& full) {
-    if (!full.solver.name.empty()) {
-        std::vector<std::string> options;
-        for (const auto& o : full.solver.options) options.push_back(fmt::format("{} = {}", o.name, o.values.front().value));
-        out += fmt::format("    solver            {}{}\n", full.solver.name.value,
-                           options.empty() ? "" : fmt::format(" ({})", fmt::join(options, ", ")));
-    }
+    if (!full.solver.name.empty()) out += fmt::format("    solver            {}\n", solver_text(full.solver));
     if (full.sample)
         out += fmt::format("    sample            every {} s, first at start + {} s, outputs {} s later\n", full.sample->time, full.sample->offset,
                            full.sample->delay);
@@ -133,6 +135,7 @@ std::string check(const scenario& s) {
     write_channels(out, a, false);
     if (!s.signals.empty()) out += "\nsignals\n";
     write_channels(out, a, true);
+    out += fmt::format("\nreference (--monolithic): {}\n", solver_text(full.reference.solver));
     out += fmt::format("\nrecorded {}: {} columns\n", s.record.every ? fmt::format("every {} s", *s.record.every) : "every macro step",
                        a.columns.size());
     for (std::size_t i = 0; i < a.columns.size() && i < 40; ++i)

@@ -2,31 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "core/pattern.hpp"
 #include "core/suggest.hpp"
 
 namespace mdpcosim {
 
 namespace {
-
-bool matches(std::string_view pattern, std::string_view name) {
-    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
-    while (n < name.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            mark = n;
-        } else if (p < pattern.size() && pattern[p] == name[n]) {
-            ++p;
-            ++n;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            n = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
-}
 
 class selection {
    public:
@@ -36,7 +17,7 @@ class selection {
         if (only_.empty()) return !derivative;
         bool wanted = false;
         for (std::size_t i = 0; i < only_.size(); ++i) {
-            if (!matches(only_[i].value, name)) continue;
+            if (!matches_pattern(only_[i].value, name)) continue;
             hit_[i] = true;
             // `a.*` means what a run without `only` would record of a; derivatives are asked for by name.
             wanted |= !derivative || only_[i].value.find("der(") != std::string::npos;
@@ -48,7 +29,7 @@ class selection {
     bool wants_by_name(const std::string& name, std::string_view last) {
         bool wanted = false;
         for (std::size_t i = 0; i < only_.size(); ++i) {
-            if (!only_[i].value.ends_with(last) || !matches(only_[i].value, name)) continue;
+            if (!only_[i].value.ends_with(last) || !matches_pattern(only_[i].value, name)) continue;
             hit_[i] = wanted = true;
         }
         return wanted;

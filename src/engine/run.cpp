@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <algorithm>
+#include <optional>
 
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "engine/reference_run.hpp"
 #include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
@@ -21,12 +23,13 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
-std::filesystem::path default_folder(const scenario& s) {
+std::filesystem::path default_folder(const scenario& s, bool monolithic) {
     // examples/two-mass/scenario.yaml is better known by its folder's name.
     std::string name = s.path.stem().string();
     const std::string parent = std::filesystem::absolute(s.path).parent_path().filename().string();
     if (name == "scenario" && !parent.empty()) name = parent;
-    return name + ".out";
+    // The reference stands beside the co-simulation that is compared with it.
+    return name + (monolithic ? ".reference.out" : ".out");
 }
 
 /// What is known before the run; the scenario, which can be large, is then no longer needed.
@@ -115,8 +118,12 @@ run_summary run(scenario s, const run_options& options) {
     const auto begin = clock::now();
     const std::unique_ptr<method> how = make_method(s);
     assembly a = assemble(s, options.workers);
-    how->check(a.system);
-    const run_folder folder(options.out.empty() ? default_folder(s) : options.out);
+    std::optional<reference_run> reference;
+    if (options.monolithic)
+        reference.emplace(s, a);
+    else
+        how->check(a.system);
+    const run_folder folder(options.out.empty() ? default_folder(s, options.monolithic) : options.out);
     s = resolved(s, a);
     folder.write("scenario.yaml", write_scenario(s));
     run_summary summary = describe_before(s, folder, a);
@@ -138,10 +145,13 @@ run_summary run(scenario s, const run_options& options) {
     progress shown(progress::fitting(options.quiet), time.start, time.end);
     auto loop_begin = clock::now();
     try {
-        a.system.initialise(time.start);
+        if (!reference) a.system.initialise(time.start);
         summary.setup_seconds = seconds_since(begin);
         loop_begin = clock::now();
-        run_macro_loop(a.system, *how, grid, {&rows, record_every, &shown, &watch, options.interrupt}, result);
+        if (reference)
+            reference->run(grid, {&rows, record_every, &shown, options.interrupt}, result);
+        else
+            run_macro_loop(a.system, *how, grid, {&rows, record_every, &shown, &watch, options.interrupt}, result);
         if (result.interrupted) {
             summary.status = "interrupted";
             summary.message = fmt::format("interrupted at t = {:.10g} s", result.reached);
@@ -157,7 +167,10 @@ run_summary run(scenario s, const run_options& options) {
     summary.reached = result.reached;
     summary.steps = result.steps;
     summary.rows = rows.rows();
-    describe_after(summary, a, watch);
+    if (reference)
+        reference->describe(summary, a);
+    else
+        describe_after(summary, a, watch);
     keep_first_failure(summary, [&] {
         folder.write("profile.json", to_trace_json(a.system.subsystems->profile(), subsystem_names(*a.system.subsystems)));
     });

@@ -8,16 +8,11 @@
 #include "core/time_grid.hpp"
 #include "master/coupling_watch.hpp"
 #include "master/method.hpp"
+#include "results/pace.hpp"
 #include "results/progress.hpp"
 #include "results/recorder.hpp"
 
 namespace mdpcosim {
-
-struct loop_result {
-    double reached = 0;
-    std::int64_t steps = 0;
-    bool interrupted = false;
-};
 
 /// What looks on while the loop runs. Nothing here can change the solution.
 struct loop_observers {

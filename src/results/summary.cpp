@@ -37,7 +37,7 @@ std::string to_json(const run_summary& s) {
                         {"status", s.status},
                         {"message", s.message},
                         {"method", s.method},
-                        {"transport", "threads"},
+                        {"transport", s.method == monolithic_method ? "none" : "threads"},
                         {"time", {{"start", s.start}, {"end", s.end}, {"step", s.step}, {"reached", s.reached}}},
                         {"macro_steps", s.steps},
                         {"parallel_macro_steps", s.parallel_steps},
@@ -68,9 +68,33 @@ void append_rest(std::string& out, std::size_t count) {
     if (count > most_rows) out += fmt::format("  ... and {} more in summary.json\n", count - most_rows);
 }
 
+void append_notes(std::string& out, const run_summary& s) {
+    for (const auto& note : s.notes) out += "\n  note: " + note;
+    if (!s.notes.empty()) out += '\n';
+}
+
+/// The reference has one solver, no macro steps and no extrapolation.
+std::string to_reference_table(const run_summary& s) {
+    std::string out = fmt::format("{}: reference to t = {:.10g} s in {}\n", s.status, s.reached, duration_text(s.wall_seconds));
+    for (const auto& x : s.subsystems)
+        out += fmt::format("\n  {}: {} with {} micro steps, {} rejected, {} evaluations, {} events\n", x.type, x.solver, x.micro_steps,
+                           x.rejected, x.evaluations, x.events);
+    if (!s.connections.empty()) {
+        out += fmt::format("\n  {:<16} {:<20} {:>12} {:>12} {:>12}\n", "connection", "law", "min u", "max u", "end u");
+        for (std::size_t i = 0; i < std::min(most_rows, s.connections.size()); ++i) {
+            const auto& x = s.connections[i];
+            out += fmt::format("  {:<16} {:<20} {:>12.5g} {:>12.5g} {:>12.5g} {}\n", x.name, x.law, x.u_min, x.u_max, x.u_end, x.unit);
+        }
+        append_rest(out, s.connections.size());
+    }
+    append_notes(out, s);
+    return out;
+}
+
 }  // namespace
 
 std::string to_table(const run_summary& s) {
+    if (s.method == monolithic_method) return to_reference_table(s);
     std::string out = fmt::format("{}: {} macro steps to t = {:.10g} s in {} ({} per step, {})\n",
                                   s.status, s.steps, s.reached, duration_text(s.wall_seconds),
                                   duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),
@@ -96,8 +120,7 @@ std::string to_table(const run_summary& s) {
         }
         append_rest(out, s.connections.size());
     }
-    for (const auto& note : s.notes) out += "\n  note: " + note;
-    if (!s.notes.empty()) out += '\n';
+    append_notes(out, s);
     return out;
 }
 

@@ -6,6 +6,9 @@
 
 namespace mdpcosim {
 
+/// The `method` of a reference run, which has no macro steps.
+inline constexpr const char* monolithic_method = "monolithic";
+
 /// What is known about a run when it has ended, however it ended.
 struct run_summary {
     struct subsystem {

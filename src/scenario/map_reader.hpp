@@ -52,6 +52,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
                               const std::filesystem::path& folder);
 connection_spec read_connection(const yaml_key& key, const yaml_node& node, const let_table& let);
 signal_spec read_signal(const yaml_node& node, const let_table& let);
+solver_spec read_solver(const yaml_node* node, const let_table& let, const std::string& object);
 extrapolation_spec read_extrapolation(const yaml_node& node, const let_table& let, const std::string& object);
 
 /// Names of subsystems, connections and variables: letters, digits, `_` and `-`, starting with a letter or `_`.

@@ -76,6 +76,12 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     }
     yaml_node* connections = root.find("connections");
     if (yaml_node* found = connections == nullptr ? nullptr : connections->find(object)) return entry(*found, rest, where);
+    // After the objects: 'reference' is a good name for a subsystem, too.
+    if (object == "reference") {
+        yaml_node& reference = entry(root, object, where);
+        if (rest.starts_with("solver.")) return entry(as_map(entry(reference, "solver", where), "name"), rest.substr(7), where);
+        return entry(reference, rest, where);
+    }
     std::vector<std::string> names = keys(subsystems);
     const auto more = keys(connections);
     names.insert(names.end(), more.begin(), more.end());
@@ -142,6 +148,16 @@ record_spec read_record(const yaml_node* node, const let_table& let) {
     return record;
 }
 
+reference_spec read_reference(const yaml_node* node, const let_table& let) {
+    reference_spec reference;
+    if (node == nullptr) return reference;
+    map_reader map(*node, let, "reference");
+    reference.where = node->where;
+    reference.solver = read_solver(map.find("solver"), let, "reference: solver");
+    map.finish();
+    return reference;
+}
+
 monitor_spec read_monitor(const yaml_node* node, const let_table& let) {
     monitor_spec monitor;
     if (node == nullptr) return monitor;
@@ -191,6 +207,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     const yaml_node* connections = map.find("connections");
     const yaml_node* signals = map.find("signals");
     s.record = read_record(map.find("record"), let);
+    s.reference = read_reference(map.find("reference"), let);
     s.monitor = read_monitor(map.find("monitor"), let);
     map.finish();
 

@@ -8,8 +8,6 @@
 
 namespace mdpcosim {
 
-namespace {
-
 solver_spec read_solver(const yaml_node* node, const let_table& let, const std::string& object) {
     solver_spec solver;
     if (node == nullptr) return solver;
@@ -22,6 +20,8 @@ solver_spec read_solver(const yaml_node* node, const let_table& let, const std::
     solver.options = map.rest();
     return solver;
 }
+
+namespace {
 
 std::vector<port_spec> read_ports(const yaml_node* node, const let_table& let, const std::string& object) {
     std::vector<port_spec> ports;

@@ -146,6 +146,12 @@ struct record_spec {
     std::vector<text> only;       ///< address patterns with `*`; empty: everything
 };
 
+/// `reference:`, how `--monolithic` integrates the scenario as one system.
+struct reference_spec {
+    location where;
+    solver_spec solver;
+};
+
 struct monitor_spec {
     text divergence;  ///< "stop" (default): a diverging coupling ends the run; "note": it is noted in the summary
 };
@@ -159,6 +165,7 @@ struct scenario {
     std::vector<connection_spec> connections;
     std::vector<signal_spec> signals;
     record_spec record;
+    reference_spec reference;
     monitor_spec monitor;
     std::vector<setting> let;  ///< as written, for the record
 };

@@ -43,6 +43,13 @@ std::string flow_map(const std::vector<setting>& settings) {
     return fmt::format("{{{}}}", fmt::join(items, ", "));
 }
 
+std::string flow_solver(const solver_spec& s) {
+    std::vector<setting> entries;
+    if (!s.name.empty()) entries.push_back({"name", {}, {s.name}, false});
+    entries.insert(entries.end(), s.options.begin(), s.options.end());
+    return flow_map(entries);
+}
+
 std::string flow_extrapolation(const extrapolation_spec& e) {
     if (!e.degree) return scalar(e.name.value);
     return fmt::format("{{degree: {}, a: [{}], b: [{}], continuous: {}}}", *e.degree, fmt::join(e.a, ", "),
@@ -89,12 +96,7 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
             break;
     }
     if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
-    if (!s.solver.name.empty() || !s.solver.options.empty()) {
-        std::vector<setting> solver;
-        if (!s.solver.name.empty()) solver.push_back({"name", {}, {s.solver.name}, false});
-        solver.insert(solver.end(), s.solver.options.begin(), s.solver.options.end());
-        out += fmt::format("    solver: {}\n", flow_map(solver));
-    }
+    if (!s.solver.name.empty() || !s.solver.options.empty()) out += fmt::format("    solver: {}\n", flow_solver(s.solver));
     if (s.sample)
         out += fmt::format("    sample: {{time: {} s, offset: {} s, delay: {} s}}\n", s.sample->time, s.sample->offset, s.sample->delay);
     if (s.input_degree) out += fmt::format("    input-degree: {}\n", *s.input_degree);
@@ -156,6 +158,8 @@ std::string write_scenario(const scenario& s) {
     }
     if (!s.monitor.divergence.empty()) out += fmt::format("monitor: {{divergence: {}}}\n", s.monitor.divergence.value);
     if (!record.empty()) out += fmt::format("record: {{{}}}\n", fmt::join(record, ", "));
+    if (!s.reference.solver.name.empty() || !s.reference.solver.options.empty())
+        out += fmt::format("reference: {{solver: {}}}\n", flow_solver(s.reference.solver));
     return out;
 }
 

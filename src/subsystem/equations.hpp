@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "subsystem/subsystem.hpp"
@@ -52,6 +53,9 @@ class equations {
     virtual void event_indicators(double /*t*/, const double* /*x*/, const double* /*u*/, double* /*z*/) const {}
     /// Changes the state at the event; false when nothing changed (a direction that does not matter).
     virtual bool apply_event(int /*event*/, bool /*rising*/, double /*t*/, double* /*x*/, const double* /*u*/) { return false; }
+
+    /// How messages call a state: "3", or "3 of subsystem 'a'".
+    virtual std::string state_name(int state) const { return std::to_string(state); }
 
     /// The next time after `t` at which f jumps; a solver stops there.
     virtual double next_time_event(double /*t*/) const { return std::numeric_limits<double>::infinity(); }

@@ -29,19 +29,15 @@ const model_info& known_model(const subsystem_spec& spec) {
                                                     did_you_mean(spec.source.value, models.names())));
 }
 
-const solver_info& known_solver(const subsystem_spec& spec) {
+const solver_info& known_solver(const solver_spec& spec, const std::string& owner) {
     const auto& solvers = solver_registry::instance();
-    const text& name = spec.solver.name;
+    const text& name = spec.name;
     if (const solver_info* info = solvers.find(name.empty() ? default_solver : name.value)) return *info;
-    throw user_error(name.where, fmt::format("subsystem '{}': solver '{}' does not exist. Solvers: {}.{}", spec.name, name.value,
+    throw user_error(name.where, fmt::format("{}: solver '{}' does not exist. Solvers: {}.{}", owner, name.value,
                                              name_list(solvers.names()), did_you_mean(name.value, solvers.names())));
 }
 
-std::unique_ptr<solver> make_solver(const subsystem_spec& spec) {
-    const solver_info& integrator = known_solver(spec);
-    return integrator.make(resolve_parameters(integrator.options, spec.solver.options, spec.where,
-                                              fmt::format("subsystem '{}': solver {}", spec.name, integrator.name)));
-}
+std::string owner_of(const subsystem_spec& spec) { return fmt::format("subsystem '{}'", spec.name); }
 
 std::string sampled_models() {
     std::vector<std::string> names;
@@ -62,8 +58,7 @@ auto make_with_parameters(const subsystem_spec& spec, const model_info& model, F
     }
 }
 
-std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
-    if (spec.kind == source_kind::ode) return make_ode_equations(spec);
+std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
     const model_info& model = known_model(spec);
     if (spec.sample)
         throw user_error(spec.sample->where, fmt::format("subsystem '{}': model '{}' is continuous and has no sample times. Leave 'sample' "
@@ -133,6 +128,30 @@ std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& 
     return make_with_parameters(spec, model, [&](const parameter_values& p) { return model.make_sampled(p, clock); });
 }
 
+std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
+    std::string reason = "brings its own solver and shows no equations";
+    switch (spec.kind) {
+        case source_kind::model:
+            if (!is_sampled(spec)) return make_model(spec);
+            reason = "is sampled and has no differential equations";
+            break;
+        case source_kind::ode: return make_ode_equations(spec);
+        case source_kind::file: return make_file_equations(spec);
+        case source_kind::plugin:
+            if (auto shown = make_plugin_equations(spec)) return shown;
+            break;
+    }
+    throw user_error(spec.where,
+                     fmt::format("{} ({}) {}, so that it cannot be part of one system of equations (--monolithic). Run the scenario as a "
+                                 "co-simulation with a small macro step instead.",
+                                 owner_of(spec), spec.source.value, reason));
+}
+
+std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner) {
+    const solver_info& info = known_solver(spec, owner);
+    return info.make(resolve_parameters(info.options, spec.options, where, fmt::format("{}: solver {}", owner, info.name)));
+}
+
 subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
     if (!spec.sample || !is_sampled(spec)) return spec;
     sample_spec& s = *spec.sample;
@@ -148,16 +167,24 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
 
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
-    if (spec.kind == source_kind::plugin) return make_plugin_subsystem(spec, [&] { return make_solver(spec); });
+    if (spec.kind == source_kind::plugin) return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
     if (is_sampled(spec)) return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec));
     auto model = make_equations(spec);
     try {
-        return make_native_subsystem(std::move(model), make_solver(spec));
+        return make_native_subsystem(std::move(model), make_solver(spec.solver, spec.where, owner_of(spec)));
     } catch (const std::invalid_argument& problem) {
         throw user_error(spec.solver.name.empty() ? spec.where : spec.solver.name.where,
-                         fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(spec).name,
+                         fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(spec.solver, owner_of(spec)).name,
                                      spec.solver.name.empty() ? " (the default)" : "", problem.what()));
     }
+}
+
+solver_spec with_defaults(const solver_spec& spec, const std::string& owner) {
+    const solver_info& info = known_solver(spec, owner);
+    solver_spec full = spec;
+    full.name.value = info.name;
+    full.options = complete(info.options, spec.options);
+    return full;
 }
 
 subsystem_spec with_defaults(const subsystem_spec& spec) {
@@ -174,9 +201,7 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
     }
     if (spec.kind == source_kind::model) full.set = complete(known_model(spec).parameters, spec.set);
     if (is_sampled(spec)) return full;
-    const solver_info& integrator = known_solver(spec);
-    full.solver.name.value = integrator.name;
-    full.solver.options = complete(integrator.options, spec.solver.options);
+    full.solver = with_defaults(spec.solver, owner_of(spec));
     return full;
 }
 

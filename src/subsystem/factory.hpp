@@ -4,13 +4,24 @@
 
 #include "core/parameter.hpp"
 #include "scenario/spec.hpp"
+#include "subsystem/equations.hpp"
 #include "subsystem/sampled_equations.hpp"
+#include "subsystem/solver.hpp"
+#include "subsystem/subsystem.hpp"
 
 namespace mdpcosim {
 
 /// The subsystem a scenario's entry describes, with parameters, ports and solver. Mistakes are user errors with the
 /// place in the scenario.
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec);
+
+/// The equations alone, without a solver: recorded data, too, are equations (without states). A subsystem that shows no
+/// equations is a user error that names it.
+std::unique_ptr<equations> make_equations(const subsystem_spec& spec);
+
+/// The solver of that name with its options. `owner` names whose it is in messages, `where` is the owner's place.
+std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner);
+solver_spec with_defaults(const solver_spec& spec, const std::string& owner);
 
 /// The entry with its sample times exactly on the macro grid of step H; a user error with the nearest allowed values where
 /// they are not whole multiples of H.

@@ -24,6 +24,11 @@ double end_slope(double h0, double h1, double d0, double d1) {
     return m;
 }
 
+/// A grid time n*H may miss the time of a row by rounding; it must not fall on the wrong side of a jump.
+double rounding_of(double t) { return 8 * std::numeric_limits<double>::epsilon() * std::abs(t); }
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
 }  // namespace
 
 sampled_curves::sampled_curves(csv_table table, interpolation between, outside beyond)
@@ -33,13 +38,8 @@ sampled_curves::sampled_curves(csv_table table, interpolation between, outside b
 
 void sampled_curves::evaluate(double t, double* values, double* rates) const {
     const auto& time = table_.time;
-    // A grid time n*H may miss the time of a row by rounding; it must not fall on the wrong side of a jump.
-    const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::abs(t);
-    if (beyond_ == outside::repeat) {
-        const double period = time.back() - time.front();
-        t -= period * std::floor((t + rounding - time.front()) / period);
-        if (t + rounding >= time.back()) t -= period;
-    }
+    const double rounding = rounding_of(t);
+    if (beyond_ == outside::repeat) to_period(t);
     const std::size_t row = t + rounding < time.front() ? 0 : row_at(t + rounding);
     const bool inside = row + 1 < time.size() && t + rounding >= time.front();
     if (!inside || between_ == interpolation::hold) return copy_row(row, values, rates);
@@ -62,6 +62,53 @@ void sampled_curves::evaluate(double t, double* values, double* rates) const {
         const double c3 = (m0 + m1 - 2 * d) / (h * h);
         values[i] = left[i] + s * (m0 + s * (c2 + s * c3));
         rates[i] = m0 + s * (2 * c2 + 3 * s * c3);
+    }
+}
+
+/// Brings t into the first period and returns the number of periods taken off.
+double sampled_curves::to_period(double& t) const {
+    const auto& time = table_.time;
+    const double rounding = rounding_of(t);
+    const double period = time.back() - time.front();
+    double count = std::floor((t + rounding - time.front()) / period);
+    t -= period * count;
+    if (t + rounding >= time.back()) {
+        t -= period;
+        count += 1;
+    }
+    return count;
+}
+
+std::int64_t sampled_curves::place(double t) const {
+    const double rounding = rounding_of(t);
+    const double count = beyond_ == outside::repeat ? to_period(t) : 0;
+    // A repeated t may lie before the first row by a rounding error of the subtraction; evaluate() takes the first row then.
+    const auto row = t + rounding < table_.time.front() ? (beyond_ == outside::repeat ? 0 : -1)
+                                                        : static_cast<std::int64_t>(row_at(t + rounding));
+    return static_cast<std::int64_t>(count) * static_cast<std::int64_t>(table_.rows()) + row;
+}
+
+double sampled_curves::next_break(double t) const {
+    const auto& time = table_.time;
+    const auto rows = static_cast<std::int64_t>(table_.rows());
+    const std::int64_t here = place(t);
+    const std::int64_t next = here + 1;
+    if (beyond_ == outside::hold && next == rows) return infinite;
+    const std::int64_t count = next >= 0 ? next / rows : -1 - (-1 - next) / rows;
+    const double row_time = time[static_cast<std::size_t>(next - count * rows)];
+    const double shift = beyond_ == outside::repeat ? static_cast<double>(count) * (time.back() - time.front()) : 0;
+
+    // evaluate() forgives rounding errors of t, so that it changes rows a little beside the row's time: search for where.
+    double width = 32 * std::numeric_limits<double>::epsilon() * (std::abs(row_time) + std::abs(shift));
+    double before = t, after = row_time + shift;
+    for (; place(after) <= here; width *= 2)
+        after = std::max(row_time + shift + width, std::nextafter(after, infinite));
+    before = std::max(before, row_time + shift - width);
+    if (place(before) > here) before = t;
+    while (true) {
+        const double middle = before + (after - before) / 2;
+        if (!(middle > before && middle < after)) return after;
+        (place(middle) > here ? after : before) = middle;
     }
 }
 

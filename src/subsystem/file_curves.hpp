@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "subsystem/file_csv.hpp"
@@ -26,7 +27,13 @@ class sampled_curves {
     /// values and rates have count() elements. One thread at a time: the last place is remembered for a fast search.
     void evaluate(double t, double* values, double* rates) const;
 
+    /// The first time after t from which evaluate() sees another row: a corner or a jump. Infinity after the last one.
+    double next_break(double t) const;
+
    private:
+    /// Which row evaluate() takes at a time, counted through all repetitions; -1 before the first row.
+    std::int64_t place(double t) const;
+    double to_period(double& t) const;
     std::size_t row_at(double t) const;
     void copy_row(std::size_t row, double* values, double* rates) const;
     void find_slopes();

@@ -27,6 +27,7 @@ class file_subsystem final : public subsystem {
     capabilities offers() const override {
         capabilities offered;
         offered.save_restore = true;
+        offered.own_equations = true;
         return offered;
     }
 
@@ -51,11 +52,31 @@ class file_subsystem final : public subsystem {
     double time_ = 0;
 };
 
+class file_equations final : public equations {
+   public:
+    file_equations(subsystem_description description, sampled_curves curves)
+        : description_(std::move(description)), curves_(std::move(curves)) {}
+
+    const subsystem_description& describe() const noexcept override { return description_; }
+    int state_count() const override { return 0; }
+    void initial_state(double, double*) const override {}
+    void derivatives(double, const double*, const double*, double*) const override {}
+    void outputs(double t, const double*, const double*, double* y) const override {
+        curves_.evaluate(t, y, y + curves_.count());
+    }
+    double next_time_event(double t) const override { return curves_.next_break(t); }
+
+   private:
+    subsystem_description description_;
+    sampled_curves curves_;
+};
+
 class file_builder {
    public:
     explicit file_builder(const subsystem_spec& spec) : spec_(spec) {}
 
-    std::unique_ptr<subsystem> build() const {
+    template <class Result>
+    std::unique_ptr<Result> build() const {
         refuse_foreign_keys();
         const auto between = static_cast<sampled_curves::interpolation>(
             choose("interpolation", spec_.file.interpolation, {"linear", "hold", "cubic"}));
@@ -68,8 +89,7 @@ class file_builder {
                              "'{}' has one.",
                              spec_.source.value));
         subsystem_description description = describe(table);
-        return std::make_unique<file_subsystem>(std::move(description),
-                                                sampled_curves(std::move(table), between, beyond));
+        return std::make_unique<Result>(std::move(description), sampled_curves(std::move(table), between, beyond));
     }
 
    private:
@@ -137,6 +157,12 @@ class file_builder {
 
 }  // namespace
 
-std::unique_ptr<subsystem> make_file_subsystem(const subsystem_spec& spec) { return file_builder(spec).build(); }
+std::unique_ptr<subsystem> make_file_subsystem(const subsystem_spec& spec) {
+    return file_builder(spec).build<file_subsystem>();
+}
+
+std::unique_ptr<equations> make_file_equations(const subsystem_spec& spec) {
+    return file_builder(spec).build<file_equations>();
+}
 
 }  // namespace mdpcosim

@@ -178,4 +178,10 @@ std::unique_ptr<subsystem> make_plugin_subsystem(const subsystem_spec& spec,
     return std::make_unique<plugin_with_solver>(make_instance(spec, model));
 }
 
+std::unique_ptr<equations> make_plugin_equations(const subsystem_spec& spec) {
+    const plugin_model& model = load_plugin(spec);
+    if (model.own_solver()) return nullptr;
+    return std::make_unique<plugin_equations>(make_instance(spec, model));
+}
+
 }  // namespace mdpcosim

@@ -14,4 +14,7 @@ namespace mdpcosim {
 std::unique_ptr<subsystem> make_plugin_subsystem(const subsystem_spec& spec,
                                                  const std::function<std::unique_ptr<solver>()>& make_solver);
 
+/// Its equations alone; nothing when the plugin has its own solver.
+std::unique_ptr<equations> make_plugin_equations(const subsystem_spec& spec);
+
 }  // namespace mdpcosim

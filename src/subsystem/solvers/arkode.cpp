@@ -1,6 +1,7 @@
 #include <arkode/arkode_arkstep.h>
 #include <arkode/arkode_erkstep.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "core/error.hpp"
@@ -27,6 +28,8 @@ struct pair_info {
     /// The last stage is at t_n + h but is not f(t_{n+1}, x_{n+1}); SUNDIALS 6.4 mistakes it for that.
     bool last_stage_misleads = false;
 };
+
+constexpr int interpolated_order = 4;  ///< embedded order up to which ARKODE's interpolant is as good as the steps
 
 /// Only pairs with 0 <= c_i <= 1: nobody knows the inputs beyond the macro step.
 constexpr pair_info pairs[] = {
@@ -142,6 +145,7 @@ private:
     void create_implicit(double t0);
     void start(double t) override;
     int run(double stop, double limit, double& t) override;
+    int sharpen_root(double stop, double limit, double& t);
     void find_roots(int* found) override { check(call_.root_info(memory_, found), "root_info"); }
     std::string flag_name(int flag) const override;
     subsystem_statistics counters() const override;
@@ -157,6 +161,8 @@ private:
     const pair_info& pair_;
     const stepper_calls& call_;
     void* memory_ = nullptr;
+    vector_handle start_state_;  ///< of the last start; only where roots are sharpened
+    double started_ = 0;
 };
 
 void arkode_solver::create(double t0) {
@@ -178,6 +184,10 @@ void arkode_solver::create(double t0) {
     if (event_count() > 0) {
         check(call_.root_init(memory_, static_cast<int>(event_count()), indicators), "RootInit");
         check(call_.set_no_inactive_warning(memory_), "SetNoInactiveRootWarn");
+        if (pair_.p > interpolated_order) {
+            start_state_.reset(N_VClone(y_.get()));
+            if (!start_state_) throw run_error(name_ + ": no memory for the events");
+        }
     } else {
         // Without roots nobody looks between the steps, and higher interpolants cost evaluations at every stop.
         check(call_.set_interpolant_degree(memory_, 1), "SetInterpolantDegree");
@@ -218,6 +228,10 @@ void arkode_solver::create_implicit(double t0) {
 }
 
 void arkode_solver::start(double t) {
+    if (start_state_) {
+        N_VScale(1, y_.get(), start_state_.get());
+        started_ = t;
+    }
     check(call_.reset(memory_, t, y_.get()), "Reset");
     check(call_.set_initial_step(memory_, remembered_step_), "SetInitStep");  // also forgets the error history
 }
@@ -225,7 +239,36 @@ void arkode_solver::start(double t) {
 int arkode_solver::run(double stop, double limit, double& t) {
     check(call_.set_stop_time(memory_, limit), "SetStopTime");
     check(call_.set_max_steps(memory_, static_cast<long>(steps_left(t))), "SetMaxNumSteps");
-    return call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
+    const int flag = call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
+    return flag == ARK_ROOT_RETURN && pair_.p > interpolated_order ? sharpen_root(stop, limit, t) : flag;
+}
+
+/// The state at a root comes from ARKODE's interpolant of degree 5, whose error over the long steps of a high order is far
+/// above the tolerance. The step is taken again so that it ends just behind the root: near the ends of a step the
+/// interpolant is as good as the step itself.
+int arkode_solver::sharpen_root(double stop, double limit, double& t) {
+    constexpr double near = 1e-3;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+        double h = 0, end = 0;
+        check(ERKStepGetLastStep(memory_, &h), "GetLastStep");
+        check(ERKStepGetCurrentTime(memory_, &end), "GetCurrentTime");
+        double begin = end - h;
+        const bool first = std::fabs(begin - started_) <= time_resolution(end);
+        if (first) begin = started_;
+        if (end - t <= near * h || t - begin <= near * h) break;
+        // At an event the indicator is a rounding error on the side where it was put: only the very same state finds it there.
+        if (first)
+            N_VScale(1, start_state_.get(), y_.get());
+        else
+            check(ERKStepGetDky(memory_, begin, 0, y_.get()), "GetDky");
+        check(call_.reset(memory_, begin, y_.get()), "Reset");
+        check(call_.set_initial_step(memory_, t - begin + near / 2 * h), "SetInitStep");
+        check(call_.set_stop_time(memory_, limit), "SetStopTime");
+        t = begin;
+        const int flag = call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
+        if (flag != ARK_ROOT_RETURN) return flag;
+    }
+    return ARK_ROOT_RETURN;
 }
 
 std::string arkode_solver::flag_name(int flag) const {

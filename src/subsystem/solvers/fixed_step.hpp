@@ -44,7 +44,7 @@ inline std::int64_t micro_step_count(double span, double step) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(span / step - 1e-9)));
 }
 
-[[noreturn]] void throw_not_finite(const char* solver, double t, const double* x, std::size_t n);
+[[noreturn]] void throw_not_finite(const char* solver, double t, const equations& model, const double* x, std::size_t n);
 [[noreturn]] void throw_bad_time_event(const char* solver, double t, double event);
 
 /// The option `step`, and the one way to read it (0: not given).
@@ -130,7 +130,7 @@ void fixed_step_solver<Method>::integrate(double begin, double end, std::span<co
         run(0, end - begin);
     else
         split(begin, end);
-    if (!all_finite(x.data(), x.size())) throw_not_finite(Method::name, end, x.data(), x.size());
+    if (!all_finite(x.data(), x.size())) throw_not_finite(Method::name, end, *now_.model, x.data(), x.size());
 }
 
 /// The macro step in pieces between time events.

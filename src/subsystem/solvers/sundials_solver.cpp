@@ -394,7 +394,7 @@ void sundials_solver::fail(int flag, double t) {
         throw run_error(fmt::format(
             "{} at t = {:.9g}: the right-hand side is not finite (derivative of state {} at t = {:.9g}), also "
             "with small micro steps; the model is not defined there ({})",
-            name_, t, not_finite_, not_finite_time_, flag_name(flag)));
+            name_, t, model_->state_name(static_cast<int>(not_finite_)), not_finite_time_, flag_name(flag)));
     throw run_error(
         fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(common_code(flag), options_), flag_name(flag)));
 }

@@ -1,0 +1,63 @@
+#include "engine/reference_run.hpp"
+
+#include <fmt/format.h>
+
+#include "subsystem/factory.hpp"
+
+namespace mdpcosim {
+
+reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.subsystems.size()) {
+    const transport& subsystems = *a.system.subsystems;
+    for (std::size_t i = 0; i < subsystems_; ++i)
+        parts_.subsystems.push_back({s.subsystems[i].name, make_equations(s.subsystems[i]),
+                                     subsystems.input_offset(subsystem_index(i)),
+                                     subsystems.output_offset(subsystem_index(i))});
+    for (const auto& e : a.system.at_each_step) parts_.order.push_back({e.subsystem, e.channels});
+    parts_.coupling = std::move(a.system.coupling);
+    const solver_spec chosen = reference_solver(s.reference);
+    solver_name_ = chosen.name.value;
+    integrator_ = make_solver(chosen, s.reference.where, "reference");
+    for (const auto& p : parts_.subsystems)
+        if (const std::string reason = integrator_->why_not(*p.model); !reason.empty())
+            throw user_error(s.reference.where, fmt::format("reference: solver {} cannot integrate subsystem '{}': {}. Choose another "
+                                                            "with 'reference: {{solver: ...}}'.", solver_name_, p.name, reason));
+}
+
+void reference_run::run(const time_grid& grid, const monolithic_observers& observers, loop_result& result) {
+    try {
+        auto equations = std::make_unique<composite_equations>(std::move(parts_), grid.start(), observers.interrupt);
+        whole_ = std::make_unique<monolithic_run>(std::move(equations), std::move(integrator_));
+        whole_->run(grid, observers, result);
+    } catch (const run_error& problem) {
+        throw run_error(fmt::format("reference: {}", problem.what()));
+    }
+}
+
+void reference_run::describe(run_summary& summary, const assembly& a) const {
+    summary.method = monolithic_method;
+    summary.subsystems.assign(1, {});
+    run_summary::subsystem& entry = summary.subsystems.front();
+    entry.name = "reference";
+    entry.type = fmt::format("{} subsystem{} as one", subsystems_, subsystems_ == 1 ? "" : "s");
+    entry.solver = solver_name_;
+    if (!whole_) return;  // failed before the first step
+    entry.type += fmt::format(", {} states", whole_->states());
+    const subsystem_statistics st = whole_->statistics();
+    entry.micro_steps = st.micro_steps;
+    entry.evaluations = st.evaluations;
+    entry.rejected = st.rejected;
+    entry.events = st.events;
+    for (std::size_t c = 0; c < a.channels.size(); ++c) {
+        if (a.channels[c].is_signal) continue;
+        run_summary::connection& connection = summary.connections.emplace_back();
+        connection.name = a.channels[c].name;
+        connection.law = a.channels[c].law_name;
+        connection.extrapolation = "none";
+        connection.unit = a.channels[c].unit;
+        connection.u_min = whole_->low()[c];
+        connection.u_max = whole_->high()[c];
+        connection.u_end = whole_->coupling_variables()[c];
+    }
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,170 @@
+#include "reference/composite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace mdpcosim {
+
+namespace {
+
+std::size_t size(int count) { return static_cast<std::size_t>(count); }
+
+}  // namespace
+
+composite_equations::composite_equations(composite_parts parts, double t0, const std::atomic<bool>* interrupt)
+    : coupling_(std::move(parts.coupling)), order_(std::move(parts.order)), interrupt_(interrupt) {
+    for (auto& p : parts.subsystems) add(std::move(p));
+    rates_ = coupling_.read_integrals_from(output_slot(first_integral_));
+    y_.resize(first_integral_ + rates_.size());
+    u_.resize(coupling_.channels());
+    du_.resize(coupling_.channels());
+    inputs_ = start_inputs_;
+
+    description_.type = "reference";
+    int slot = 0;
+    for (const auto& [name, count] :
+         {std::pair("y", first_integral_), std::pair("integral", rates_.size()), std::pair("u", u_.size())}) {
+        if (count == 0) continue;
+        output_variable v;
+        v.name = name;
+        v.size = static_cast<int>(count);
+        v.slot = slot;
+        slot += v.size;
+        description_.outputs.push_back(std::move(v));
+    }
+    start(t0);
+}
+
+void composite_equations::add(composite_parts::part from) {
+    place p;
+    p.name = std::move(from.name);
+    p.model = std::move(from.model);
+    p.input = from.input_offset;
+    p.output = from.output_offset;
+    const subsystem_description& d = p.model->describe();
+    p.inputs = size(d.input_count());
+    p.state = states_;
+    p.states = size(p.model->state_count());
+    p.event = events_;
+    p.events = p.model->event_count();
+    states_ += p.states;
+    events_ += p.events;
+    first_integral_ = std::max(first_integral_, p.output + size(d.output_count()));
+    start_inputs_.resize(std::max(start_inputs_.size(), p.input + p.inputs));
+    for (const auto& input : d.inputs)
+        std::fill_n(start_inputs_.begin() + static_cast<std::ptrdiff_t>(p.input) + input.slot, input.size, input.start);
+    places_.push_back(std::move(p));
+}
+
+void composite_equations::start(double t0) {
+    x0_.assign(states_ + rates_.size(), 0.0);
+    for (const auto& p : places_) {
+        guarded(p, t0, [&] { p.model->initial_state(t0, x0_.data() + p.state); });
+        evaluate(p, t0, x0_.data(), start_inputs_.data(), y_.data());
+    }
+    coupling_.use_limit();
+    coupling_.start(t0, y_);
+}
+
+/// Failures name the subsystem, as they do in the co-simulation.
+template <class Call>
+void composite_equations::guarded(const place& p, double t, const Call& call) const {
+    try {
+        call();
+    } catch (const std::exception& problem) {
+        throw run_error(fmt::format("subsystem '{}' failed at t = {} s: {}", p.name, t, problem.what()));
+    }
+}
+
+void composite_equations::evaluate(const place& p, double t, const double* x, const double* inputs, double* y) const {
+    guarded(p, t, [&] { p.model->outputs(t, x + p.state, inputs + p.input, y + p.output); });
+}
+
+void composite_equations::couple(double t, const double* x) const {
+    // Outputs without feed-through are right at once; those with it get start values first, as at the start of a run.
+    for (const auto& p : places_) evaluate(p, t, x, start_inputs_.data(), y_.data());
+    std::copy(x + states_, x + x0_.size(), y_.begin() + static_cast<std::ptrdiff_t>(first_integral_));
+    const auto inputs_of = [&](const place& p) {
+        coupling_.input_values(u_, p.input, std::span(inputs_).subspan(p.input, p.inputs));
+    };
+    for (const auto& [subsystem, channels] : order_) {
+        for (const channel_index c : channels) u_[c.value()] = coupling_.evaluate_one(t, c, y_);
+        const place& p = places_[subsystem.value()];
+        inputs_of(p);
+        evaluate(p, t, x, inputs_.data(), y_.data());
+    }
+    coupling_.evaluate(t, y_, u_, du_);
+    for (const auto& p : places_) inputs_of(p);
+}
+
+std::string composite_equations::state_name(int state) const {
+    for (const auto& p : places_)
+        if (size(state) >= p.state && size(state) < p.state + p.states)
+            return fmt::format("{} of subsystem '{}'", p.model->state_name(state - static_cast<int>(p.state)), p.name);
+    return fmt::format("{} (the integral of a flow)", state);
+}
+
+std::string composite_equations::output_name(std::size_t slot) const {
+    if (slot >= y_.size()) return fmt::format("u of connection '{}'", coupling_.name(channel_index(slot - y_.size())));
+    for (const auto& p : places_)
+        for (const auto& v : p.model->describe().outputs) {
+            const int local = static_cast<int>(slot) - static_cast<int>(p.output);
+            if (local >= v.slot && local < v.slot + v.size)
+                return fmt::format("output '{}' of subsystem '{}'", element_name(v, local), p.name);
+        }
+    return fmt::format("the integral of {}", output_name(rates_[slot - first_integral_].value()));
+}
+
+bool composite_equations::is_algebraic(int state) const {
+    for (const auto& p : places_)
+        if (size(state) >= p.state && size(state) < p.state + p.states)
+            return p.model->is_algebraic(state - static_cast<int>(p.state));
+    return false;
+}
+
+void composite_equations::initial_state(double, double* x) const { std::copy(x0_.begin(), x0_.end(), x); }
+
+void composite_equations::derivatives(double t, const double* x, const double*, double* dx) const {
+    if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) throw composite_interrupted();
+    couple(t, x);
+    for (const auto& p : places_)
+        guarded(p, t, [&] { p.model->derivatives(t, x + p.state, inputs_.data() + p.input, dx + p.state); });
+    for (std::size_t k = 0; k < rates_.size(); ++k) dx[states_ + k] = y_[rates_[k].value()];
+}
+
+void composite_equations::outputs(double t, const double* x, const double*, double* y) const {
+    couple(t, x);
+    y = std::copy(y_.begin(), y_.end(), y);
+    std::copy(u_.begin(), u_.end(), y);
+    y -= y_.size();
+    for (const auto& p : places_)
+        if (p.inputs > 0) evaluate(p, t, x, inputs_.data(), y);
+}
+
+void composite_equations::event_indicators(double t, const double* x, const double*, double* z) const {
+    couple(t, x);
+    for (const auto& p : places_)
+        if (p.events > 0)
+            guarded(p, t, [&] { p.model->event_indicators(t, x + p.state, inputs_.data() + p.input, z + p.event); });
+}
+
+bool composite_equations::apply_event(int event, bool rising, double t, double* x, const double*) {
+    couple(t, x);
+    const auto p =
+        std::find_if(places_.begin(), places_.end(), [&](const place& q) { return event < q.event + q.events; });
+    bool changed = false;
+    guarded(*p, t, [&] {
+        changed = p->model->apply_event(event - p->event, rising, t, x + p->state, inputs_.data() + p->input);
+    });
+    return changed;
+}
+
+double composite_equations::next_time_event(double t) const {
+    double next = std::numeric_limits<double>::infinity();
+    for (const auto& p : places_) next = std::min(next, p.model->next_time_event(t));
+    return next;
+}
+
+}  // namespace mdpcosim

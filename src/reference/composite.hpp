@@ -1,0 +1,100 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/index.hpp"
+#include "coupling/network.hpp"
+#include "subsystem/equations.hpp"
+
+/// The equations of a whole scenario as one system, without co-simulation:
+///
+///     x' = f(t, x, u),  y = g(t, x, u),  u = laws(y)      all at the same time t
+///
+/// x are the states of all subsystems one after the other, then the integrals of flows that the co-simulation's network
+/// would form from its history (V' = Q, V(t0) = 0). Outputs with feed-through are evaluated in a given order in which every
+/// cause comes before its effect, so that u is exact and no iteration is needed. State and time events are those of the
+/// subsystems. There is no extrapolation and no history; laws are those of H -> 0 and never asked to accept().
+namespace mdpcosim {
+
+/// What the composite is made of. The offsets are the slots of the co-simulation, so that outputs stand where its recorder
+/// looks for them.
+struct composite_parts {
+    struct part {
+        std::string name;
+        std::unique_ptr<equations> model;
+        std::size_t input_offset = 0, output_offset = 0;
+    };
+    struct evaluation {
+        subsystem_index subsystem;
+        std::vector<channel_index> channels;  ///< delivered to its inputs
+    };
+
+    std::vector<part> subsystems;
+    network coupling;               ///< after finish(), before start()
+    std::vector<evaluation> order;  ///< of outputs with feed-through that coupling variables depend on
+};
+
+/// Leaves derivatives() when `interrupt` was set: the solver gives up and the last row stands.
+class composite_interrupted : public run_error {
+   public:
+    composite_interrupted() : run_error("interrupted") {}
+};
+
+/// Outputs: those of all subsystems, the integrals, the coupling variables. No inputs. One thread at a time.
+class composite_equations final : public equations {
+   public:
+    /// Asks the subsystems for their states at t0 and starts the network there.
+    composite_equations(composite_parts parts, double t0, const std::atomic<bool>* interrupt = nullptr);
+
+    std::size_t output_count() const { return first_integral_; }  ///< of the subsystems
+    std::size_t integral_count() const { return rates_.size(); }
+    std::size_t channel_count() const { return u_.size(); }
+
+    /// "output 'mass.position' of subsystem 'a'", for messages; `slot` counts through everything outputs() gives.
+    std::string output_name(std::size_t slot) const;
+
+    const subsystem_description& describe() const noexcept override { return description_; }
+    int state_count() const override { return static_cast<int>(x0_.size()); }
+    std::string state_name(int state) const override;
+    void initial_state(double t0, double* x) const override;
+    void derivatives(double t, const double* x, const double*, double* dx) const override;
+    void outputs(double t, const double* x, const double*, double* y) const override;
+    bool is_algebraic(int state) const override;
+    int event_count() const override { return events_; }
+    void event_indicators(double t, const double* x, const double*, double* z) const override;
+    bool apply_event(int event, bool rising, double t, double* x, const double*) override;
+    double next_time_event(double t) const override;
+
+   private:
+    struct place {
+        std::string name;
+        std::unique_ptr<equations> model;
+        std::size_t input = 0, inputs = 0, output = 0, state = 0, states = 0;
+        int event = 0, events = 0;
+    };
+
+    void add(composite_parts::part from);
+    void start(double t0);
+    /// y_ of everything that coupling variables depend on, then u_ and the inputs of all subsystems.
+    void couple(double t, const double* x) const;
+    void evaluate(const place& p, double t, const double* x, const double* inputs, double* y) const;
+    template <class Call>
+    void guarded(const place& p, double t, const Call& call) const;
+
+    std::vector<place> places_;
+    network coupling_;
+    std::vector<composite_parts::evaluation> order_;
+    const std::atomic<bool>* interrupt_;
+    subsystem_description description_;
+    std::vector<output_slot> rates_;  ///< of the integrals
+    std::size_t first_integral_ = 0, states_ = 0;
+    int events_ = 0;
+    std::vector<double> x0_, start_inputs_;
+    mutable std::vector<double> y_, u_, du_, inputs_;
+};
+
+}  // namespace mdpcosim
