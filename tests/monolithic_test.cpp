@@ -381,8 +381,8 @@ TEST(reference_key, mistakes_have_their_place) {
 TEST(reference_key, is_shown_and_written) {
     const scenario s = read_scenario(examples / "two-mass/scenario.yaml", {{"reference.solver.name", "dirk-5", "--set"},
                                                                            {"reference.solver.atol", "1e-9", "--set"}});
-    EXPECT_THAT(check(s),
-                HasSubstr("reference (--monolithic): dirk-5 (atol = 1e-9, rtol = 1e-12, max-steps = 10000000)"));
+    EXPECT_THAT(check(s), HasSubstr("reference (--monolithic): dirk-5 (atol = 1e-9, rtol = 1e-12, max-steps = "
+                                    "10000000, linear-solver = auto)"));
     const scenario again = read_scenario_text(write_scenario(s), "again");
     EXPECT_EQ(again.reference.solver.name.value, "dirk-5");
     ASSERT_EQ(again.reference.solver.options.size(), 1u);

@@ -364,7 +364,8 @@ TEST(monolithic, solver_defaults) {
     reference_spec given;
     given.solver.name.value = "cvode-bdf";
     given.solver.options.push_back({"rtol", {}, {{"1e-7", {}}}, false});
-    EXPECT_EQ(text(reference_solver(given)), "cvode-bdf rtol=1e-7 atol=1e-15 max-steps=10000000 restart=no");
+    EXPECT_EQ(text(reference_solver(given)),
+              "cvode-bdf rtol=1e-7 atol=1e-15 max-steps=10000000 linear-solver=auto restart=no stop=exact");
     given.solver = {{"rk4", {}}, {}};
     EXPECT_EQ(text(reference_solver(given)), "rk4");
     given.solver = {{"erk8", {}}, {}};
