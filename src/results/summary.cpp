@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace mdpcosim {
@@ -63,7 +64,9 @@ constexpr std::size_t most_rows = 12;
 
 /// A small number as a share of the whole it belongs to.
 std::string share_text(double part, double whole) {
-    return whole > 0 ? fmt::format("{:.2g} %", 100 * part / whole) : "-";
+    if (!(whole > 0)) return "-";
+    const double percent = 100 * part / whole;
+    return std::abs(percent) < 100 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
 void append_rest(std::string& out, std::size_t count) {
