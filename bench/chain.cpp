@@ -65,13 +65,10 @@ measured run(const setup& s) {
     assembly made = assemble(read, s.workers);
     const auto method = make_method(read);
     made.system.initialise(0);
-    coupling_range range;
-    range.low.assign(made.channels.size(), 0.0);
-    range.high = range.low;
     loop_result result;
     const double cpu_before = cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();
-    run_macro_loop(made.system, *method, time_grid(0, s.end, s.step), {nullptr, s.end, nullptr, &range, nullptr},
+    run_macro_loop(made.system, *method, time_grid(0, s.end, s.step), {nullptr, s.end, nullptr, nullptr, nullptr},
                    result);
     measured m;
     m.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

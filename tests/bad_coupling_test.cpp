@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {"connection 'k': law 'spring' joins two ports; 'between' has 3."}),
         connection("no_port", "|>k: {law: spring, between: [], stiffness: 1}", {"'between' has 0."}),
         connection("itself", "k: {law: spring, between: [a.mass, |>a.mass], stiffness: 1}",
-                   {"connection 'k': port 'a.mass' is joined to itself; a connection joins two ports."}),
+                   {"connection 'k': port 'a.mass' is joined to itself; a connection joins different ports."}),
         connection("no_address", "k: {law: spring, between: [|>a, b.mass], stiffness: 1}",
                    {"connection 'k': 'a' is not an address. Write 'subsystem.port'."}),
         connection("unknown_subsystem", "k: {law: spring, between: [a.mass, |>motr.shaft], stiffness: 1}",
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "'motor.shaft'?"}),
         connection("kinds_differ", "k: {law: spring, between: [a.mass, |>motor.shaft], stiffness: 1}",
                    {"connection 'k': port 'a.mass' is of kind translation, but port 'motor.shaft' is of kind rotation; "
-                    "both must be of one kind."}),
+                    "all must be of one kind."}),
         connection("causality", "k: {law: spring, between: [a.mass, |>wall.face], stiffness: 1}",
                    {"connection 'k': port 'wall.face' takes position and gives force, but law 'spring' needs a port "
                     "that gives position and takes force."}),

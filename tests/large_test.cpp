@@ -23,12 +23,9 @@ std::vector<double> end_of(const std::string& text) {
     assembly made = assemble(read, 1);
     const auto method = make_method(read);
     made.system.initialise(read.time.start);
-    coupling_range range;
-    range.low.assign(made.channels.size(), 0.0);
-    range.high = range.low;
     loop_result result;
     run_macro_loop(made.system, *method, time_grid(read.time.start, read.time.end, read.time.step),
-                   {nullptr, std::nullopt, nullptr, &range, nullptr}, result);
+                   {nullptr, std::nullopt, nullptr, nullptr, nullptr}, result);
     const auto y = made.system.subsystems->outputs();
     return {y.begin(), y.end()};
 }

@@ -69,7 +69,7 @@ const model_registration registered{{
     "inertia",
     "rigid rotor with two shaft ends and a torque signal",
     {
-        {"inertia", "kg.m2", "moment of inertia J", 1, range::positive},
+        {"inertia", "kg.m2", "moment of inertia J", 1, range::positive, false, false, {}, "J"},
         {"damping", "N.m.s/rad", "damping d against the ground", 0},
         {"phi0", "rad", "angle at the start", 0},
         {"w0", "rad/s", "speed at the start", 0},

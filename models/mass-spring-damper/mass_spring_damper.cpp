@@ -109,9 +109,9 @@ const model_registration registered{{
     "mass-spring-damper",
     "mass on a linear and cubic spring and damper against the ground, with optional excitation; a free mass by default",
     {
-        {"mass", "kg", "mass m", 1, range::positive},
-        {"stiffness", "N/m", "linear stiffness c", 0},
-        {"damping", "N.s/m", "linear damping d", 0},
+        {"mass", "kg", "mass m", 1, range::positive, false, false, {}, "m"},
+        {"stiffness", "N/m", "linear stiffness c", 0, range::any, false, false, {}, "c"},
+        {"damping", "N.s/m", "linear damping d", 0, range::any, false, false, {}, "d"},
         {"cubic-stiffness", "N/m3", "cubic stiffness c3", 0},
         {"cubic-damping", "N.s3/m3", "cubic damping d3", 0},
         {"x0", "m", "position at the start", 0},

@@ -19,6 +19,9 @@ struct parameter_info {
     bool required = false;
     bool list = false;                ///< takes a number or a list of numbers
     std::vector<std::string> choices = {};  ///< not empty: a word out of these, its value being the word's index
+    std::string symbol = {};                ///< the letter of the formula, accepted as a second name
+
+    bool is_called(std::string_view given) const { return given == name || (!symbol.empty() && given == symbol); }
 };
 
 /// Values for a list of declared parameters, in SI and in the declared order.

@@ -481,7 +481,7 @@ scenario resolved(const scenario& s, const assembly& a) {
         const port_kind kind = book.find_port(c.between.front(), c.name).what->kind;
         for (const auto& p : parameters_for(law, kind)) {
             setting missing;
-            const bool present = std::any_of(c.parameters.begin(), c.parameters.end(), [&](const auto& g) { return g.name == p.name; });
+            const bool present = std::any_of(c.parameters.begin(), c.parameters.end(), [&](const auto& g) { return p.is_called(g.name); });
             if (!present && default_setting(p, missing)) c.parameters.push_back(std::move(missing));
         }
     }

@@ -27,6 +27,7 @@ json parameters_json(const std::vector<parameter_info>& infos) {
             else entry["default"] = fmt::format("{}", p.default_value);  // JSON has no infinity
         }
         if (!p.choices.empty()) entry["choices"] = p.choices;
+        if (!p.symbol.empty()) entry["symbol"] = p.symbol;
         list.push_back(std::move(entry));
     }
     return list;

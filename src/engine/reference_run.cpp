@@ -19,8 +19,10 @@ reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.sub
     integrator_ = make_solver(chosen, s.reference.where, "reference");
     for (const auto& p : parts_.subsystems)
         if (const std::string reason = integrator_->why_not(*p.model); !reason.empty())
-            throw user_error(s.reference.where, fmt::format("reference: solver {} cannot integrate subsystem '{}': {}. Choose another "
-                                                            "with 'reference: {{solver: ...}}'.", solver_name_, p.name, reason));
+            throw user_error(s.reference.where,
+                             fmt::format("reference: solver {} cannot integrate subsystem '{}': {}. Choose another "
+                                         "with 'reference: {{solver: ...}}'.",
+                                         solver_name_, p.name, reason));
 }
 
 void reference_run::run(const time_grid& grid, const monolithic_observers& observers, loop_result& result) {

@@ -41,7 +41,8 @@ class hdf5_sink final : public result_sink {
 public:
     hdf5_sink(std::filesystem::path path, const std::vector<recorded_column>& columns, std::int64_t most_rows)
         : path_(std::move(path)) {
-        // Failures are told by our own messages.
+        // A file that could not be written must not be tried again when the process ends; failures are told by our own messages.
+        H5dont_atexit();
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
         names_.emplace_back("time");
         units_.emplace_back("s");

@@ -27,7 +27,7 @@ bool is_reference(const std::string& value, const let_table& let) {
 }  // namespace
 
 text read_text(const yaml_node& node, const let_table& let, const std::string& object) {
-    if (node.kind == yaml_node::type::null) throw user_error(node.where, fmt::format("{}: the value is missing. (A text with a comma or a colon in it must be quoted.)", object));
+    if (node.kind == yaml_node::type::null) throw user_error(node.where, fmt::format("{}: the value is missing. A text with a comma or a colon in it must be quoted.", object));
     if (node.kind != yaml_node::type::scalar)
         throw user_error(node.where, fmt::format("{}: a number or text is expected, not {}.", object, describe(node.kind)));
     if (is_reference(node.scalar, let)) {

@@ -66,7 +66,7 @@ parameter_values resolve_parameters(const std::vector<parameter_info>& infos, st
                                     const location& where, std::string_view owner) {
     parameter_values values(infos);
     for (const auto& given : settings) {
-        const auto info = std::find_if(infos.begin(), infos.end(), [&](const auto& i) { return i.name == given.name; });
+        const auto info = std::find_if(infos.begin(), infos.end(), [&](const auto& i) { return i.is_called(given.name); });
         if (info == infos.end())
             throw user_error(given.where, fmt::format("{}: {}", owner,
                                                       unknown_name("parameter", given.name, "It", names_of(infos))));
@@ -74,6 +74,9 @@ parameter_values resolve_parameters(const std::vector<parameter_info>& infos, st
         if (given.list && !info->list)
             throw user_error(given.where, fmt::format("{}: a single value is expected, not a list of {}.", object,
                                                       given.values.size()));
+        if (values.given(info->name))
+            throw user_error(given.where, fmt::format("{}: it is given already; '{}' and '{}' are the same.", object, info->name,
+                                                      info->symbol));
         std::vector<double> numbers;
         for (const auto& value : given.values) {
             const double number = info->choices.empty() ? read_number(value, info->unit, object) : read_choice(value, *info, object);
@@ -81,7 +84,7 @@ parameter_values resolve_parameters(const std::vector<parameter_info>& infos, st
             numbers.push_back(number);
         }
         if (numbers.empty()) throw user_error(given.where, fmt::format("{}: the list is empty.", object));
-        values.set(given.name, std::move(numbers));
+        values.set(info->name, std::move(numbers));
     }
     for (const auto& info : infos)
         if (info.required && !values.given(info.name))

@@ -94,7 +94,7 @@ constexpr double most_delayed_samples = 1000;
 
 std::vector<setting> complete(const std::vector<parameter_info>& infos, std::vector<setting> given) {
     for (const auto& info : infos) {
-        const bool present = std::any_of(given.begin(), given.end(), [&](const auto& s) { return s.name == info.name; });
+        const bool present = std::any_of(given.begin(), given.end(), [&](const auto& s) { return info.is_called(s.name); });
         setting missing;
         if (!present && default_setting(info, missing)) given.push_back(std::move(missing));
     }
@@ -169,10 +169,9 @@ std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
     if (spec.kind == source_kind::plugin) return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
     if (is_sampled(spec)) return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec));
-    auto integrator = make_solver(spec.solver, spec.where, owner_of(spec));
     auto model = make_equations(spec);
     try {
-        return make_native_subsystem(std::move(model), std::move(integrator));
+        return make_native_subsystem(std::move(model), make_solver(spec.solver, spec.where, owner_of(spec)));
     } catch (const std::invalid_argument& problem) {
         throw user_error(spec.solver.name.empty() ? spec.where : spec.solver.name.where,
                          fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(spec.solver, owner_of(spec)).name,

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 
 #include "mdpcosim/plugin.h"
@@ -79,11 +80,9 @@ int failing(const model& m, fault_place place, double t, double* result = nullpt
 }
 
 void* create(const double* p, char* message) {
-    auto* made = new model{static_cast<fault_place>(static_cast<int>(p[0])), static_cast<fault>(static_cast<int>(p[1])),
-                           p[2], message};
-    if (failing(*made, fault_place::create, p[2]) == 0) return made;
-    delete made;
-    return nullptr;
+    std::unique_ptr<model> made(new model{static_cast<fault_place>(static_cast<int>(p[0])),
+                                          static_cast<fault>(static_cast<int>(p[1])), p[2], message});
+    return failing(*made, fault_place::create, p[2]) == 0 ? made.release() : nullptr;
 }
 
 void destroy(void* instance) {
