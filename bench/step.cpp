@@ -49,7 +49,8 @@ class running_chain {
         loop_result result;
         const double begin = time_;
         time_ = begin + steps * step;
-        run_macro_loop(assembly_.system, *method_, time_grid(begin, time_, step), {&rows_, 100 * step, nullptr, &watch_, nullptr}, result);
+        run_macro_loop(assembly_.system, *method_, time_grid(begin, time_, step),
+                       {&rows_, 100 * step, nullptr, &watch_, nullptr}, result);
         if (result.steps != steps) std::abort();
     }
 
@@ -67,13 +68,12 @@ class running_chain {
 };
 
 void report(benchmark::State& state, double steps_per_iteration) {
-    state.counters["per_step"] = benchmark::Counter(steps_per_iteration, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+    state.counters["per_step"] = benchmark::Counter(
+        steps_per_iteration, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 const std::string trivial = "mass-spring-damper, solver: euler, set: {mass: 1 kg";
 const std::string working = "busy, solver: euler, set: {work: 30000";
-
-
 
 void macro_step_trivial(benchmark::State& state) {
     const int n = static_cast<int>(state.range(0));
@@ -81,8 +81,8 @@ void macro_step_trivial(benchmark::State& state) {
     const int steps = std::max(200, 200000 / n);
     for (auto _ : state) chain.run(steps);
     report(state, steps);
-    state.counters["per_step_and_subsystem"] =
-        benchmark::Counter(static_cast<double>(steps) * n, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+    state.counters["per_step_and_subsystem"] = benchmark::Counter(
+        static_cast<double>(steps) * n, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(macro_step_trivial)
     ->ArgNames({"subsystems", "workers"})

@@ -98,7 +98,8 @@ scenario read_example(const fs::path& file, const settings& changes = {}) {
     std::ifstream in(file, std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(in), {}};
     const std::string written = "../../build/";
-    for (auto at = text.find(written); at != std::string::npos; at = text.find(written)) text.replace(at, written.size(), MDPCOSIM_BINARY_DIR "/");
+    for (auto at = text.find(written); at != std::string::npos; at = text.find(written))
+        text.replace(at, written.size(), MDPCOSIM_BINARY_DIR "/");
     return read_scenario_text(text, file.string(), file.parent_path(), overrides(changes));
 }
 
@@ -193,7 +194,8 @@ TEST(two_mass, the_largest_stable_step_is_41_ms) {
     // The fast mode has died out; the slow one, whose relative motion is zero, keeps half of the start.
     expect_stated("largest x_A from 200 s to 400 s at 41 ms [m]", size_at_end("41 ms"), two_mass_x0 / 2);
     const temporary_folder out;
-    const run_summary unstable = run(read_scenario(examples / "two-mass/scenario.yaml", overrides({{"time.end", "400 s"}, {"time.step", "41.3 ms"}})),
+    const run_summary unstable = run(read_scenario(examples / "two-mass/scenario.yaml",
+                                                   overrides({{"time.end", "400 s"}, {"time.step", "41.3 ms"}})),
                                      {out.path(), 0, true, nullptr});
     EXPECT_EQ(unstable.status, "failed");
     EXPECT_NE(unstable.message.find("connection 'spring' diverges at t = "), std::string::npos) << unstable.message;

@@ -79,7 +79,8 @@ TEST(large_chain, structure_holds_all_of_the_jacobian) {
                 model->derivatives(0, x.data(), u.data(), minus.data());
                 x[j] = before;
                 for (std::size_t i = 0; i < size; ++i)
-                    EXPECT_NEAR(J[i + j * size], (plus[i] - minus[i]) / (2 * h), 1e-7) << n << ends << ' ' << i << ' ' << j;
+                    EXPECT_NEAR(J[i + j * size], (plus[i] - minus[i]) / (2 * h), 1e-7)
+                        << n << ends << ' ' << i << ' ' << j;
             }
         }
 }
@@ -101,7 +102,8 @@ TEST(large_chain, has_7750_masses_in_one_subsystem) {
 }
 
 std::string made_by_script(const std::string& arguments, int& status) {
-    const std::string command = std::string(MDPCOSIM_SOURCE_DIR) + "/examples/oscillator-chain/make_scenario " + arguments + " 2>&1";
+    const std::string command =
+        std::string(MDPCOSIM_SOURCE_DIR) + "/examples/oscillator-chain/make_scenario " + arguments + " 2>&1";
     FILE* pipe = popen(command.c_str(), "r");
     std::string text;
     char buffer[4096];
@@ -114,11 +116,13 @@ TEST(large_chain, both_parameter_sets_of_the_script) {
     int status = 0;
     const auto quiet = end_of(made_by_script("40 4 1e-4 1e-5 --solver ida --tolerance 1e-8", status));
     ASSERT_EQ(status, 0);
-    const auto hit = end_of(made_by_script("40 4 1e-4 1e-5 --model 2 --solver ida --tolerance 1e-8 --stop over", status));
+    const auto hit =
+        end_of(made_by_script("40 4 1e-4 1e-5 --model 2 --solver ida --tolerance 1e-8 --stop over", status));
     ASSERT_EQ(status, 0);
     ASSERT_EQ(quiet.size(), hit.size());
     EXPECT_NE(quiet, hit);
-    const auto seed = made_by_script("40 4 --model 2 --seed 5 --impact-force 2e6 --impact-duration 2e-4 --extrapolation poly-2", status);
+    const auto seed = made_by_script(
+        "40 4 --model 2 --seed 5 --impact-force 2e6 --impact-duration 2e-4 --extrapolation poly-2", status);
     EXPECT_EQ(status, 0);
     EXPECT_THAT(seed, HasSubstr("seed: 5, impact-share: 0.05, impact-force: 2e6 N, impact-duration: 2e-4 s"));
     EXPECT_THAT(seed, HasSubstr("extrapolation: poly-2"));

@@ -27,11 +27,12 @@ struct variant {
 
 std::string oscillators(double F, double omega_H, const std::string& extrapolation, const std::string& more = {}) {
     // omega = 10 rad/s, m = 1 kg, c = 100 N/m, coupling stiffness F*c.
-    return fmt::format("time: {{end: {} s, step: {} s}}\nextrapolation: {}\nsubsystems:\n"
-                       "  A: {{model: mass-spring-damper, solver: erk-5, set: {{mass: 1, stiffness: 100, x0: 0.01{}}}}}\n"
-                       "  B: {{model: mass-spring-damper, solver: erk-5, set: {{mass: 1, stiffness: 100, v0: 0.1}}}}\n"
-                       "connections:\n  spring: {{law: spring, between: [A.mass, B.mass], stiffness: {}}}\nrecord: {{every: 1 s}}\n",
-                       20000 * omega_H / 10, omega_H / 10, extrapolation, more, 100 * F);
+    return fmt::format(
+        "time: {{end: {} s, step: {} s}}\nextrapolation: {}\nsubsystems:\n"
+        "  A: {{model: mass-spring-damper, solver: erk-5, set: {{mass: 1, stiffness: 100, x0: 0.01{}}}}}\n"
+        "  B: {{model: mass-spring-damper, solver: erk-5, set: {{mass: 1, stiffness: 100, v0: 0.1}}}}\n"
+        "connections:\n  spring: {{law: spring, between: [A.mass, B.mass], stiffness: {}}}\nrecord: {{every: 1 s}}\n",
+        20000 * omega_H / 10, omega_H / 10, extrapolation, more, 100 * F);
 }
 
 /// The limits of lin-2-3-opt, const-2-2-opt and lin-2-2-opt at F = 10^1/2, 10^5/4, 100 (docs/methods/extrapolations.md).
@@ -40,9 +41,15 @@ struct limit {
     double F, omega_H;
 };
 const std::vector<limit> limits{
-    {"lin-2-3-opt", std::sqrt(10), 0.6910},   {"lin-2-3-opt", std::pow(10, 1.25), 0.3122},   {"lin-2-3-opt", 100, 0.1333},
-    {"const-2-2-opt", std::sqrt(10), 0.7324}, {"const-2-2-opt", std::pow(10, 1.25), 0.3147}, {"const-2-2-opt", 100, 0.1332},
-    {"lin-2-2-opt", std::sqrt(10), 0.4825},   {"lin-2-2-opt", std::pow(10, 1.25), 0.3076},   {"lin-2-2-opt", 100, 0.1407},
+    {"lin-2-3-opt", std::sqrt(10), 0.6910},
+    {"lin-2-3-opt", std::pow(10, 1.25), 0.3122},
+    {"lin-2-3-opt", 100, 0.1333},
+    {"const-2-2-opt", std::sqrt(10), 0.7324},
+    {"const-2-2-opt", std::pow(10, 1.25), 0.3147},
+    {"const-2-2-opt", 100, 0.1332},
+    {"lin-2-2-opt", std::sqrt(10), 0.4825},
+    {"lin-2-2-opt", std::pow(10, 1.25), 0.3076},
+    {"lin-2-2-opt", 100, 0.1407},
 };
 
 run_summary run_quietly(const variant& v) {
@@ -54,48 +61,69 @@ std::vector<variant> unstable_variants() {
     std::vector<variant> list;
     for (const auto& l : limits)
         for (const double factor : {1.02, 1.3})
-            list.push_back({fmt::format("{} F={:.3g} x{}", l.extrapolation, l.F, factor), oscillators(l.F, factor * l.omega_H, l.extrapolation)});
-    list.push_back({"driven", oscillators(100, 0.15, "lin-2-3-opt", ", excitation: harmonic, amplitude: 5, frequency: 1")});
-    list.push_back({"spring-damper", "time: {end: 20 s, step: 20 ms}\nsubsystems:\n  w: {model: mass-spring-damper, set: {mass: 40, stiffness: 2e5}}\n"
-                                     "  b: {model: mass-spring-damper, set: {mass: 400, x0: 0.02}}\nconnections:\n"
-                                     "  s: {law: spring-damper, between: [w.mass, b.mass], stiffness: 2e4, damping: 1500}\n"});
+            list.push_back({fmt::format("{} F={:.3g} x{}", l.extrapolation, l.F, factor),
+                            oscillators(l.F, factor * l.omega_H, l.extrapolation)});
+    list.push_back(
+        {"driven", oscillators(100, 0.15, "lin-2-3-opt", ", excitation: harmonic, amplitude: 5, frequency: 1")});
+    list.push_back({"spring-damper",
+                    "time: {end: 20 s, step: 20 ms}\nsubsystems:\n  w: {model: mass-spring-damper, set: {mass: 40, "
+                    "stiffness: 2e5}}\n"
+                    "  b: {model: mass-spring-damper, set: {mass: 400, x0: 0.02}}\nconnections:\n"
+                    "  s: {law: spring-damper, between: [w.mass, b.mass], stiffness: 2e4, damping: 1500}\n"});
     return list;
 }
 
 std::vector<variant> stable_variants() {
     std::vector<variant> list;
-    for (const auto& l : limits) list.push_back({fmt::format("{} F={:.3g} x0.97", l.extrapolation, l.F), oscillators(l.F, 0.97 * l.omega_H, l.extrapolation)});
+    for (const auto& l : limits)
+        list.push_back({fmt::format("{} F={:.3g} x0.97", l.extrapolation, l.F),
+                        oscillators(l.F, 0.97 * l.omega_H, l.extrapolation)});
     list.push_back({"small steps", oscillators(10, 0.01, "lin-2-3-opt")});
-    list.push_back({"driven in resonance", oscillators(10, 0.02, "lin-2-3-opt", ", excitation: harmonic, amplitude: 5, frequency: 1.591549")});
-    list.push_back({"step load", oscillators(10, 0.2, "lin-2-3-opt", ", excitation: step, amplitude: 500, step-time: 3 s")});
-    list.push_back({"from rest, step load", oscillators(50, 0.1, "const-2-2-opt", ", excitation: step, amplitude: 1e4, step-time: 7 s")});
+    list.push_back({"driven in resonance",
+                    oscillators(10, 0.02, "lin-2-3-opt", ", excitation: harmonic, amplitude: 5, frequency: 1.591549")});
+    list.push_back(
+        {"step load", oscillators(10, 0.2, "lin-2-3-opt", ", excitation: step, amplitude: 500, step-time: 3 s")});
+    list.push_back({"from rest, step load",
+                    oscillators(50, 0.1, "const-2-2-opt", ", excitation: step, amplitude: 1e4, step-time: 7 s")});
     // Physical instability: negative stiffness against the ground, resolved by the steps.
-    list.push_back({"inverted", "time: {end: 3 s, step: 2 ms}\nsubsystems:\n"
-                                "  a: {ode: {states: {x: 1e-6, v: 0}, inputs: {F: 0}, equations: {x: v, v: 100*x + F}}, "
-                                "ports: {p: {kind: translation, position: x, force: F}}}\n"
-                                "  b: {ode: {states: {x: 0, v: 0}, inputs: {F: 0}, equations: {x: v, v: 100*x + F}}, "
-                                "ports: {p: {kind: translation, position: x, force: F}}}\n"
-                                "connections: {c: {law: spring, between: [a.p, b.p], stiffness: 20}}\n"});
-    list.push_back({"stop with impacts", "time: {end: 4 s, step: 0.5 ms}\nsubsystems:\n"
-                                         "  a: {model: mass-spring-damper, set: {mass: 1, v0: 2}}\n"
-                                         "  b: {model: mass-spring-damper, set: {mass: 3, stiffness: 300}}\n"
-                                         "connections: {c: {law: stop, between: [a.mass, b.mass], upper: 0.01, lower: -0.01, stiffness: 1e5}}\n"});
-    list.push_back({"backlash", "time: {end: 2 s, step: 0.2 ms}\nsubsystems:\n"
-                                "  s: {model: source, set: {kind: sine, amplitude: 5, frequency: 2}}\n"
-                                "  a: {model: inertia, set: {inertia: 0.01}}\n  b: {model: inertia, set: {inertia: 0.1, damping: 0.1}}\n"
-                                "connections: {g: {law: gear, between: [a.shaft, b.shaft], ratio: 2, stiffness: 1e3, backlash: 0.01}}\n"
-                                "signals: [s.y -> a.torque]\n"});
-    list.push_back({"spring-damper", "time: {end: 20 s, step: 5 ms}\nsubsystems:\n  w: {model: mass-spring-damper, set: {mass: 40, stiffness: 2e5}}\n"
-                                     "  b: {model: mass-spring-damper, set: {mass: 400, x0: 0.02}}\nconnections:\n"
-                                     "  s: {law: spring-damper, between: [w.mass, b.mass], stiffness: 2e4, damping: 1500}\n"});
-    list.push_back({"square command", "time: {end: 5 s, step: 1 ms}\nsubsystems:\n"
-                                      "  s: {model: source, set: {kind: pulse, amplitude: 100, duration: 20 ms, period: 50 ms}}\n"
-                                      "  a: {model: lag-1, set: {time-constant: 10 ms}}\nsignals: [s.y -> a.u]\n"});
-    list.push_back({"nothing moves", "time: {end: 1 s, step: 1 ms}\nsubsystems:\n  a: {model: mass-spring-damper}\n  b: {model: mass-spring-damper}\n"
-                                     "connections: {c: {law: spring, between: [a.mass, b.mass], stiffness: 100}}\n"});
-    list.push_back({"preloaded", "time: {end: 10 s, step: 2 ms}\nsubsystems:\n"
-                                 "  a: {model: mass-spring-damper, set: {stiffness: 1e3}}\n  b: {model: mass-spring-damper, set: {stiffness: 1e3}}\n"
-                                 "connections: {c: {law: spring, between: [a.mass, b.mass], stiffness: 1e4, length: 0.5}}\n"});
+    list.push_back({"inverted",
+                    "time: {end: 3 s, step: 2 ms}\nsubsystems:\n"
+                    "  a: {ode: {states: {x: 1e-6, v: 0}, inputs: {F: 0}, equations: {x: v, v: 100*x + F}}, "
+                    "ports: {p: {kind: translation, position: x, force: F}}}\n"
+                    "  b: {ode: {states: {x: 0, v: 0}, inputs: {F: 0}, equations: {x: v, v: 100*x + F}}, "
+                    "ports: {p: {kind: translation, position: x, force: F}}}\n"
+                    "connections: {c: {law: spring, between: [a.p, b.p], stiffness: 20}}\n"});
+    list.push_back(
+        {"stop with impacts",
+         "time: {end: 4 s, step: 0.5 ms}\nsubsystems:\n"
+         "  a: {model: mass-spring-damper, set: {mass: 1, v0: 2}}\n"
+         "  b: {model: mass-spring-damper, set: {mass: 3, stiffness: 300}}\n"
+         "connections: {c: {law: stop, between: [a.mass, b.mass], upper: 0.01, lower: -0.01, stiffness: 1e5}}\n"});
+    list.push_back(
+        {"backlash",
+         "time: {end: 2 s, step: 0.2 ms}\nsubsystems:\n"
+         "  s: {model: source, set: {kind: sine, amplitude: 5, frequency: 2}}\n"
+         "  a: {model: inertia, set: {inertia: 0.01}}\n  b: {model: inertia, set: {inertia: 0.1, damping: 0.1}}\n"
+         "connections: {g: {law: gear, between: [a.shaft, b.shaft], ratio: 2, stiffness: 1e3, backlash: 0.01}}\n"
+         "signals: [s.y -> a.torque]\n"});
+    list.push_back({"spring-damper",
+                    "time: {end: 20 s, step: 5 ms}\nsubsystems:\n  w: {model: mass-spring-damper, set: {mass: 40, "
+                    "stiffness: 2e5}}\n"
+                    "  b: {model: mass-spring-damper, set: {mass: 400, x0: 0.02}}\nconnections:\n"
+                    "  s: {law: spring-damper, between: [w.mass, b.mass], stiffness: 2e4, damping: 1500}\n"});
+    list.push_back({"square command",
+                    "time: {end: 5 s, step: 1 ms}\nsubsystems:\n"
+                    "  s: {model: source, set: {kind: pulse, amplitude: 100, duration: 20 ms, period: 50 ms}}\n"
+                    "  a: {model: lag-1, set: {time-constant: 10 ms}}\nsignals: [s.y -> a.u]\n"});
+    list.push_back({"nothing moves",
+                    "time: {end: 1 s, step: 1 ms}\nsubsystems:\n  a: {model: mass-spring-damper}\n  b: {model: "
+                    "mass-spring-damper}\n"
+                    "connections: {c: {law: spring, between: [a.mass, b.mass], stiffness: 100}}\n"});
+    list.push_back({"preloaded",
+                    "time: {end: 10 s, step: 2 ms}\nsubsystems:\n"
+                    "  a: {model: mass-spring-damper, set: {stiffness: 1e3}}\n  b: {model: mass-spring-damper, set: "
+                    "{stiffness: 1e3}}\n"
+                    "connections: {c: {law: spring, between: [a.mass, b.mass], stiffness: 1e4, length: 0.5}}\n"});
     return list;
 }
 
@@ -122,7 +150,8 @@ TEST(divergence, is_not_told_on_stable_couplings) {
 }
 
 TEST(divergence, can_be_noted_only) {
-    const run_summary s = run_quietly({"noted", oscillators(100, 0.15, "lin-2-3-opt") + "monitor: {divergence: note}\n"});
+    const run_summary s =
+        run_quietly({"noted", oscillators(100, 0.15, "lin-2-3-opt") + "monitor: {divergence: note}\n"});
     ASSERT_FALSE(s.notes.empty());
     EXPECT_NE(s.notes.back().find("connection 'spring' diverges"), std::string::npos);
 }
@@ -139,9 +168,11 @@ TEST(energy_error, falls_with_the_step) {
 }
 
 TEST(energy_error, is_zero_where_nothing_is_exchanged) {
-    const run_summary s = run_quietly({"gap", "time: {end: 1 s, step: 1 ms}\nsubsystems:\n  a: {model: mass-spring-damper, set: {v0: 0.1}}\n"
-                                              "  b: {model: mass-spring-damper}\nconnections:\n"
-                                              "  c: {law: stop, between: [a.mass, b.mass], upper: 1, lower: -1, stiffness: 1e4}\n"});
+    const run_summary s =
+        run_quietly({"gap",
+                     "time: {end: 1 s, step: 1 ms}\nsubsystems:\n  a: {model: mass-spring-damper, set: {v0: 0.1}}\n"
+                     "  b: {model: mass-spring-damper}\nconnections:\n"
+                     "  c: {law: stop, between: [a.mass, b.mass], upper: 1, lower: -1, stiffness: 1e4}\n"});
     EXPECT_EQ(s.connections.front().energy_error, 0);
     EXPECT_EQ(s.connections.front().jump_max, 0);
 }
@@ -149,12 +180,16 @@ TEST(energy_error, is_zero_where_nothing_is_exchanged) {
 /// SIGKILL at any moment: the CSV has whole rows and the HDF5 file as many as it says.
 TEST(killed_runs, are_readable) {
     const temporary_folder folder;
-    test::write_file(folder / "test.yaml", "time: {end: 1e7 s, step: 1 ms}\nsubsystems:\n"
-                                           "  A: {model: mass-spring-damper, solver: rk4, set: {stiffness: 100, x0: 0.01}}\n"
-                                           "  B: {model: mass-spring-damper, solver: rk4, set: {stiffness: 100}}\n"
-                                           "connections: {c: {law: spring, between: [A.mass, B.mass], stiffness: 100}}\nrecord: {every: 10 ms}\n");
+    test::write_file(
+        folder / "test.yaml",
+        "time: {end: 1e7 s, step: 1 ms}\nsubsystems:\n"
+        "  A: {model: mass-spring-damper, solver: rk4, set: {stiffness: 100, x0: 0.01}}\n"
+        "  B: {model: mass-spring-damper, solver: rk4, set: {stiffness: 100}}\n"
+        "connections: {c: {law: spring, between: [A.mass, B.mass], stiffness: 100}}\nrecord: {every: 10 ms}\n");
     for (const int milliseconds : {1300, 2100}) {
-        process p({MDPCOSIM_PROGRAM, "run", (folder / "test.yaml").string(), "--out", (folder / "out").string(), "--quiet"}, {});
+        process p(
+            {MDPCOSIM_PROGRAM, "run", (folder / "test.yaml").string(), "--out", (folder / "out").string(), "--quiet"},
+            {});
         std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
         p.send(SIGKILL);
         p.wait();
@@ -175,7 +210,8 @@ TEST(killed_runs, are_readable) {
         const hid_t space = H5Dget_space(time);
         std::vector<double> t(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
         EXPECT_GE(H5Dread(time, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, t.data()), 0);
-        for (std::int64_t i = 0; i < count; i += 97) EXPECT_NEAR(t[static_cast<std::size_t>(i)], 0.01 * static_cast<double>(i), 1e-6);
+        for (std::int64_t i = 0; i < count; i += 97)
+            EXPECT_NEAR(t[static_cast<std::size_t>(i)], 0.01 * static_cast<double>(i), 1e-6);
         H5Sclose(space);
         H5Dclose(time);
         H5Dclose(counter);

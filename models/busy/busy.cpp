@@ -25,7 +25,7 @@ const subsystem_description& description() {
 }
 
 class busy final : public equations {
-public:
+   public:
     explicit busy(const parameter_values& p)
         : inverse_mass_(1 / p["mass"]), x0_(p["x0"]), v0_(p["v0"]), work_(static_cast<std::int64_t>(p["work"])) {}
 
@@ -55,7 +55,7 @@ public:
         return true;
     }
 
-private:
+   private:
     /// Every iteration waits for the one before; the iterates tend to 2, so that no overflow and no denormals arise.
     double burn(double z) const {
         for (std::int64_t i = 0; i < work_; ++i) z = 0.5 * z + 1;
@@ -68,7 +68,8 @@ private:
 
 std::unique_ptr<equations> make(const parameter_values& p) {
     if (p["work"] > 1e12)
-        throw std::invalid_argument(fmt::format("parameter 'work' is {}; one evaluation must end: at most 1e12", p["work"]));
+        throw std::invalid_argument(
+            fmt::format("parameter 'work' is {}; one evaluation must end: at most 1e12", p["work"]));
     return std::make_unique<busy>(p);
 }
 

@@ -64,7 +64,7 @@ struct impact {
 };
 
 class chain final : public equations {
-public:
+   public:
     explicit chain(const parameter_values& p)
         : n_(static_cast<int>(p["n"])),
           left_(static_cast<chain_end>(static_cast<int>(p["left"]))),
@@ -164,7 +164,7 @@ public:
         return true;
     }
 
-private:
+   private:
     /// Column x_i: rows v_{i-1}, v_i, v_{i+1}; column v_i: rows v_{i-1}, x_i, v_i, v_{i+1}.
     static sparsity make_structure(int n) {
         sparsity s;
@@ -234,8 +234,8 @@ private:
 void check_initial_values(const parameter_values& p, std::string_view name) {
     const std::size_t size = p.list(name).size();
     if (size != 1 && static_cast<double>(size) != p["n"])
-        throw std::invalid_argument(fmt::format("parameter '{}' has {} values; {} masses need one value for all or {} values",
-                                                name, size, p["n"], p["n"]));
+        throw std::invalid_argument(fmt::format(
+            "parameter '{}' has {} values; {} masses need one value for all or {} values", name, size, p["n"], p["n"]));
 }
 
 void check_impacts(const parameter_values& p) {
@@ -244,13 +244,15 @@ void check_impacts(const parameter_values& p) {
         throw std::invalid_argument(
             fmt::format("parameter 'impact-share' is {}; a share lies between 0 and 1", p["impact-share"]));
     if (p["impact-time-max"] < p["impact-time-min"])
-        throw std::invalid_argument(fmt::format("parameter 'impact-time-max' ({} s) lies before 'impact-time-min' ({} s)",
-                                     p["impact-time-max"], p["impact-time-min"]));
+        throw std::invalid_argument(
+            fmt::format("parameter 'impact-time-max' ({} s) lies before 'impact-time-min' ({} s)", p["impact-time-max"],
+                        p["impact-time-min"]));
 }
 
 std::unique_ptr<equations> make(const parameter_values& p) {
     if (p["n"] > 1e8)
-        throw std::invalid_argument(fmt::format("parameter 'n' is {}; at most 1e8 masses fit into one subsystem", p["n"]));
+        throw std::invalid_argument(
+            fmt::format("parameter 'n' is {}; at most 1e8 masses fit into one subsystem", p["n"]));
     for (const char* name : {"seed", "first"})
         if (p[name] > 0x1p53)
             throw std::invalid_argument(fmt::format("parameter '{}' is {}; at most 2^53 is exact", name, p[name]));

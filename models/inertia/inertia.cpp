@@ -24,7 +24,7 @@ const subsystem_description& description() {
 }
 
 class inertia final : public equations {
-public:
+   public:
     explicit inertia(const parameter_values& p)
         : inverse_inertia_(1 / p["inertia"]), d_(p["damping"]), phi0_(p["phi0"]), w0_(p["w0"]) {}
 
@@ -55,7 +55,7 @@ public:
         return true;
     }
 
-private:
+   private:
     double acceleration(const double* x, const double* u) const {
         return (u[0] + u[1] + u[2] - d_ * x[1]) * inverse_inertia_;
     }

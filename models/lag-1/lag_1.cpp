@@ -23,7 +23,7 @@ const subsystem_description& description() {
 }
 
 class lag_1 final : public equations {
-public:
+   public:
     explicit lag_1(const parameter_values& p) : inverse_T_(1 / p["time-constant"]), k_(p["gain"]), y0_(p["y0"]) {}
 
     const subsystem_description& describe() const noexcept override { return description(); }
@@ -44,7 +44,7 @@ public:
         return true;
     }
 
-private:
+   private:
     double inverse_T_, k_, y0_;
 };
 

@@ -21,7 +21,7 @@ const subsystem_description& description() {
 }
 
 class lag_2 final : public equations {
-public:
+   public:
     explicit lag_2(const parameter_values& p)
         : omega0_squared_(p["omega0"] * p["omega0"]),
           two_D_omega0_(2 * p["damping-ratio"] * p["omega0"]),
@@ -55,7 +55,7 @@ public:
         return true;
     }
 
-private:
+   private:
     double omega0_squared_, two_D_omega0_, k_, y0_, dy0_;
 };
 

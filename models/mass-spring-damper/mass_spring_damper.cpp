@@ -24,7 +24,7 @@ const subsystem_description& description() {
 }
 
 class mass_spring_damper final : public equations {
-public:
+   public:
     explicit mass_spring_damper(const parameter_values& p)
         : inverse_mass_(1 / p["mass"]),
           c_(p["stiffness"]),
@@ -71,7 +71,7 @@ public:
         return excitation_ == excitation::step && t < step_time_ ? step_time_ : equations::next_time_event(t);
     }
 
-private:
+   private:
     double acceleration(double t, const double* x, const double* u) const {
         // The free mass is what schedulers and transports are measured with: nothing but the division's substitute.
         if (free_) return u[0] * inverse_mass_;
@@ -99,9 +99,7 @@ private:
     bool free_;
 };
 
-std::unique_ptr<equations> make(const parameter_values& p) {
-    return std::make_unique<mass_spring_damper>(p);
-}
+std::unique_ptr<equations> make(const parameter_values& p) { return std::make_unique<mass_spring_damper>(p); }
 
 using range = parameter_info::range;
 

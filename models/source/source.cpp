@@ -35,7 +35,7 @@ struct value_and_rate {
 };
 
 class source final : public equations {
-public:
+   public:
     explicit source(const parameter_values& p)
         : shape_(static_cast<shape>(static_cast<int>(p["kind"]))),
           offset_(p["offset"]),
@@ -74,7 +74,7 @@ public:
         return period_ > 0 ? pulse_begin(n + 1) : never;
     }
 
-private:
+   private:
     value_and_rate after_start(double t) const {
         switch (shape_) {
             case shape::constant:
@@ -124,7 +124,7 @@ std::unique_ptr<equations> make(const parameter_values& p) {
     const auto s = static_cast<shape>(static_cast<int>(p["kind"]));
     if (s == shape::pulse && p["period"] > 0 && p["duration"] >= p["period"])
         throw std::invalid_argument(fmt::format("the pulse's duration ({} s) must be shorter than its period ({} s)",
-                                     p["duration"], p["period"]));
+                                                p["duration"], p["period"]));
     return std::make_unique<source>(p);
 }
 

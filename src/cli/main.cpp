@@ -34,8 +34,9 @@ std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
         return prefix + message + (message.ends_with('.') ? "" : ".") + help;
     }
     if (rest.front().starts_with('-'))
-        return fmt::format("{}option '{}' does not exist.{}{}", prefix, rest.front(),
-                           mdpcosim::did_you_mean(rest.front().substr(0, rest.front().find('=')), option_names(command)), help);
+        return fmt::format(
+            "{}option '{}' does not exist.{}{}", prefix, rest.front(),
+            mdpcosim::did_you_mean(rest.front().substr(0, rest.front().find('=')), option_names(command)), help);
     if (!chosen.empty()) return fmt::format("{}'{}' is one argument too many.{}", prefix, rest.front(), help);
     return mdpcosim::unknown_name("subcommand", rest.front(), "mdpcosim", commands) + help;
 }

@@ -51,7 +51,9 @@ int run_command(const options& o) {
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
-        fmt::print("{}\nresults in {}: results.csv and results.h5 ({} rows), summary.json, profile.json, scenario.yaml\n", to_table(summary), summary.folder, summary.rows);
+        fmt::print(
+            "{}\nresults in {}: results.csv and results.h5 ({} rows), summary.json, profile.json, scenario.yaml\n",
+            to_table(summary), summary.folder, summary.rows);
     std::fflush(stdout);
     if (summary.status == "failed") {
         fmt::print(stderr, "mdpcosim: {}\n", summary.message);
@@ -70,11 +72,14 @@ void add_run(CLI::App& app, int& status) {
     auto o = std::make_shared<options>();
     CLI::App* command = app.add_subcommand("run", "Run a scenario");
     o->scenario.add_to(*command);
-    command->add_option("--out", o->out, "Folder for the results (default: <scenario>.out, with --monolithic <scenario>.reference.out)");
+    command->add_option("--out", o->out,
+                        "Folder for the results (default: <scenario>.out, with --monolithic <scenario>.reference.out)");
     command->add_option("--transport", o->transport, "How subsystems are reached: threads")->check(known_transport);
-    command->add_option("--workers", o->workers, "Threads that serve subsystems (default: one per core)")->check(worker_count);
-    command->add_flag("--monolithic", o->monolithic,
-                      "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");
+    command->add_option("--workers", o->workers, "Threads that serve subsystems (default: one per core)")
+        ->check(worker_count);
+    command->add_flag(
+        "--monolithic", o->monolithic,
+        "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");
     command->add_flag("--quiet", o->quiet, "No progress and no table");
     command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
     command->callback([o, &status] { status = run_command(*o); });

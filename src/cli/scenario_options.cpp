@@ -11,8 +11,11 @@ void scenario_options::add_to(CLI::App& command) {
     command.add_option("--end", end_, "End time");
     command.add_option("--step", step_, "Macro step");
     command.add_option("--method", method_, "Method of the macro step (mdpcosim list methods)");
-    command.add_option("--extrapolation", extrapolation_, "Extrapolation of the connections (mdpcosim list extrapolations)");
-    command.add_option("--set", set_, "object.parameter=value: a parameter of a subsystem or connection, or a let value (name=value)")
+    command.add_option("--extrapolation", extrapolation_,
+                       "Extrapolation of the connections (mdpcosim list extrapolations)");
+    command
+        .add_option("--set", set_,
+                    "object.parameter=value: a parameter of a subsystem or connection, or a let value (name=value)")
         ->type_name("OBJECT.PARAMETER=VALUE")
         ->allow_extra_args(false);
 }
@@ -30,7 +33,8 @@ std::vector<scenario_override> scenario_options::overrides() const {
     for (const auto& entry : set_) {
         const std::size_t equals = entry.find('=');
         if (equals == std::string::npos || equals == 0)
-            throw user_error(fmt::format("--set {}: write object.parameter=value, for example --set spring.stiffness='2 kN/m'.", entry));
+            throw user_error(fmt::format(
+                "--set {}: write object.parameter=value, for example --set spring.stiffness='2 kN/m'.", entry));
         list.push_back({entry.substr(0, equals), entry.substr(equals + 1), "--set " + entry});
     }
     return list;

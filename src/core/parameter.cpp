@@ -4,7 +4,8 @@
 
 namespace mdpcosim {
 
-parameter_values::parameter_values(const std::vector<parameter_info>& infos) : infos_(&infos), given_(infos.size(), false) {
+parameter_values::parameter_values(const std::vector<parameter_info>& infos)
+    : infos_(&infos), given_(infos.size(), false) {
     values_.reserve(infos.size());
     for (const auto& parameter : infos) values_.push_back({parameter.default_value});
 }

@@ -17,7 +17,7 @@ struct parameter_info {
     double default_value = 0;
     range allowed = range::any;
     bool required = false;
-    bool list = false;                ///< takes a number or a list of numbers
+    bool list = false;                      ///< takes a number or a list of numbers
     std::vector<std::string> choices = {};  ///< not empty: a word out of these, its value being the word's index
     std::string symbol = {};                ///< the letter of the formula, accepted as a second name
 

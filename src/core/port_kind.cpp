@@ -8,8 +8,18 @@ namespace {
 
 const std::vector<port_kind_info>& table() {
     static const std::vector<port_kind_info> kinds{
-        {port_kind::translation, "translation", {"position", "velocity", "acceleration"}, {"m", "m/s", "m/s2"}, "force", "N"},
-        {port_kind::rotation, "rotation", {"angle", "speed", "acceleration"}, {"rad", "rad/s", "rad/s2"}, "torque", "N.m"},
+        {port_kind::translation,
+         "translation",
+         {"position", "velocity", "acceleration"},
+         {"m", "m/s", "m/s2"},
+         "force",
+         "N"},
+        {port_kind::rotation,
+         "rotation",
+         {"angle", "speed", "acceleration"},
+         {"rad", "rad/s", "rad/s2"},
+         "torque",
+         "N.m"},
         {port_kind::hydraulic, "hydraulic", {"volume", "flow", ""}, {"m3", "m3/s", ""}, "pressure", "Pa"},
         {port_kind::thermal, "thermal", {"temperature", "", ""}, {"K", "", ""}, "heat-flow", "W"},
         {port_kind::electric, "electric", {"potential", "", ""}, {"V", "", ""}, "current", "A", "charge", "C"},
@@ -36,7 +46,8 @@ std::string unit_for(port_kind kind, std::string_view pattern) {
     const port_kind_info& units = info(kind);
     std::string text(pattern);
     const auto put = [&text](std::string_view place, const std::string& unit) {
-        for (auto at = text.find(place); at != std::string::npos; at = text.find(place)) text.replace(at, place.size(), unit);
+        for (auto at = text.find(place); at != std::string::npos; at = text.find(place))
+            text.replace(at, place.size(), unit);
     };
     put("{load}", units.load_unit);
     put("{motion}", units.motion_unit[0]);

@@ -18,7 +18,7 @@ enum class causality { takes_load, takes_motion };
 struct port_kind_info {
     port_kind kind;
     std::string name;
-    std::array<std::string, 3> motion;       ///< value, rate, second rate; empty where the domain has none
+    std::array<std::string, 3> motion;  ///< value, rate, second rate; empty where the domain has none
     std::array<std::string, 3> motion_unit;
     std::string load;
     std::string load_unit;

@@ -10,13 +10,13 @@ struct profile_event {
     double begin = 0, end = 0;
     std::int32_t subsystem = -1;  ///< -1: the whole macro step, waiting included
     std::int32_t worker = 0;
-    std::int64_t step = 0;  ///< macro step
+    std::int64_t step = 0;    ///< macro step
     std::int64_t sample = 0;  ///< number of the sampled step, for thinning out
 };
 
 /// A bounded list of events; each worker has its own, so that none waits for another.
 class profile_log {
-public:
+   public:
     explicit profile_log(std::size_t capacity = 0) { events_.reserve(capacity); }
 
     bool full() const { return events_.size() == events_.capacity(); }
@@ -29,7 +29,7 @@ public:
     }
     const std::vector<profile_event>& events() const { return events_; }
 
-private:
+   private:
     std::vector<profile_event> events_;
 };
 

@@ -107,14 +107,15 @@ conversion find_conversion(std::string_view from, std::string_view to) {
         throw unit_error(fmt::format("unit '{}' does not fit '{}'", from, to));
     if (cycles_against_angle(from, to))
         throw unit_error(fmt::format(
-            "unit '{}' does not fit '{}': one counts cycles, the other angle (factor 2 pi); write the value in '{}'", from,
-            to, to));
+            "unit '{}' does not fit '{}': one counts cycles, the other angle (factor 2 pi); write the value in '{}'",
+            from, to, to));
     const std::unique_ptr<cv_converter, decltype(&cv_free)> converter(
         ut_get_converter(const_cast<ut_unit*>(&source), const_cast<ut_unit*>(&target)), &cv_free);
     const double offset = cv_convert_double(converter.get(), 0.0);
     const double factor = cv_convert_double(converter.get(), 1.0) - offset;
     // The library turns s into Hz by taking the reciprocal; logarithmic units are no straight line either.
-    if (!std::isfinite(offset) || !std::isfinite(factor)) throw unit_error(fmt::format("unit '{}' does not fit '{}'", from, to));
+    if (!std::isfinite(offset) || !std::isfinite(factor))
+        throw unit_error(fmt::format("unit '{}' does not fit '{}'", from, to));
     return {factor, offset};
 }
 
@@ -159,10 +160,10 @@ std::string base_units(std::string_view unit) {
 /// The customary name for base units; among several (N.m and J) the one that occurs in what the user wrote.
 std::string customary_name(const std::string& base, std::string_view written) {
     static const std::array<std::string_view, 44> names{
-        "1",     "m",      "s",      "kg",    "A",     "K",   "mol",  "rad",   "m/s", "m/s2", "m/s3",
-        "rad/s", "rad/s2", "rad/s3", "N",     "N/s",   "N.m", "J",    "W", "N.m/s",   "Pa",   "Pa/s",
-        "V",     "V/s",    "C",      "A/s",   "Wb",    "ohm", "F",    "H",     "T",   "K/s",  "m2",
-        "m3",    "m3/s",   "m3/s2",  "kg/m3", "kg.m2", "N/m", "kg/s", "N.s/m", "J/K", "W/K",  "N.m/rad"};
+        "1",     "m",      "s",      "kg",    "A",     "K",   "mol",  "rad",   "m/s",   "m/s2", "m/s3",
+        "rad/s", "rad/s2", "rad/s3", "N",     "N/s",   "N.m", "J",    "W",     "N.m/s", "Pa",   "Pa/s",
+        "V",     "V/s",    "C",      "A/s",   "Wb",    "ohm", "F",    "H",     "T",     "K/s",  "m2",
+        "m3",    "m3/s",   "m3/s2",  "kg/m3", "kg.m2", "N/m", "kg/s", "N.s/m", "J/K",   "W/K",  "N.m/rad"};
     static const auto bases = [] {
         std::map<std::string, std::vector<std::string_view>> all;
         for (const auto name : names) all[base_units(name)].push_back(name);

@@ -25,12 +25,12 @@ struct law_value {
 
 /// Why a law has no answer; the network adds the connection's name and the time.
 class law_failure : public std::runtime_error {
-public:
+   public:
     using std::runtime_error::runtime_error;
 };
 
 class law {
-public:
+   public:
     law() = default;
     law(const law&) = delete;
     law& operator=(const law&) = delete;

@@ -45,10 +45,11 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
     const bool has_velocity =
         std::all_of(terms.begin(), terms.end(), [](const channel_term& t) { return t.rate.valid(); });
     if (rule.uses_rates && channel_law && !channel_law->has_rate())
-        throw std::invalid_argument(fmt::format(
-            "'{}': extrapolation '{}' needs du/dt, which this law does not have, since it would need rates that depend on the inputs; "
-            "take one without rates: poly-K or a name ending in -b0",
-            name, rule.name));
+        throw std::invalid_argument(
+            fmt::format("'{}': extrapolation '{}' needs du/dt, which this law does not have, since it would need rates "
+                        "that depend on the inputs; "
+                        "take one without rates: poly-K or a name ending in -b0",
+                        name, rule.name));
     if (!has_velocity && (rule.uses_rates || (channel_law && channel_law->needs_velocity())))
         throw std::invalid_argument(
             fmt::format("'{}': {} needs the rates of its ports, and not all of them give one", name,
@@ -78,9 +79,7 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
     return channel_index(channel);
 }
 
-void network::add_delivery(input_slot input, int degree, delivery d) {
-    pending_.push_back({input.value(), degree, d});
-}
+void network::add_delivery(input_slot input, int degree, delivery d) { pending_.push_back({input.value(), degree, d}); }
 
 void network::finish(std::span<const double> start) {
     make_groups();

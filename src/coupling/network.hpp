@@ -39,7 +39,7 @@ struct delivery {
 };
 
 class network {
-public:
+   public:
     /// Without a law (signals) u = q and du/dt = v. Throws std::invalid_argument when the law or the rule needs rates
     /// that a term does not give, or the rule needs du/dt and the law has none.
     channel_index add_channel(std::string name, std::unique_ptr<law> channel_law, std::vector<channel_term> terms,
@@ -78,7 +78,7 @@ public:
     /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
     void clear_history();
 
-private:
+   private:
     struct term {
         std::int32_t value, rate;  ///< value < 0: integral -1 - value; rate < 0: the channel has no velocity
         double weight;

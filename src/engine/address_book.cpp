@@ -28,7 +28,8 @@ std::vector<std::string> variable_names(const std::vector<Variable>& variables) 
 template <class Variable>
 int find_slot(const std::vector<Variable>& variables, std::string_view name) {
     for (const auto& v : variables)
-        if (v.size == 1 && v.name == name) return v.slot;  // also the elements of a vector that are described one by one
+        if (v.size == 1 && v.name == name)
+            return v.slot;  // also the elements of a vector that are described one by one
     int element = -1;
     const std::size_t bracket = name.find('[');
     if (bracket != std::string_view::npos && name.back() == ']') {
@@ -63,24 +64,28 @@ int find_in_ports(const subsystem_description& d, std::string_view name, causali
 
 template <class Variable>
 const Variable& variable_at(const std::vector<Variable>& variables, int slot) {
-    return *std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return slot >= v.slot && slot < v.slot + v.size; });
+    return *std::find_if(variables.begin(), variables.end(),
+                         [&](const auto& v) { return slot >= v.slot && slot < v.slot + v.size; });
 }
 
 }  // namespace
 
 address_book::address_book(const transport& subsystems) : subsystems_(subsystems) {
-    for (std::size_t i = 0; i < subsystems.size(); ++i) by_name_[subsystems.name(subsystem_index(i))] = subsystem_index(i);
+    for (std::size_t i = 0; i < subsystems.size(); ++i)
+        by_name_[subsystems.name(subsystem_index(i))] = subsystem_index(i);
 }
 
 address_book::parts address_book::split(const text& address, const std::string& object, const char* form) const {
     const std::size_t dot = address.value.find('.');
     if (dot == std::string::npos || dot == 0 || dot + 1 == address.value.size())
-        throw user_error(address.where, fmt::format("{}: '{}' is not an address. Write '{}'.", object, address.value, form));
+        throw user_error(address.where,
+                         fmt::format("{}: '{}' is not an address. Write '{}'.", object, address.value, form));
     const std::string name = address.value.substr(0, dot);
     const auto found = by_name_.find(name);
     if (found == by_name_.end())
-        throw user_error(address.where, fmt::format("{}: {}", object, unknown_name("subsystem", name, "The scenario",
-                                                                                   subsystem_names(subsystems_))));
+        throw user_error(address.where,
+                         fmt::format("{}: {}", object,
+                                     unknown_name("subsystem", name, "The scenario", subsystem_names(subsystems_))));
     return {found->second, address.value.substr(dot + 1)};
 }
 
@@ -94,21 +99,25 @@ address_book::port_place address_book::find_port(const text& address, const std:
         names.push_back(candidate.name);
         addresses.push_back(subsystems_.name(p.subsystem) + "." + candidate.name);
     }
-    throw user_error(address.where, fmt::format("{}: port '{}' does not exist. Subsystem '{}' has: {}.{}", object, address.value,
-                                                subsystems_.name(p.subsystem), name_list(names),
+    throw user_error(address.where, fmt::format("{}: port '{}' does not exist. Subsystem '{}' has: {}.{}", object,
+                                                address.value, subsystems_.name(p.subsystem), name_list(names),
                                                 did_you_mean(address.value, addresses)));
 }
 
-void address_book::unknown_variable(const text& address, const parts& p, const std::string& object, bool want_input) const {
+void address_book::unknown_variable(const text& address, const parts& p, const std::string& object,
+                                    bool want_input) const {
     const auto& d = subsystems_.describe(p.subsystem);
     const std::string& owner = subsystems_.name(p.subsystem);
     const auto names = want_input ? variable_names(d.inputs) : variable_names(d.outputs);
-    const std::string has = fmt::format("{} of subsystem '{}': {}.", want_input ? "Inputs" : "Outputs", owner, name_list(names));
-    const int reversed = want_input ? std::max(find_slot(d.outputs, p.rest), find_in_ports(d, p.rest, causality::takes_load))
-                                    : std::max(find_slot(d.inputs, p.rest), find_in_ports(d, p.rest, causality::takes_motion));
+    const std::string has =
+        fmt::format("{} of subsystem '{}': {}.", want_input ? "Inputs" : "Outputs", owner, name_list(names));
+    const int reversed = want_input
+                             ? std::max(find_slot(d.outputs, p.rest), find_in_ports(d, p.rest, causality::takes_load))
+                             : std::max(find_slot(d.inputs, p.rest), find_in_ports(d, p.rest, causality::takes_motion));
     if (reversed >= 0)
-        throw user_error(address.where, fmt::format("{}: '{}' is an {}, but an {} is needed here. {}", object, address.value,
-                                                    want_input ? "output" : "input", want_input ? "input" : "output", has));
+        throw user_error(address.where,
+                         fmt::format("{}: '{}' is an {}, but an {} is needed here. {}", object, address.value,
+                                     want_input ? "output" : "input", want_input ? "input" : "output", has));
     std::vector<std::string> addresses;
     for (const auto& name : names) addresses.push_back(owner + "." + name);
     throw user_error(address.where, fmt::format("{}: variable '{}' does not exist. {}{}", object, address.value, has,

@@ -49,7 +49,8 @@ class address_book {
         std::string rest;
     };
     parts split(const text& address, const std::string& object, const char* form) const;
-    [[noreturn]] void unknown_variable(const text& address, const parts& p, const std::string& object, bool want_input) const;
+    [[noreturn]] void unknown_variable(const text& address, const parts& p, const std::string& object,
+                                       bool want_input) const;
 
     const transport& subsystems_;
     std::unordered_map<std::string_view, subsystem_index> by_name_;

@@ -53,8 +53,9 @@ const std::vector<parameter_info>& parameters_for(const law_info& law, port_kind
 const law_info& known_law(const connection_spec& c) {
     const auto& laws = law_registry::instance();
     if (const law_info* found = laws.find(c.law.value)) return *found;
-    throw user_error(c.law.where, fmt::format("connection '{}': law '{}' does not exist. Laws: {}.{}", c.name, c.law.value,
-                                              name_list(laws.names()), did_you_mean(c.law.value, laws.names())));
+    throw user_error(c.law.where,
+                     fmt::format("connection '{}': law '{}' does not exist. Laws: {}.{}", c.name, c.law.value,
+                                 name_list(laws.names()), did_you_mean(c.law.value, laws.names())));
 }
 
 std::string number_with_unit(double value, const std::string& unit) {
@@ -66,7 +67,9 @@ std::string law_text(const law_info& law, const std::vector<parameter_info>& inf
     for (const auto& p : infos) {
         if (!values.given(p.name)) continue;
         const double value = values[p.name];
-        parts.push_back(fmt::format("{} = {}", p.name, p.choices.empty() ? number_with_unit(value, p.unit) : p.choices[static_cast<std::size_t>(value)]));
+        parts.push_back(fmt::format(
+            "{} = {}", p.name,
+            p.choices.empty() ? number_with_unit(value, p.unit) : p.choices[static_cast<std::size_t>(value)]));
     }
     return parts.empty() ? law.name : fmt::format("{} ({})", law.name, fmt::join(parts, ", "));
 }
@@ -80,7 +83,8 @@ std::string kind_list(const std::vector<port_kind>& kinds) {
 /// Springs and nodes exchange u dq, conductors between potentials u q dt, thermal conductors u dt.
 conjugate conjugate_of(port_kind kind, const law_info& law) {
     if (kind == port_kind::thermal) return conjugate::one;
-    const bool potentials = (kind == port_kind::electric || kind == port_kind::magnetic) && law.join == law_join::two_ports;
+    const bool potentials =
+        (kind == port_kind::electric || kind == port_kind::magnetic) && law.join == law_join::two_ports;
     return potentials ? conjugate::value : conjugate::rate;
 }
 
@@ -89,14 +93,16 @@ class builder {
     builder(const scenario& s, int workers) : scenario_(s) {
         std::vector<named_subsystem> subsystems;
         subsystems.reserve(s.subsystems.size());
-        for (const auto& spec : s.subsystems) subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
+        for (const auto& spec : s.subsystems)
+            subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
         result_.system.subsystems = make_thread_transport(std::move(subsystems), workers);
         book_ = std::make_unique<address_book>(transport_());
         graph_.input_channels.resize(transport_().inputs().size());
     }
 
     assembly build() {
-        if (scenario_.extrapolation.given()) rule_of(scenario_.extrapolation, "scenario");  // wrong even where nobody uses it
+        if (scenario_.extrapolation.given())
+            rule_of(scenario_.extrapolation, "scenario");  // wrong even where nobody uses it
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
         for (const auto& c : scenario_.connections) add_connection(c);
         for (const auto& s : scenario_.signals) add_signal(s);
@@ -142,14 +148,17 @@ class builder {
     }
 
     /// The channel's own extrapolation, else the scenario's (`general`) if the channel has the rates it uses, else a default.
-    const extrapolation_rule& choose_rule(const extrapolation_spec& own, const extrapolation_spec* general, const reason& no_rate,
-                                          const char* with_rates, const char* without_rates, const std::string& object,
-                                          channel_report& report) {
+    const extrapolation_rule& choose_rule(const extrapolation_spec& own, const extrapolation_spec* general,
+                                          const reason& no_rate, const char* with_rates, const char* without_rates,
+                                          const std::string& object, channel_report& report) {
         if (own.given()) {
             const extrapolation_rule& rule = rule_of(own, object);
             if (rule.uses_rates && !no_rate.empty())
-                throw user_error(own.where, fmt::format("{}: extrapolation '{}' uses rates, but {}. Without rates: poly-K, const-K-K-b0, "
-                                                        "lin-K-K-b0, for example '{}'.", object, rule.name, no_rate, without_rates));
+                throw user_error(
+                    own.where,
+                    fmt::format("{}: extrapolation '{}' uses rates, but {}. Without rates: poly-K, const-K-K-b0, "
+                                "lin-K-K-b0, for example '{}'.",
+                                object, rule.name, no_rate, without_rates));
             report.why_extrapolation = "given";
             return rule;
         }
@@ -168,23 +177,29 @@ class builder {
 
     std::vector<port_use> connected_ports(const connection_spec& c, const law_info& law, const std::string& object) {
         if (law.join == law_join::two_ports && c.between.size() != 2)
-            throw user_error(c.where, fmt::format("{}: law '{}' joins two ports; 'between' has {}.", object, law.name, c.between.size()));
-        if (c.between.empty()) throw user_error(c.where, fmt::format("{}: 'between' is empty; name the ports of the node.", object));
+            throw user_error(c.where, fmt::format("{}: law '{}' joins two ports; 'between' has {}.", object, law.name,
+                                                  c.between.size()));
+        if (c.between.empty())
+            throw user_error(c.where, fmt::format("{}: 'between' is empty; name the ports of the node.", object));
         std::vector<port_use> ports;
         for (const auto& address : c.between) {
             ports.push_back({book_->find_port(address, object), address});
             const port_use& added = ports.back();
             for (const auto& p : std::span(ports).first(ports.size() - 1))
                 if (p.place.what == added.place.what && p.place.subsystem == added.place.subsystem)
-                    throw user_error(address.where, fmt::format("{}: port '{}' is joined to itself; a connection joins different ports.", object, address.value));
+                    throw user_error(
+                        address.where,
+                        fmt::format("{}: port '{}' is joined to itself; a connection joins different ports.", object,
+                                    address.value));
         }
         for (const auto& p : ports) check_port(p, law, object);
         for (const auto& p : ports)
             if (p.place.what->kind != ports[0].place.what->kind)
-                throw user_error(p.address.where,
-                                 fmt::format("{}: port '{}' is of kind {}, but port '{}' is of kind {}; all must be of one kind.", object,
-                                             ports[0].address.value, info(ports[0].place.what->kind).name, p.address.value,
-                                             info(p.place.what->kind).name));
+                throw user_error(
+                    p.address.where,
+                    fmt::format("{}: port '{}' is of kind {}, but port '{}' is of kind {}; all must be of one kind.",
+                                object, ports[0].address.value, info(ports[0].place.what->kind).name, p.address.value,
+                                info(p.place.what->kind).name));
         return ports;
     }
 
@@ -192,12 +207,17 @@ class builder {
         const port& what = *p.place.what;
         const port_kind_info& words = info(what.kind);
         if (std::find(law.kinds.begin(), law.kinds.end(), what.kind) == law.kinds.end())
-            throw user_error(p.address.where, fmt::format("{}: port '{}' is of kind {}, but law '{}' joins ports of kind {}.", object,
-                                                          p.address.value, words.name, law.name, kind_list(law.kinds)));
-        const auto& [given, taken] = law.ports == causality::takes_load ? std::tie(words.motion[0], words.load) : std::tie(words.load, words.motion[0]);
+            throw user_error(p.address.where,
+                             fmt::format("{}: port '{}' is of kind {}, but law '{}' joins ports of kind {}.", object,
+                                         p.address.value, words.name, law.name, kind_list(law.kinds)));
+        const auto& [given, taken] = law.ports == causality::takes_load ? std::tie(words.motion[0], words.load)
+                                                                        : std::tie(words.load, words.motion[0]);
         if (what.causality != law.ports)
-            throw user_error(p.address.where, fmt::format("{}: port '{}' takes {} and gives {}, but law '{}' needs a port that gives {} and takes {}.",
-                                                          object, p.address.value, given, taken, law.name, given, taken));
+            throw user_error(
+                p.address.where,
+                fmt::format(
+                    "{}: port '{}' takes {} and gives {}, but law '{}' needs a port that gives {} and takes {}.",
+                    object, p.address.value, given, taken, law.name, given, taken));
     }
 
     /// The outputs that a port brings into its connection: a value and its rate, -1 where not offered; and the input it receives.
@@ -219,19 +239,22 @@ class builder {
 
     const output_variable& output_at(subsystem_index s, int slot) {
         const auto& outputs = transport_().describe(s).outputs;
-        return *std::find_if(outputs.begin(), outputs.end(), [&](const auto& y) { return slot >= y.slot && slot < y.slot + y.size; });
+        return *std::find_if(outputs.begin(), outputs.end(),
+                             [&](const auto& y) { return slot >= y.slot && slot < y.slot + y.size; });
     }
 
     reason no_rate_of(const std::vector<port_use>& ports, const law& what, const law_info& law) {
-        if (what.needs_velocity()) return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
+        if (what.needs_velocity())
+            return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
         if (!what.has_rate())
-            return fmt::format("the rate of law '{}' would need the rate of the {}, which depends on the inputs", law.name,
-                               names_of(*ports[0].place.what).first);
+            return fmt::format("the rate of law '{}' would need the rate of the {}, which depends on the inputs",
+                               law.name, names_of(*ports[0].place.what).first);
         for (const auto& p : ports) {
             const port_slots slots = slots_of(*p.place.what);
             const std::string rate = names_of(*p.place.what).second;
             if (slots.rate < 0) return fmt::format("port '{}' gives no {}", p.address.value, rate);
-            const bool rate_needs_input = slots.value >= 0 && output_at(p.place.subsystem, slots.value).rate_needs_input;
+            const bool rate_needs_input =
+                slots.value >= 0 && output_at(p.place.subsystem, slots.value).rate_needs_input;
             if (rate_needs_input || !output_at(p.place.subsystem, slots.rate).direct.empty())
                 return fmt::format("the {} of port '{}' depends on its input", rate, p.address.value);
         }
@@ -244,11 +267,12 @@ class builder {
         const std::vector<port_use> ports = connected_ports(c, law, object);
         const port_kind kind = ports[0].place.what->kind;
         const auto& infos = parameters_for(law, kind);
-        const parameter_values values = resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (law {})", object, law.name));
+        const parameter_values values =
+            resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (law {})", object, law.name));
         std::unique_ptr<mdpcosim::law> what = make_law(law, values, c, object);
         const auto roles = law.join == law_join::node ? std::vector<port_role>(ports.size(), {1, 1})
-                           : law.roles               ? law.roles(values)
-                                                     : two_port_roles();
+                           : law.roles                ? law.roles(values)
+                                                      : two_port_roles();
 
         channel_report report;
         report.name = c.name;
@@ -257,12 +281,13 @@ class builder {
         report.unit = law.ports == causality::takes_load ? info(kind).load_unit : info(kind).motion_unit[0];
         report.recorded_name = true;
         const reason no_rate = no_rate_of(ports, *what, law);
-        const extrapolation_rule& rule = choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate, default_with_rates,
-                                                     default_without_rates, object, report);
+        const extrapolation_rule& rule = choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate,
+                                                     default_with_rates, default_without_rates, object, report);
         const bool needs_velocity = what->needs_velocity();
         report.power = conjugate_of(kind, law);
         report.has_rate = no_rate.empty();
-        report.has_velocity = std::all_of(ports.begin(), ports.end(), [](const auto& p) { return slots_of(*p.place.what).rate >= 0; });
+        report.has_velocity =
+            std::all_of(ports.begin(), ports.end(), [](const auto& p) { return slots_of(*p.place.what).rate >= 0; });
         std::vector<channel_term> terms;
         std::vector<output_slot> sources;
         for (std::size_t k = 0; k < ports.size(); ++k) {
@@ -271,26 +296,32 @@ class builder {
             const bool integrated = slots.value < 0;
             const auto& [value_name, rate_name] = names_of(*place.what);
             if ((needs_velocity || integrated) && slots.rate < 0)
-                throw user_error(address.where, fmt::format("{}: law '{}' needs the {} of port '{}', which gives none.", object, law.name,
-                                                            integrated ? value_name : rate_name, address.value));
+                throw user_error(address.where,
+                                 fmt::format("{}: law '{}' needs the {} of port '{}', which gives none.", object,
+                                             law.name, integrated ? value_name : rate_name, address.value));
             if (integrated) refuse_direct_flow(ports[k], slots, object);
             terms.push_back({integrated ? output_slot() : book_->global_output(place.subsystem, slots.value),
-                             slots.rate < 0 ? output_slot() : book_->global_output(place.subsystem, slots.rate), roles[k].weight});
+                             slots.rate < 0 ? output_slot() : book_->global_output(place.subsystem, slots.rate),
+                             roles[k].weight});
             if (!integrated) sources.push_back(terms.back().value);
             if (needs_velocity || integrated) sources.push_back(terms.back().rate);
         }
-        const channel_index channel = add_channel(std::move(report), std::move(what), std::move(terms), std::move(sources), rule, object, c.where);
+        const channel_index channel = add_channel(std::move(report), std::move(what), std::move(terms),
+                                                  std::move(sources), rule, object, c.where);
         for (std::size_t k = 0; k < ports.size(); ++k) {
             const auto& [place, address] = ports[k];
             const int slot = slots_of(*place.what).receives;
             const auto& others = graph_.input_channels[book_->global_input(place.subsystem, slot).value()];
             if (law.join == law_join::node && !others.empty())
-                throw user_error(address.where, fmt::format("{}: port '{}' belongs to {} already; the {} of a port comes from one node.", object,
-                                                            address.value, graph_.channel_names[others.front().value()],
-                                                            law.ports == causality::takes_load ? info(kind).load : info(kind).motion[0]));
+                throw user_error(
+                    address.where,
+                    fmt::format("{}: port '{}' belongs to {} already; the {} of a port comes from one node.", object,
+                                address.value, graph_.channel_names[others.front().value()],
+                                law.ports == causality::takes_load ? info(kind).load : info(kind).motion[0]));
             deliver(channel, place.subsystem, slot, roles[k].factor, address.value, rule.degree);
             if (law.join == law_join::node) nodes_.emplace(book_->global_input(place.subsystem, slot).value(), object);
-            if (slots_of(*place.what).value < 0) result_.channels.back().ends.back().integrated = names_of(*place.what).second;
+            if (slots_of(*place.what).value < 0)
+                result_.channels.back().ends.back().integrated = names_of(*place.what).second;
         }
         result_.channels.back().is_node = law.join == law_join::node;
     }
@@ -301,14 +332,17 @@ class builder {
         if (std::find(direct.begin(), direct.end(), slots.receives) == direct.end()) return;
         const auto [value, rate] = names_of(*p.place.what);
         const port_kind_info& words = info(p.place.what->kind);
-        throw user_error(p.address.where,
-                         fmt::format("{}: the {} of port '{}' depends on its {} without a state between, so that it cannot be integrated "
-                                     "here. Give the port its {}, too: a state whose rate is the {}.",
-                                     object, rate, p.address.value,
-                                     p.place.what->causality == causality::takes_load ? words.load : words.motion[0], value, rate));
+        throw user_error(
+            p.address.where,
+            fmt::format(
+                "{}: the {} of port '{}' depends on its {} without a state between, so that it cannot be integrated "
+                "here. Give the port its {}, too: a state whose rate is the {}.",
+                object, rate, p.address.value,
+                p.place.what->causality == causality::takes_load ? words.load : words.motion[0], value, rate));
     }
 
-    std::unique_ptr<law> make_law(const law_info& law, const parameter_values& values, const connection_spec& c, const std::string& object) {
+    std::unique_ptr<law> make_law(const law_info& law, const parameter_values& values, const connection_spec& c,
+                                  const std::string& object) {
         try {
             return law.make(values);
         } catch (const std::invalid_argument& problem) {
@@ -321,11 +355,15 @@ class builder {
         const auto target = book_->find_input(s.target, object);
         const auto [earlier, is_new] = driven_.emplace(target.slot.value(), s.where);
         if (!is_new)
-            throw user_error(s.where, fmt::format("{}: the input is driven already by the signal at line {}, column {}. An input takes one "
-                                                  "signal; write the sum in one line ('a.y + b.y -> {}').", object, earlier->second.line,
-                                                  earlier->second.column, s.target.value));
+            throw user_error(
+                s.where,
+                fmt::format("{}: the input is driven already by the signal at line {}, column {}. An input takes one "
+                            "signal; write the sum in one line ('a.y + b.y -> {}').",
+                            object, earlier->second.line, earlier->second.column, s.target.value));
         if (const auto node = nodes_.find(target.slot.value()); node != nodes_.end())
-            throw user_error(s.where, fmt::format("{}: the input gets its value from {}; a node's value cannot be added to.", object, node->second));
+            throw user_error(
+                s.where, fmt::format("{}: the input gets its value from {}; a node's value cannot be added to.", object,
+                                     node->second));
         check_offset_unit(s, *target.what, object);
         channel_report report;
         report.name = s.name;
@@ -339,7 +377,8 @@ class builder {
             const output_variable& y = *places.back().what;
             check_term_unit(term, y, *target.what, object);
             if (no_rate.empty() && y.rate_slot < 0) no_rate = fmt::format("'{}' gives no rate", term.address.value);
-            if (no_rate.empty() && y.rate_needs_input) no_rate = fmt::format("the rate of '{}' depends on its inputs", term.address.value);
+            if (no_rate.empty() && y.rate_needs_input)
+                no_rate = fmt::format("the rate of '{}' depends on its inputs", term.address.value);
         }
         const extrapolation_rule& rule = choose_signal_rule(s, target, places, no_rate, object, report);
         std::vector<channel_term> terms;
@@ -348,31 +387,40 @@ class builder {
         for (std::size_t k = 0; k < places.size(); ++k) {
             const auto& [subsystem, y, slot] = places[k];
             const int element = static_cast<int>(slot.value() - transport_().output_offset(subsystem)) - y->slot;
-            terms.push_back({slot, rule.uses_rates ? book_->global_output(subsystem, y->rate_slot + element) : output_slot(), s.terms[k].gain});
+            terms.push_back({slot,
+                             rule.uses_rates ? book_->global_output(subsystem, y->rate_slot + element) : output_slot(),
+                             s.terms[k].gain});
             sources.push_back(slot);
-            texts.push_back(s.terms[k].has_gain ? fmt::format("{}*{}", number_with_unit(s.terms[k].gain, s.terms[k].gain_unit), s.terms[k].address.value)
-                                                : s.terms[k].address.value);
+            texts.push_back(s.terms[k].has_gain
+                                ? fmt::format("{}*{}", number_with_unit(s.terms[k].gain, s.terms[k].gain_unit),
+                                              s.terms[k].address.value)
+                                : s.terms[k].address.value);
         }
         if (s.offset != 0 || texts.empty()) texts.push_back(number_with_unit(s.offset, s.offset_unit));
         report.law = fmt::format("{}", fmt::join(texts, " + "));
-        const channel_index channel = add_channel(std::move(report), std::make_unique<signal_law>(s.offset), std::move(terms),
-                                                  std::move(sources), rule, object, s.where);
-        deliver(channel, target.subsystem, static_cast<int>(target.slot.value() - transport_().input_offset(target.subsystem)), 1,
-                s.target.value, rule.degree);
+        const channel_index channel = add_channel(std::move(report), std::make_unique<signal_law>(s.offset),
+                                                  std::move(terms), std::move(sources), rule, object, s.where);
+        deliver(channel, target.subsystem,
+                static_cast<int>(target.slot.value() - transport_().input_offset(target.subsystem)), 1, s.target.value,
+                rule.degree);
     }
 
     /// Signals to and from sampled subsystems are held: exact for the outputs, which change at macro points only, and the
     /// one rule that hands a sampled input its value at the beginning of the step whatever was before.
     const extrapolation_rule& choose_signal_rule(const signal_spec& s, const address_book::input_place& target,
-                                                 const std::vector<address_book::output_place>& places, const reason& no_rate,
-                                                 const std::string& object, channel_report& report) {
+                                                 const std::vector<address_book::output_place>& places,
+                                                 const reason& no_rate, const std::string& object,
+                                                 channel_report& report) {
         const auto held = std::find_if(places.begin(), places.end(), [](const auto& p) { return p.what->sampled; });
         if (s.extrapolation.given() || (!target.what->sampled && held == places.end())) {
             const extrapolation_rule& rule =
                 choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
             if (target.what->sampled && rule.name != held_signal)
-                throw user_error(s.extrapolation.where, fmt::format("{}: the input is sampled and takes the values at its sample times, nothing is "
-                                                                    "extrapolated. Leave 'extrapolation' out instead of '{}'.", object, rule.name));
+                throw user_error(
+                    s.extrapolation.where,
+                    fmt::format("{}: the input is sampled and takes the values at its sample times, nothing is "
+                                "extrapolated. Leave 'extrapolation' out instead of '{}'.",
+                                object, rule.name));
             return rule;
         }
         report.why_extrapolation =
@@ -382,28 +430,32 @@ class builder {
         return rule_named(held_signal, {}, object);
     }
 
-    static void check_term_unit(const signal_spec::term& term, const output_variable& y, const input_variable& target, const std::string& object) {
+    static void check_term_unit(const signal_spec::term& term, const output_variable& y, const input_variable& target,
+                                const std::string& object) {
         // A bare gain is SI and takes the unit that fits; without a gain, or with a gain that has a unit, units must agree.
         if (term.has_gain && term.gain_unit.empty() && std::abs(term.gain) != 1) return;
         const std::string unit = term.gain_unit.empty() ? y.unit : unit_product(term.gain_unit, y.unit);
         if (units_fit(unit, target.unit)) return;
         const std::string gain = term.gain_unit.empty() ? "" : number_with_unit(term.gain, term.gain_unit) + "*";
-        throw user_error(term.address.where,
-                         fmt::format("{}: '{}{}' in '{}' does not fit the input's unit '{}'. Give a gain whose unit fits, as in '2 N/m*{}'.",
-                                     object, gain, term.address.value, unit, target.unit, term.address.value));
+        throw user_error(
+            term.address.where,
+            fmt::format(
+                "{}: '{}{}' in '{}' does not fit the input's unit '{}'. Give a gain whose unit fits, as in '2 N/m*{}'.",
+                object, gain, term.address.value, unit, target.unit, term.address.value));
     }
 
     static void check_offset_unit(const signal_spec& s, const input_variable& target, const std::string& object) {
         if (!units_fit(s.offset_unit, target.unit))
-            throw user_error(s.where, fmt::format("{}: the offset's unit '{}' does not fit the input's unit '{}'.", object, s.offset_unit,
-                                                  target.unit));
+            throw user_error(s.where, fmt::format("{}: the offset's unit '{}' does not fit the input's unit '{}'.",
+                                                  object, s.offset_unit, target.unit));
     }
 
     channel_index add_channel(channel_report report, std::unique_ptr<law> what, std::vector<channel_term> terms,
-                              std::vector<output_slot> sources, const extrapolation_rule& rule, const std::string& object,
-                              const location& where) {
+                              std::vector<output_slot> sources, const extrapolation_rule& rule,
+                              const std::string& object, const location& where) {
         report.extrapolation = rule.name;
-        const channel_index channel = result_.system.coupling.add_channel(report.name, std::move(what), std::move(terms), rule);
+        const channel_index channel =
+            result_.system.coupling.add_channel(report.name, std::move(what), std::move(terms), rule);
         result_.channels.push_back(std::move(report));
         graph_.channel_sources.push_back(std::move(sources));
         graph_.channel_names.push_back(object);
@@ -411,9 +463,11 @@ class builder {
         return channel;
     }
 
-    void deliver(channel_index channel, subsystem_index s, int slot, double factor, const std::string& address, int rule_degree) {
+    void deliver(channel_index channel, subsystem_index s, int slot, double factor, const std::string& address,
+                 int rule_degree) {
         const auto& inputs = transport_().describe(s).inputs;
-        const auto& input = *std::find_if(inputs.begin(), inputs.end(), [&](const auto& v) { return slot >= v.slot && slot < v.slot + v.size; });
+        const auto& input = *std::find_if(inputs.begin(), inputs.end(),
+                                          [&](const auto& v) { return slot >= v.slot && slot < v.slot + v.size; });
         const int limit = std::min(input.max_degree, scenario_.subsystems[s.value()].input_degree.value_or(max_degree));
         const input_slot global = book_->global_input(s, slot);
         result_.system.coupling.add_delivery(global, limit, {channel, factor});
@@ -425,7 +479,8 @@ class builder {
         std::vector<double> start(transport_().inputs().size(), 0.0);
         for (std::size_t i = 0; i < transport_().size(); ++i)
             for (const auto& input : transport_().describe(subsystem_index(i)).inputs)
-                for (int k = 0; k < input.size; ++k) start[book_->global_input(subsystem_index(i), input.slot + k).value()] = input.start;
+                for (int k = 0; k < input.size; ++k)
+                    start[book_->global_input(subsystem_index(i), input.slot + k).value()] = input.start;
         result_.system.coupling.finish(start);
     }
 
@@ -433,8 +488,10 @@ class builder {
         if (scenario_.record.every) {
             const double ratio = *scenario_.record.every / scenario_.time.step;
             if (std::abs(ratio - std::round(ratio)) > 1e-6 * ratio || ratio < 0.5)
-                result_.notes.push_back(fmt::format("record: every {} s is no multiple of the macro step {} s; rows stand at the first macro "
-                                                    "point after each record time.", *scenario_.record.every, scenario_.time.step));
+                result_.notes.push_back(fmt::format(
+                    "record: every {} s is no multiple of the macro step {} s; rows stand at the first macro "
+                    "point after each record time.",
+                    *scenario_.record.every, scenario_.time.step));
         }
         if (scenario_.subsystems.size() > 1 && result_.channels.empty())
             result_.notes.emplace_back("nothing is coupled: there are neither connections nor signals.");
@@ -457,8 +514,8 @@ std::unique_ptr<method> make_method(const scenario& s) {
     const auto& methods = method_registry::instance();
     const std::string name = s.method.empty() ? default_method : s.method.value;
     if (const method_info* info = methods.find(name)) return info->make();
-    throw user_error(s.method.where, fmt::format("method '{}' does not exist. Methods: {}.{}", name, name_list(methods.names()),
-                                                 did_you_mean(name, methods.names())));
+    throw user_error(s.method.where, fmt::format("method '{}' does not exist. Methods: {}.{}", name,
+                                                 name_list(methods.names()), did_you_mean(name, methods.names())));
 }
 
 scenario resolved(const scenario& s, const assembly& a) {
@@ -470,7 +527,9 @@ scenario resolved(const scenario& s, const assembly& a) {
     std::size_t channel = 0;
     const auto fix = [&](extrapolation_spec& e, bool physical) {
         // Own coefficients stay as given; everything else gets the name that was chosen.
-        const bool own = e.degree.has_value() || (physical && a.channels[channel].why_extrapolation == "of the scenario" && s.extrapolation.degree);
+        const bool own =
+            e.degree.has_value() ||
+            (physical && a.channels[channel].why_extrapolation == "of the scenario" && s.extrapolation.degree);
         if (own && !e.degree) e = s.extrapolation;
         if (!own) e.name.value = a.channels[channel].extrapolation;
         ++channel;
@@ -481,7 +540,8 @@ scenario resolved(const scenario& s, const assembly& a) {
         const port_kind kind = book.find_port(c.between.front(), c.name).what->kind;
         for (const auto& p : parameters_for(law, kind)) {
             setting missing;
-            const bool present = std::any_of(c.parameters.begin(), c.parameters.end(), [&](const auto& g) { return p.is_called(g.name); });
+            const bool present = std::any_of(c.parameters.begin(), c.parameters.end(),
+                                             [&](const auto& g) { return p.is_called(g.name); });
             if (!present && default_setting(p, missing)) c.parameters.push_back(std::move(missing));
         }
     }

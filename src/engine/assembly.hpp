@@ -18,9 +18,9 @@ namespace mdpcosim {
 /// What one connection or signal became; `check` and the summary show it.
 struct channel_report {
     struct end {
-        std::string address;  ///< `a.mass`, or the target of a signal
-        double factor = 1;    ///< the port receives factor * u
-        int degree = 0;       ///< effective degree of the input
+        std::string address;          ///< `a.mass`, or the target of a signal
+        double factor = 1;            ///< the port receives factor * u
+        int degree = 0;               ///< effective degree of the input
         std::string integrated = {};  ///< what the master integrates for this port ("flow"); empty: nothing
     };
 

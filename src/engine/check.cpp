@@ -49,7 +49,9 @@ bool in_port(const subsystem_description& d, int slot, bool input) {
     for (const auto& p : d.ports) {
         const bool load_is_input = p.causality == causality::takes_load;
         if (!input && p.load_integral == slot) return true;
-        if (input == load_is_input ? p.load == slot : std::find(p.motion.begin(), p.motion.end(), slot) != p.motion.end()) return true;
+        if (input == load_is_input ? p.load == slot
+                                   : std::find(p.motion.begin(), p.motion.end(), slot) != p.motion.end())
+            return true;
     }
     return false;
 }
@@ -57,7 +59,8 @@ bool in_port(const subsystem_description& d, int slot, bool input) {
 void write_variables(std::string& out, const subsystem_description& d) {
     std::vector<std::string> inputs, outputs;
     for (const auto& v : d.inputs)
-        if (!in_port(d, v.slot, true)) inputs.push_back(with_unit(v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, v.size), v.unit));
+        if (!in_port(d, v.slot, true))
+            inputs.push_back(with_unit(v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, v.size), v.unit));
     for (const auto& v : d.outputs)
         if (!in_port(d, v.slot, false) && !v.name.starts_with("der("))
             outputs.push_back(with_unit(v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, v.size), v.unit));
@@ -76,16 +79,18 @@ std::string solver_text(const solver_spec& s) {
 void write_settings(std::string& out, const subsystem_spec& spec, const subsystem_spec& full) {
     if (!full.solver.name.empty()) out += fmt::format("    solver            {}\n", solver_text(full.solver));
     if (full.sample)
-        out += fmt::format("    sample            every {} s, first at start + {} s, outputs {} s later\n", full.sample->time, full.sample->offset,
-                           full.sample->delay);
-    if (spec.input_degree) out += fmt::format("    input-degree      {} (limit set in the scenario)\n", *spec.input_degree);
+        out += fmt::format("    sample            every {} s, first at start + {} s, outputs {} s later\n",
+                           full.sample->time, full.sample->offset, full.sample->delay);
+    if (spec.input_degree)
+        out += fmt::format("    input-degree      {} (limit set in the scenario)\n", *spec.input_degree);
     for (const auto& s : spec.set) {
         std::vector<std::string> values;
         for (const auto& v : s.values) {
             const auto q = parse_quantity(v.value);
             const std::string si = q && !q->unit.empty() ? si_unit(q->unit) : "";
             const bool converted = q && !si.empty() && si != q->unit;
-            values.push_back(converted ? fmt::format("{} = {} {}", v.value, convert(q->value, q->unit, si), si) : v.value);
+            values.push_back(converted ? fmt::format("{} = {} {}", v.value, convert(q->value, q->unit, si), si)
+                                       : v.value);
         }
         if (values.size() > 6) values.resize(6), values.emplace_back("...");
         out += fmt::format("    set {:<13} {}\n", s.name, fmt::join(values, ", "));
@@ -103,12 +108,14 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
         if (c.is_signal != signals) continue;
         std::vector<std::string> ends;
         for (const auto& e : c.ends)
-            ends.push_back(fmt::format("{} receives {} (degree {}{})", e.address, sign_text(e.factor), e.degree,
-                                       e.integrated.empty() ? "" : fmt::format(", its {} is integrated", e.integrated)));
+            ends.push_back(
+                fmt::format("{} receives {} (degree {}{})", e.address, sign_text(e.factor), e.degree,
+                            e.integrated.empty() ? "" : fmt::format(", its {} is integrated", e.integrated)));
         if (signals)
             out += fmt::format("  {} -> {} (degree {})\n", c.law, c.ends.front().address, c.ends.front().degree);
         else
-            out += fmt::format("  {:<14} {}, u in {}\n                 {}\n", c.name, c.law, c.unit, fmt::join(ends, ", "));
+            out += fmt::format("  {:<14} {}, u in {}\n                 {}\n", c.name, c.law, c.unit,
+                               fmt::join(ends, ", "));
         out += fmt::format("                 extrapolation {} ({})\n", c.extrapolation, c.why_extrapolation);
     }
 }
@@ -121,8 +128,8 @@ std::string check(const scenario& s) {
     how->check(a.system);
     const scenario full = resolved(s, a);
     const transport& subsystems = *a.system.subsystems;
-    std::string out = fmt::format("{}: {} s to {} s, macro step {} s, method {}\n\nsubsystems\n", s.path.string(), s.time.start, s.time.end,
-                                  s.time.step, full.method.value);
+    std::string out = fmt::format("{}: {} s to {} s, macro step {} s, method {}\n\nsubsystems\n", s.path.string(),
+                                  s.time.start, s.time.end, s.time.step, full.method.value);
     for (std::size_t i = 0; i < subsystems.size(); ++i) {
         const auto& d = subsystems.describe(subsystem_index(i));
         out += fmt::format("  {:<14} {}\n", subsystems.name(subsystem_index(i)), d.type);
@@ -131,13 +138,15 @@ std::string check(const scenario& s) {
         write_settings(out, s.subsystems[i], full.subsystems[i]);
     }
     const bool nodes = std::any_of(a.channels.begin(), a.channels.end(), [](const auto& c) { return c.is_node; });
-    if (!s.connections.empty()) out += fmt::format("\nconnections: u = law(first - second){}\n", nodes ? ", at a node u = law(sum)" : "");
+    if (!s.connections.empty())
+        out += fmt::format("\nconnections: u = law(first - second){}\n", nodes ? ", at a node u = law(sum)" : "");
     write_channels(out, a, false);
     if (!s.signals.empty()) out += "\nsignals\n";
     write_channels(out, a, true);
     out += fmt::format("\nreference (--monolithic): {}\n", solver_text(full.reference.solver));
-    out += fmt::format("\nrecorded {}: {} columns\n", s.record.every ? fmt::format("every {} s", *s.record.every) : "every macro step",
-                       a.columns.size());
+    out +=
+        fmt::format("\nrecorded {}: {} columns\n",
+                    s.record.every ? fmt::format("every {} s", *s.record.every) : "every macro step", a.columns.size());
     for (std::size_t i = 0; i < a.columns.size() && i < 40; ++i)
         out += fmt::format("  {}\n", with_unit(a.columns[i].name, a.columns[i].unit));
     if (a.columns.size() > 40) out += fmt::format("  ... and {} more\n", a.columns.size() - 40);

@@ -17,7 +17,7 @@ struct run_options {
     int workers = 0;            ///< 0: one per core
     bool quiet = false;         ///< no progress
     const std::atomic<bool>* interrupt = nullptr;  ///< set by Ctrl-C: the run ends after the present macro step
-    bool monolithic = false;    ///< the reference: the scenario as one system, no co-simulation
+    bool monolithic = false;                       ///< the reference: the scenario as one system, no co-simulation
 };
 
 /// Runs a scenario and writes results.csv, summary.json and scenario.yaml into the run's folder. A user's mistake leaves as
@@ -31,7 +31,8 @@ std::string check(const scenario& s);
 
 /// Errors of results A against results B, each the folder of a run or a CSV file; `only` are patterns with `*`. Throws
 /// user_error where a file is missing or unreadable or nothing is common.
-comparison compare(const std::filesystem::path& a, const std::filesystem::path& b, const std::vector<std::string>& only = {});
+comparison compare(const std::filesystem::path& a, const std::filesystem::path& b,
+                   const std::vector<std::string>& only = {});
 
 /// What exists, for `mdpcosim list`: models, laws, joints, extrapolations, methods, solvers.
 std::vector<std::string> list_topics();

@@ -84,10 +84,11 @@ class level_search {
             names.push_back(book_.output_address(direct_[static_cast<std::size_t>(h->output)].output));
         }
         const channel_index channel = path_.back().channel;
-        throw user_error(graph_.channel_places[channel.value()],
-                         fmt::format("{}: algebraic loop {}. Every output in it depends on its input without a state between. "
-                                     "Put a state into the loop, for example a lag-1 subsystem.",
-                                     graph_.channel_names[channel.value()], fmt::join(names, " -> ")));
+        throw user_error(
+            graph_.channel_places[channel.value()],
+            fmt::format("{}: algebraic loop {}. Every output in it depends on its input without a state between. "
+                        "Put a state into the loop, for example a lag-1 subsystem.",
+                        graph_.channel_names[channel.value()], fmt::join(names, " -> ")));
     }
 
     const address_book& book_;
@@ -109,7 +110,8 @@ std::vector<coupled_system::evaluation> in_order(const transport& subsystems, co
         coupled_system::evaluation e{s, {}};
         const std::size_t first = subsystems.input_offset(s);
         for (int k = 0; k < subsystems.describe(s).input_count(); ++k)
-            for (const channel_index c : graph.input_channels[first + static_cast<std::size_t>(k)]) e.channels.push_back(c);
+            for (const channel_index c : graph.input_channels[first + static_cast<std::size_t>(k)])
+                e.channels.push_back(c);
         order.push_back(std::move(e));
     }
     return order;
@@ -117,7 +119,8 @@ std::vector<coupled_system::evaluation> in_order(const transport& subsystems, co
 
 }  // namespace
 
-void find_evaluation_order(const transport& subsystems, const address_book& book, const coupling_graph& graph, coupled_system& system) {
+void find_evaluation_order(const transport& subsystems, const address_book& book, const coupling_graph& graph,
+                           coupled_system& system) {
     level_search search(subsystems, book, graph);
     search.run();
     std::vector<bool> used(subsystems.outputs().size(), false);

@@ -17,6 +17,7 @@ struct coupling_graph {
 
 /// The order in which subsystems with feed-through are evaluated (see coupled_system). An algebraic loop is a user error
 /// that names it port by port.
-void find_evaluation_order(const transport& subsystems, const address_book& book, const coupling_graph& graph, coupled_system& system);
+void find_evaluation_order(const transport& subsystems, const address_book& book, const coupling_graph& graph,
+                           coupled_system& system);
 
 }  // namespace mdpcosim

@@ -22,9 +22,12 @@ json parameters_json(const std::vector<parameter_info>& infos) {
     for (const auto& p : infos) {
         json entry{{"name", p.name}, {"unit", p.unit}, {"description", p.description}, {"required", p.required}};
         if (!p.required) {
-            if (!p.choices.empty()) entry["default"] = p.choices[static_cast<std::size_t>(p.default_value)];
-            else if (std::isfinite(p.default_value)) entry["default"] = p.default_value;
-            else entry["default"] = fmt::format("{}", p.default_value);  // JSON has no infinity
+            if (!p.choices.empty())
+                entry["default"] = p.choices[static_cast<std::size_t>(p.default_value)];
+            else if (std::isfinite(p.default_value))
+                entry["default"] = p.default_value;
+            else
+                entry["default"] = fmt::format("{}", p.default_value);  // JSON has no infinity
         }
         if (!p.choices.empty()) entry["choices"] = p.choices;
         if (!p.symbol.empty()) entry["symbol"] = p.symbol;
@@ -37,7 +40,8 @@ template <class Info>
 json registry_json(std::vector<parameter_info> Info::*parameters) {
     json list = json::array();
     for (const Info* entry : registry<Info>::instance().all())
-        list.push_back({{"name", entry->name}, {"summary", entry->summary}, {"parameters", parameters_json(entry->*parameters)}});
+        list.push_back(
+            {{"name", entry->name}, {"summary", entry->summary}, {"parameters", parameters_json(entry->*parameters)}});
     return list;
 }
 
@@ -45,8 +49,14 @@ json extrapolations_json() {
     json list = json::array();
     for (const auto& name : extrapolation_names()) {
         const extrapolation_rule rule = make_extrapolation(name);
-        list.push_back({{"name", name}, {"degree", rule.degree}, {"K", rule.K}, {"R", rule.R}, {"uses_rates", rule.uses_rates},
-                        {"continuous", rule.continuous}, {"a", rule.a}, {"b", rule.b}});
+        list.push_back({{"name", name},
+                        {"degree", rule.degree},
+                        {"K", rule.K},
+                        {"R", rule.R},
+                        {"uses_rates", rule.uses_rates},
+                        {"continuous", rule.continuous},
+                        {"a", rule.a},
+                        {"b", rule.b}});
     }
     return list;
 }
@@ -54,7 +64,8 @@ json extrapolations_json() {
 json topic_json(const std::string& topic) {
     if (topic == "models") {
         json list = registry_json(&model_info::parameters);
-        for (auto& entry : list) entry["sampled"] = bool(model_registry::instance().find(entry["name"].get<std::string>())->make_sampled);
+        for (auto& entry : list)
+            entry["sampled"] = bool(model_registry::instance().find(entry["name"].get<std::string>())->make_sampled);
         return list;
     }
     if (topic == "laws") {
@@ -67,7 +78,8 @@ json topic_json(const std::string& topic) {
     if (topic == "solvers") return registry_json(&solver_info::options);
     if (topic == "methods") {
         json list = json::array();
-        for (const auto* m : method_registry::instance().all()) list.push_back({{"name", m->name}, {"summary", m->summary}});
+        for (const auto* m : method_registry::instance().all())
+            list.push_back({{"name", m->name}, {"summary", m->summary}});
         return list;
     }
     if (topic == "joints") return json::array();
@@ -88,8 +100,9 @@ std::string list_text(const std::string& topic) {
     for (const auto& entry : list) {
         const auto name = entry["name"].get<std::string>();
         if (topic == "extrapolations") {
-            out += fmt::format("{:<28} degree {}, K = {}, R = {}{}\n", name, entry["degree"].get<int>(), entry["K"].get<int>(),
-                               entry["R"].get<int>(), entry["uses_rates"].get<bool>() ? ", uses rates" : "");
+            out += fmt::format("{:<28} degree {}, K = {}, R = {}{}\n", name, entry["degree"].get<int>(),
+                               entry["K"].get<int>(), entry["R"].get<int>(),
+                               entry["uses_rates"].get<bool>() ? ", uses rates" : "");
             continue;
         }
         out += fmt::format("{:<22} {}\n", name, entry["summary"].get<std::string>());
@@ -97,10 +110,12 @@ std::string list_text(const std::string& topic) {
         for (const auto& p : entry["parameters"]) {
             const auto unit = p["unit"].get<std::string>();
             std::string value = "required";
-            if (p.contains("default")) value = "default " + (p["default"].is_string() ? p["default"].get<std::string>() : p["default"].dump());
-            if (p.contains("choices")) value += fmt::format(", one of {}", fmt::join(p["choices"].get<std::vector<std::string>>(), ", "));
-            out += fmt::format("    {:<18} {:<18} {} ({})\n", p["name"].get<std::string>(), unit.empty() ? "" : "[" + unit + "]",
-                               p["description"].get<std::string>(), value);
+            if (p.contains("default"))
+                value = "default " + (p["default"].is_string() ? p["default"].get<std::string>() : p["default"].dump());
+            if (p.contains("choices"))
+                value += fmt::format(", one of {}", fmt::join(p["choices"].get<std::vector<std::string>>(), ", "));
+            out += fmt::format("    {:<18} {:<18} {} ({})\n", p["name"].get<std::string>(),
+                               unit.empty() ? "" : "[" + unit + "]", p["description"].get<std::string>(), value);
         }
     }
     return out;

@@ -38,10 +38,11 @@ class selection {
     void finish(const std::vector<std::string>& names) const {
         for (std::size_t i = 0; i < only_.size(); ++i)
             if (!hit_[i])
-                throw user_error(only_[i].where, fmt::format("record: '{}' matches nothing. There is: {}.{}", only_[i].value, name_list(names),
-                                                             only_[i].value.find('*') == std::string::npos
-                                                                 ? did_you_mean(only_[i].value, names)
-                                                                 : std::string{}));
+                throw user_error(
+                    only_[i].where,
+                    fmt::format("record: '{}' matches nothing. There is: {}.{}", only_[i].value, name_list(names),
+                                only_[i].value.find('*') == std::string::npos ? did_you_mean(only_[i].value, names)
+                                                                              : std::string{}));
     }
 
    private:
@@ -78,11 +79,13 @@ std::vector<recorded_column> select_columns(const record_spec& record, const ass
                 const std::string name = subsystems.name(s) + "." + element_name(y, slot);
                 bool wanted = select.wants(name, derivative);
                 if (!record.only.empty())
-                    for (const auto& other : port_names(d, slot)) wanted |= select.wants(subsystems.name(s) + "." + other, derivative);
+                    for (const auto& other : port_names(d, slot))
+                        wanted |= select.wants(subsystems.name(s) + "." + other, derivative);
                 if (names.size() < 2000) names.push_back(name);
                 if (wanted)
-                    columns.push_back({name, y.unit, recorded_column::source::output,
-                                       static_cast<std::uint32_t>(subsystems.output_offset(s) + static_cast<std::size_t>(slot))});
+                    columns.push_back(
+                        {name, y.unit, recorded_column::source::output,
+                         static_cast<std::uint32_t>(subsystems.output_offset(s) + static_cast<std::size_t>(slot))});
             }
         }
     }
@@ -91,13 +94,16 @@ std::vector<recorded_column> select_columns(const record_spec& record, const ass
         const std::string name = a.channels[c].name + ".u";
         if (names.size() < 4000) names.push_back(name);
         if (select.wants(name, false))
-            columns.push_back({name, a.channels[c].unit, recorded_column::source::coupling, static_cast<std::uint32_t>(c)});
+            columns.push_back(
+                {name, a.channels[c].unit, recorded_column::source::coupling, static_cast<std::uint32_t>(c)});
         // What the monitor sees is recorded on request only.
         if (record.only.empty() || a.channels[c].is_signal) continue;
         if (select.wants_by_name(a.channels[c].name + ".jump", "jump"))
-            columns.push_back({a.channels[c].name + ".jump", a.channels[c].unit, recorded_column::source::jump, static_cast<std::uint32_t>(c)});
+            columns.push_back({a.channels[c].name + ".jump", a.channels[c].unit, recorded_column::source::jump,
+                               static_cast<std::uint32_t>(c)});
         if (select.wants_by_name(a.channels[c].name + ".energy-error", "energy-error"))
-            columns.push_back({a.channels[c].name + ".energy-error", "J", recorded_column::source::energy_error, static_cast<std::uint32_t>(c)});
+            columns.push_back({a.channels[c].name + ".energy-error", "J", recorded_column::source::energy_error,
+                               static_cast<std::uint32_t>(c)});
     }
     select.finish(names);
     return columns;

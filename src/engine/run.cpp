@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include <chrono>
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "engine/assembly.hpp"
@@ -71,23 +71,30 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (a.channels[c].is_signal) continue;
         const coupling_quality q = watch.monitor().quality(c);
-        summary.connections.push_back({a.channels[c].name, a.channels[c].law_name, a.channels[c].extrapolation, q.u_min, q.u_max,
-                                       a.system.u[c], a.channels[c].unit, q.jump_max, q.jump_rms, q.energy_error, q.energy});
+        summary.connections.push_back({a.channels[c].name, a.channels[c].law_name, a.channels[c].extrapolation, q.u_min,
+                                       q.u_max, a.system.u[c], a.channels[c].unit, q.jump_max, q.jump_rms,
+                                       q.energy_error, q.energy});
     }
-    if (!watch.divergence().empty() && summary.message != watch.divergence()) summary.notes.push_back(watch.divergence());
+    if (!watch.divergence().empty() && summary.message != watch.divergence())
+        summary.notes.push_back(watch.divergence());
 }
 
 /// Rows of a run on a constant grid, at most.
 std::int64_t most_rows(const time_grid& grid, std::optional<double> every) {
     const double span = grid.end() - grid.start();
-    const double rows = every ? std::min(static_cast<double>(grid.steps()), span / *every) : static_cast<double>(grid.steps());
+    const double rows =
+        every ? std::min(static_cast<double>(grid.steps()), span / *every) : static_cast<double>(grid.steps());
     return static_cast<std::int64_t>(rows) + 3;
 }
 
-std::vector<std::unique_ptr<result_sink>> make_sinks(const run_folder& folder, const assembly& a, std::int64_t rows) {
+/// One dataset per column is made for people, not for tens of thousands of columns: those go into the CSV only.
+constexpr std::size_t most_hdf5_columns = 5000;
+
+std::vector<std::unique_ptr<result_sink>> make_sinks(const run_folder& folder,
+                                                     const std::vector<recorded_column>& columns, std::int64_t rows) {
     std::vector<std::unique_ptr<result_sink>> sinks;
-    sinks.push_back(make_csv_sink(folder.file("results.csv"), a.columns));
-    sinks.push_back(make_hdf5_sink(folder.file("results.h5"), a.columns, rows));
+    sinks.push_back(make_csv_sink(folder.file("results.csv"), columns));
+    if (columns.size() <= most_hdf5_columns) sinks.push_back(make_hdf5_sink(folder.file("results.h5"), columns, rows));
     return sinks;
 }
 
@@ -132,7 +139,12 @@ run_summary run(scenario s, const run_options& options) {
     ::malloc_trim(0);
 
     const time_grid grid(time.start, time.end, time.step);
-    recorder rows(a.columns, make_sinks(folder, a, most_rows(grid, record_every)));
+    if (a.columns.size() > most_hdf5_columns)
+        summary.notes.push_back(fmt::format(
+            "results.h5 is left out: {} columns are more than {}; choose some with 'record: {{only: [...]}}'.",
+            a.columns.size(), most_hdf5_columns));
+    auto sinks = make_sinks(folder, a.columns, most_rows(grid, record_every));
+    recorder rows(std::move(a.columns), std::move(sinks));
     loop_result result;
     result.reached = time.start;
     progress shown(progress::fitting(options.quiet), time.start, time.end);
@@ -165,7 +177,8 @@ run_summary run(scenario s, const run_options& options) {
     else
         describe_after(summary, a, watch);
     keep_first_failure(summary, [&] {
-        folder.write("profile.json", to_trace_json(a.system.subsystems->profile(), subsystem_names(*a.system.subsystems)));
+        folder.write("profile.json",
+                     to_trace_json(a.system.subsystems->profile(), subsystem_names(*a.system.subsystems)));
     });
     keep_first_failure(summary, [&] { folder.write("summary.json", to_json(summary)); });
     return summary;

@@ -22,8 +22,8 @@ bool coupling_watch::after(const coupled_system& system, const macro_step& step)
     system.coupling.motions(step.end, system.subsystems->outputs(), q_, v_);
     monitor_.step(H, {begin_, middle_, end_, system.u, system.du, q_, v_});
     if (monitor_.diverging() < 0 || !divergence_.empty()) return false;
-    divergence_ = fmt::format("{} diverges at t = {:.10g} s: {}", what_[static_cast<std::size_t>(monitor_.diverging())], step.end,
-                              monitor_.reason());
+    divergence_ = fmt::format("{} diverges at t = {:.10g} s: {}", what_[static_cast<std::size_t>(monitor_.diverging())],
+                              step.end, monitor_.reason());
     return reaction_ == on_divergence::stop;
 }
 

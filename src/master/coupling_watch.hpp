@@ -10,7 +10,7 @@ namespace mdpcosim {
 
 /// Feeds the coupling monitor from a running system, once per macro step. Allocates nothing after construction.
 class coupling_watch {
-public:
+   public:
     enum class on_divergence { stop, note };
 
     /// `what[c]` names channel c in messages ("connection 'spring'").
@@ -24,7 +24,7 @@ public:
     /// What diverged first, and when; empty when nothing did.
     const std::string& divergence() const { return divergence_; }
 
-private:
+   private:
     coupling_monitor& monitor_;
     std::vector<std::string> what_;
     on_divergence reaction_;

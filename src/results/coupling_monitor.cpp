@@ -58,8 +58,8 @@ void coupling_monitor::step(double H, const step_values& s) {
         for (std::size_t i = 0; i < state_.size(); ++i) close_window(i);
 }
 
-void coupling_monitor::add_energy(channel_state& c, double H, double begin, double middle, double end, double u, double du,
-                                  double q, double v) const {
+void coupling_monitor::add_energy(channel_state& c, double H, double begin, double middle, double end, double u,
+                                  double du, double q, double v) const {
     if (c.how == conjugate::none) return;
     const double u_middle = (c.u + u) / 2 + (c.rate_of_u ? H / 8 * (c.du - du) : 0);
     double p0 = 1, p1 = 1, p2 = 1;
@@ -103,15 +103,17 @@ void coupling_monitor::close_window(std::size_t channel) {
 coupling_quality coupling_monitor::quality(std::size_t channel) const {
     const channel_state& c = state_[channel];
     const double squares = c.jump_squares + c.window_squares;
-    return {c.u_min, c.u_max, c.jump_max, steps_ > 0 ? std::sqrt(squares / static_cast<double>(steps_)) : 0, c.energy_error,
-            c.energy};
+    return {c.u_min,        c.u_max, c.jump_max, steps_ > 0 ? std::sqrt(squares / static_cast<double>(steps_)) : 0,
+            c.energy_error, c.energy};
 }
 
 std::string coupling_monitor::reason() const {
     if (diverging_ < 0) return {};
     if (not_finite_) return "its coupling variable is no longer a finite number";
-    return fmt::format("the coupling oscillates with the macro step and grew by a factor of {:.3g}; the step is too large for "
-                       "this coupling: use a smaller macro step or a more stable extrapolation", growth_);
+    return fmt::format(
+        "the coupling oscillates with the macro step and grew by a factor of {:.3g}; the step is too large for "
+        "this coupling: use a smaller macro step or a more stable extrapolation",
+        growth_);
 }
 
 }  // namespace mdpcosim

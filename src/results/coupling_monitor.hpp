@@ -28,7 +28,7 @@ struct coupling_quality {
 };
 
 class coupling_monitor {
-public:
+   public:
     /// One entry per channel; channels with conjugate::none (signals) have jumps but no energy.
     explicit coupling_monitor(std::vector<conjugate> conjugates);
 
@@ -59,7 +59,7 @@ public:
     int diverging() const { return diverging_; }
     std::string reason() const;
 
-private:
+   private:
     static constexpr int window = 16;
 
     struct channel_state {

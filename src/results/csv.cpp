@@ -56,7 +56,8 @@ class csv_sink final : public result_sink {
         for (std::size_t i = 0; i < values.size(); ++i) {
             // Only whole rows go to the file: a killed run, and a reader while it runs, see no torn one.
             if (i % row_length == 0 && used_ + row_length * longest_number > text_.size()) drain();
-            used_ = static_cast<std::size_t>(std::to_chars(text_.data() + used_, text_.data() + text_.size(), values[i]).ptr - text_.data());
+            used_ = static_cast<std::size_t>(
+                std::to_chars(text_.data() + used_, text_.data() + text_.size(), values[i]).ptr - text_.data());
             text_[used_++] = (i + 1) % row_length == 0 ? '\n' : ',';
         }
     }
@@ -101,7 +102,8 @@ class csv_sink final : public result_sink {
 
 }  // namespace
 
-std::unique_ptr<result_sink> make_csv_sink(const std::filesystem::path& path, const std::vector<recorded_column>& columns) {
+std::unique_ptr<result_sink> make_csv_sink(const std::filesystem::path& path,
+                                           const std::vector<recorded_column>& columns) {
     return std::make_unique<csv_sink>(path, columns);
 }
 

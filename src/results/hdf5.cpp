@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <string>
@@ -16,7 +17,7 @@ namespace {
 /// An identifier of the library that is closed when it goes.
 template <herr_t (*Close)(hid_t)>
 class handle {
-public:
+   public:
     explicit handle(hid_t id) : id_(id) {}
     handle(handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
     handle(const handle&) = delete;
@@ -26,7 +27,7 @@ public:
     }
     hid_t id() const { return id_; }
 
-private:
+   private:
     hid_t id_;
 };
 
@@ -38,11 +39,13 @@ using type_handle = handle<H5Tclose>;
 using list_handle = handle<H5Pclose>;
 
 class hdf5_sink final : public result_sink {
-public:
+   public:
     hdf5_sink(std::filesystem::path path, const std::vector<recorded_column>& columns, std::int64_t most_rows)
         : path_(std::move(path)) {
         // A file that could not be written must not be tried again when the process ends; failures are told by our own messages.
         H5dont_atexit();
+        // The library would keep what tens of thousands of datasets needed while they were made.
+        H5set_free_list_limits(0, 0, 0, 0, 0, 0);
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
         names_.emplace_back("time");
         units_.emplace_back("s");
@@ -54,6 +57,7 @@ public:
         const auto first = static_cast<std::int64_t>(first_size / names_.size());
         capacity_ = static_cast<hsize_t>(std::clamp<std::int64_t>(first, 1, std::max<std::int64_t>(most_rows, 1)));
         create(path_, capacity_);
+        ::malloc_trim(0);
     }
 
     void write(std::span<const double> values, std::size_t row_length) override {
@@ -69,7 +73,7 @@ public:
         if (rows_ < capacity_) resize(rows_);
     }
 
-private:
+   private:
     static constexpr std::size_t block = 1 << 20;
     static constexpr std::size_t first_size = std::size_t{8} << 20;  ///< numbers
 
@@ -88,14 +92,15 @@ private:
         checked(H5Pset_create_intermediate_group(links.id(), 1), "created");
         const space_handle space(checked(H5Screate_simple(1, &rows, nullptr), "created"));
         for (std::size_t k = 0; k < names_.size(); ++k) {
-            const dataset_handle set(checked(H5Dcreate2(file.id(), names_[k].c_str(), H5T_IEEE_F64LE, space.id(), links.id(),
-                                                        properties.id(), H5P_DEFAULT),
+            const dataset_handle set(checked(H5Dcreate2(file.id(), names_[k].c_str(), H5T_IEEE_F64LE, space.id(),
+                                                        links.id(), properties.id(), H5P_DEFAULT),
                                              "created"));
             add_unit(set.id(), units_[k]);
         }
         const space_handle scalar(checked(H5Screate(H5S_SCALAR), "created"));
-        const dataset_handle count(
-            checked(H5Dcreate2(file.id(), "rows", H5T_STD_I64LE, scalar.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), "created"));
+        const dataset_handle count(checked(
+            H5Dcreate2(file.id(), "rows", H5T_STD_I64LE, scalar.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
+            "created"));
         write_count(count.id());
     }
 
@@ -105,7 +110,8 @@ private:
         checked(H5Tset_size(text.id(), unit.size()), "created");
         checked(H5Tset_cset(text.id(), H5T_CSET_UTF8), "created");
         const space_handle scalar(checked(H5Screate(H5S_SCALAR), "created"));
-        const attribute_handle attribute(checked(H5Acreate2(set, "unit", text.id(), scalar.id(), H5P_DEFAULT, H5P_DEFAULT), "created"));
+        const attribute_handle attribute(
+            checked(H5Acreate2(set, "unit", text.id(), scalar.id(), H5P_DEFAULT, H5P_DEFAULT), "created"));
         checked(H5Awrite(attribute.id(), text.id(), unit.data()), "created");
     }
 
@@ -129,7 +135,8 @@ private:
             const hsize_t first = k, stride = length;
             checked(H5Sselect_hyperslab(memory.id(), H5S_SELECT_SET, &first, &stride, &count, nullptr), "written");
             const dataset_handle set(checked(H5Dopen2(file.id(), names_[k].c_str(), H5P_DEFAULT), "written"));
-            checked(H5Dwrite(set.id(), H5T_NATIVE_DOUBLE, memory.id(), place.id(), H5P_DEFAULT, buffer_.data()), "written");
+            checked(H5Dwrite(set.id(), H5T_NATIVE_DOUBLE, memory.id(), place.id(), H5P_DEFAULT, buffer_.data()),
+                    "written");
         }
         rows_ += count;
         pending_rows_ = 0;
@@ -157,13 +164,16 @@ private:
         const space_handle new_place(checked(H5Screate_simple(1, &capacity, nullptr), "written"));
         const hsize_t first = 0;
         for (const auto* place : {&old_place, &new_place})
-            if (rows_ > 0) checked(H5Sselect_hyperslab(place->id(), H5S_SELECT_SET, &first, nullptr, &rows_, nullptr), "written");
+            if (rows_ > 0)
+                checked(H5Sselect_hyperslab(place->id(), H5S_SELECT_SET, &first, nullptr, &rows_, nullptr), "written");
         for (const auto& name : names_) {
             if (rows_ == 0) break;
             const dataset_handle source(checked(H5Dopen2(from.id(), name.c_str(), H5P_DEFAULT), "read"));
-            checked(H5Dread(source.id(), H5T_NATIVE_DOUBLE, memory.id(), old_place.id(), H5P_DEFAULT, column.data()), "read");
+            checked(H5Dread(source.id(), H5T_NATIVE_DOUBLE, memory.id(), old_place.id(), H5P_DEFAULT, column.data()),
+                    "read");
             const dataset_handle target(checked(H5Dopen2(to.id(), name.c_str(), H5P_DEFAULT), "written"));
-            checked(H5Dwrite(target.id(), H5T_NATIVE_DOUBLE, memory.id(), new_place.id(), H5P_DEFAULT, column.data()), "written");
+            checked(H5Dwrite(target.id(), H5T_NATIVE_DOUBLE, memory.id(), new_place.id(), H5P_DEFAULT, column.data()),
+                    "written");
         }
         const dataset_handle counter(checked(H5Dopen2(to.id(), "rows", H5P_DEFAULT), "written"));
         write_count(counter.id());
@@ -178,8 +188,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<result_sink> make_hdf5_sink(const std::filesystem::path& path, const std::vector<recorded_column>& columns,
-                                            std::int64_t most_rows) {
+std::unique_ptr<result_sink> make_hdf5_sink(const std::filesystem::path& path,
+                                            const std::vector<recorded_column>& columns, std::int64_t most_rows) {
     return std::make_unique<hdf5_sink>(path, columns, most_rows);
 }
 

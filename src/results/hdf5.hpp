@@ -13,7 +13,7 @@ namespace mdpcosim {
 /// numbers at fixed places of the file change, so that it can be read at any time, whatever happens to this process; rows beyond
 /// `rows` mean nothing. More room, and the cut to `rows` in finish(), come by writing a new file that replaces the old one.
 /// Throws run_error when the file cannot be written.
-std::unique_ptr<result_sink> make_hdf5_sink(const std::filesystem::path& path, const std::vector<recorded_column>& columns,
-                                            std::int64_t most_rows);
+std::unique_ptr<result_sink> make_hdf5_sink(const std::filesystem::path& path,
+                                            const std::vector<recorded_column>& columns, std::int64_t most_rows);
 
 }  // namespace mdpcosim

@@ -17,13 +17,17 @@ std::string to_trace_json(std::span<const profile_log> logs, const std::vector<s
     std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
     auto at = std::back_inserter(out);
     for (std::size_t worker = 0; worker < logs.size(); ++worker)
-        fmt::format_to(at, "{{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 1, \"tid\": {}, \"args\": {{\"name\": \"worker {}\"}}}},\n",
+        fmt::format_to(at,
+                       "{{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 1, \"tid\": {}, \"args\": {{\"name\": "
+                       "\"worker {}\"}}}},\n",
                        worker, worker);
     for (const auto& log : logs)
         for (const auto& e : log.events())
-            fmt::format_to(at, "{{\"ph\": \"X\", \"name\": {}, \"pid\": 1, \"tid\": {}, \"ts\": {:.3f}, \"dur\": {:.3f}, \"args\": {{\"step\": {}}}}},\n",
-                           e.subsystem < 0 ? "\"macro step\"" : names[static_cast<std::size_t>(e.subsystem)], e.worker, 1e6 * e.begin,
-                           1e6 * (e.end - e.begin), e.step);
+            fmt::format_to(at,
+                           "{{\"ph\": \"X\", \"name\": {}, \"pid\": 1, \"tid\": {}, \"ts\": {:.3f}, \"dur\": {:.3f}, "
+                           "\"args\": {{\"step\": {}}}}},\n",
+                           e.subsystem < 0 ? "\"macro step\"" : names[static_cast<std::size_t>(e.subsystem)], e.worker,
+                           1e6 * e.begin, 1e6 * (e.end - e.begin), e.step);
     if (out.ends_with(",\n")) out.resize(out.size() - 2);
     return out + "\n]}\n";
 }

@@ -49,7 +49,8 @@ std::string progress::line(double start, double end, double t, double wall, int 
     text += fmt::format("t = {:.4g} s of {:.4g} s", t, end);
     if (wall > 0 && share > 0) {
         const double speed = (t - start) / wall;
-        text += speed >= 1 ? fmt::format(", {:.3g} x real time", speed) : fmt::format(", real time / {:.3g}", 1 / speed);
+        text +=
+            speed >= 1 ? fmt::format(", {:.3g} x real time", speed) : fmt::format(", real time / {:.3g}", 1 / speed);
         text += fmt::format(", {} left", duration_text(wall * (1 - share) / share));
     }
     return text;

@@ -26,20 +26,27 @@ run_folder::run_folder(const std::filesystem::path& path) : path_(path) {
     std::filesystem::create_directories(path_, status);
     std::error_code none;
     if (!std::filesystem::is_directory(path_, none))
-        throw user_error(fmt::format("--out {}: the folder cannot be made ({}).", path_.string(),
-                                     std::filesystem::exists(path_, none) ? "a file of this name exists" : status.message()));
+        throw user_error(
+            fmt::format("--out {}: the folder cannot be made ({}).", path_.string(),
+                        std::filesystem::exists(path_, none) ? "a file of this name exists" : status.message()));
     while (true) {
         lock_ = ::open(file(lock_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
         if (lock_ < 0)
-            throw user_error(fmt::format("--out {}: the folder cannot be written ({}).", path_.string(), std::strerror(errno)));
+            throw user_error(
+                fmt::format("--out {}: the folder cannot be written ({}).", path_.string(), std::strerror(errno)));
         if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
             ::close(lock_);
-            throw user_error(fmt::format("--out {}: another mdpcosim is running in this folder. Wait for it or choose another "
-                                         "folder with --out.", path_.string()));
+            throw user_error(
+                fmt::format("--out {}: another mdpcosim is running in this folder. Wait for it or choose another "
+                            "folder with --out.",
+                            path_.string()));
         }
         // The run before may have removed the file between our open and our lock: then ours is nobody's lock.
-        struct stat held {}, present {};
-        if (::fstat(lock_, &held) == 0 && ::stat(file(lock_name).c_str(), &present) == 0 && held.st_ino == present.st_ino) break;
+        struct stat held {
+        }, present{};
+        if (::fstat(lock_, &held) == 0 && ::stat(file(lock_name).c_str(), &present) == 0 &&
+            held.st_ino == present.st_ino)
+            break;
         ::close(lock_);
     }
     for (const char* name : written_files) std::filesystem::remove(file(name), status);

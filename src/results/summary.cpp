@@ -62,7 +62,9 @@ std::string duration_text(double seconds) {
 constexpr std::size_t most_rows = 12;
 
 /// A small number as a share of the whole it belongs to.
-std::string share_text(double part, double whole) { return whole > 0 ? fmt::format("{:.2g} %", 100 * part / whole) : "-"; }
+std::string share_text(double part, double whole) {
+    return whole > 0 ? fmt::format("{:.2g} %", 100 * part / whole) : "-";
+}
 
 void append_rest(std::string& out, std::size_t count) {
     if (count > most_rows) out += fmt::format("  ... and {} more in summary.json\n", count - most_rows);
@@ -75,15 +77,17 @@ void append_notes(std::string& out, const run_summary& s) {
 
 /// The reference has one solver, no macro steps and no extrapolation.
 std::string to_reference_table(const run_summary& s) {
-    std::string out = fmt::format("{}: reference to t = {:.10g} s in {}\n", s.status, s.reached, duration_text(s.wall_seconds));
+    std::string out =
+        fmt::format("{}: reference to t = {:.10g} s in {}\n", s.status, s.reached, duration_text(s.wall_seconds));
     for (const auto& x : s.subsystems)
-        out += fmt::format("\n  {}: {} with {} micro steps, {} rejected, {} evaluations, {} events\n", x.type, x.solver, x.micro_steps,
-                           x.rejected, x.evaluations, x.events);
+        out += fmt::format("\n  {}: {} with {} micro steps, {} rejected, {} evaluations, {} events\n", x.type, x.solver,
+                           x.micro_steps, x.rejected, x.evaluations, x.events);
     if (!s.connections.empty()) {
         out += fmt::format("\n  {:<16} {:<20} {:>12} {:>12} {:>12}\n", "connection", "law", "min u", "max u", "end u");
         for (std::size_t i = 0; i < std::min(most_rows, s.connections.size()); ++i) {
             const auto& x = s.connections[i];
-            out += fmt::format("  {:<16} {:<20} {:>12.5g} {:>12.5g} {:>12.5g} {}\n", x.name, x.law, x.u_min, x.u_max, x.u_end, x.unit);
+            out += fmt::format("  {:<16} {:<20} {:>12.5g} {:>12.5g} {:>12.5g} {}\n", x.name, x.law, x.u_min, x.u_max,
+                               x.u_end, x.unit);
         }
         append_rest(out, s.connections.size());
     }
@@ -95,28 +99,28 @@ std::string to_reference_table(const run_summary& s) {
 
 std::string to_table(const run_summary& s) {
     if (s.method == monolithic_method) return to_reference_table(s);
-    std::string out = fmt::format("{}: {} macro steps to t = {:.10g} s in {} ({} per step, {})\n",
-                                  s.status, s.steps, s.reached, duration_text(s.wall_seconds),
-                                  duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),
-                                  s.parallel_steps > 0 ? fmt::format("{} workers, {} steps in parallel", s.workers, s.parallel_steps)
-                                                       : "serial");
+    std::string out = fmt::format(
+        "{}: {} macro steps to t = {:.10g} s in {} ({} per step, {})\n", s.status, s.steps, s.reached,
+        duration_text(s.wall_seconds), duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),
+        s.parallel_steps > 0 ? fmt::format("{} workers, {} steps in parallel", s.workers, s.parallel_steps) : "serial");
     if (!s.subsystems.empty()) {
-        out += fmt::format("\n  {:<16} {:<28} {:<12} {:>12} {:>8} {:>12}\n", "subsystem", "type", "solver", "micro steps", "events",
-                           "per step");
+        out += fmt::format("\n  {:<16} {:<28} {:<12} {:>12} {:>8} {:>12}\n", "subsystem", "type", "solver",
+                           "micro steps", "events", "per step");
         for (std::size_t i = 0; i < std::min(most_rows, s.subsystems.size()); ++i) {
             const auto& x = s.subsystems[i];
-            out += fmt::format("  {:<16} {:<28} {:<12} {:>12} {:>8} {:>12}\n", x.name, x.type, x.solver, x.micro_steps, x.events,
-                               duration_text(x.seconds_per_step));
+            out += fmt::format("  {:<16} {:<28} {:<12} {:>12} {:>8} {:>12}\n", x.name, x.type, x.solver, x.micro_steps,
+                               x.events, duration_text(x.seconds_per_step));
         }
         append_rest(out, s.subsystems.size());
     }
     if (!s.connections.empty()) {
-        out += fmt::format("\n  {:<16} {:<20} {:<20} {:>12} {:>12} {:>6} {:>10} {:>12}\n", "connection", "law", "extrapolation", "min u", "max u", "",
-                           "max jump", "energy error");
+        out += fmt::format("\n  {:<16} {:<20} {:<20} {:>12} {:>12} {:>6} {:>10} {:>12}\n", "connection", "law",
+                           "extrapolation", "min u", "max u", "", "max jump", "energy error");
         for (std::size_t i = 0; i < std::min(most_rows, s.connections.size()); ++i) {
             const auto& x = s.connections[i];
-            out += fmt::format("  {:<16} {:<20} {:<20} {:>12.5g} {:>12.5g} {:<6} {:>10} {:>12}\n", x.name, x.law, x.extrapolation, x.u_min,
-                               x.u_max, x.unit, share_text(x.jump_max, x.u_max - x.u_min), share_text(x.energy_error, x.energy));
+            out += fmt::format("  {:<16} {:<20} {:<20} {:>12.5g} {:>12.5g} {:<6} {:>10} {:>12}\n", x.name, x.law,
+                               x.extrapolation, x.u_min, x.u_max, x.unit, share_text(x.jump_max, x.u_max - x.u_min),
+                               share_text(x.energy_error, x.energy));
         }
         append_rest(out, s.connections.size());
     }

@@ -27,16 +27,21 @@ bool is_reference(const std::string& value, const let_table& let) {
 }  // namespace
 
 text read_text(const yaml_node& node, const let_table& let, const std::string& object) {
-    if (node.kind == yaml_node::type::null) throw user_error(node.where, fmt::format("{}: the value is missing. A text with a comma or a colon in it must be quoted.", object));
+    if (node.kind == yaml_node::type::null)
+        throw user_error(
+            node.where,
+            fmt::format("{}: the value is missing. A text with a comma or a colon in it must be quoted.", object));
     if (node.kind != yaml_node::type::scalar)
-        throw user_error(node.where, fmt::format("{}: a number or text is expected, not {}.", object, describe(node.kind)));
+        throw user_error(node.where,
+                         fmt::format("{}: a number or text is expected, not {}.", object, describe(node.kind)));
     if (is_reference(node.scalar, let)) {
         const std::string name = node.scalar.substr(1);
         const auto found = let.find(name);
         if (found == let.end()) {
             std::vector<std::string> names;
             for (const auto& [known, value] : let) names.push_back(known);
-            throw user_error(node.where, fmt::format("{}: {}", object, unknown_name("let value", name, "'let'", names)));
+            throw user_error(node.where,
+                             fmt::format("{}: {}", object, unknown_name("let value", name, "'let'", names)));
         }
         return {found->second.value, node.where};
     }
@@ -125,8 +130,10 @@ void map_reader::finish() const {
 
 void check_name(const yaml_key& key, const char* what) {
     if (!is_name(key.name))
-        throw user_error(key.where, fmt::format("{} '{}': a name holds letters, digits, '_' and '-' and starts with a letter "
-                                                "or '_'.", what, key.name));
+        throw user_error(key.where,
+                         fmt::format("{} '{}': a name holds letters, digits, '_' and '-' and starts with a letter "
+                                     "or '_'.",
+                                     what, key.name));
 }
 
 }  // namespace mdpcosim

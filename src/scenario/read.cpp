@@ -42,11 +42,15 @@ std::vector<std::string> keys(const yaml_node* map) {
 }
 
 /// Recorded data has no parameters; what can be set are the keys of its entry.
-yaml_node& target_in_file(yaml_node& subsystem, const std::string& object, const std::string& rest, const location& where) {
+yaml_node& target_in_file(yaml_node& subsystem, const std::string& object, const std::string& rest,
+                          const location& where) {
     if (rest == "file" || rest == "interpolation" || rest == "outside") return entry(subsystem, rest, where);
     if (rest.starts_with("units.")) return entry(entry(subsystem, "units", where), rest.substr(6), where);
-    throw user_error(where, fmt::format("subsystem '{}': '{}' cannot be set, since a file has no parameters. It has: file, interpolation, "
-                                        "outside, units.COLUMN.", object, rest));
+    throw user_error(
+        where,
+        fmt::format("subsystem '{}': '{}' cannot be set, since a file has no parameters. It has: file, interpolation, "
+                    "outside, units.COLUMN.",
+                    object, rest));
 }
 
 /// Where a setting from the command line belongs in the file: `let`, a subsystem's parameter or solver option, a
@@ -69,17 +73,21 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     if (yaml_node* found = subsystems == nullptr ? nullptr : subsystems->find(object)) {
         if (found->find("file") != nullptr) return target_in_file(*found, object, rest, where);
         if (rest == "plugin" && found->find("plugin") != nullptr) return entry(*found, rest, where);
-        if (rest.starts_with("solver.")) return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);
-        if (rest.starts_with("sample.")) return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
+        if (rest.starts_with("solver."))
+            return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);
+        if (rest.starts_with("sample."))
+            return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
         if (rest == "solver" || rest == "sample" || rest == "input-degree") return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }
     yaml_node* connections = root.find("connections");
-    if (yaml_node* found = connections == nullptr ? nullptr : connections->find(object)) return entry(*found, rest, where);
+    if (yaml_node* found = connections == nullptr ? nullptr : connections->find(object))
+        return entry(*found, rest, where);
     // After the objects: 'reference' is a good name for a subsystem, too.
     if (object == "reference") {
         yaml_node& reference = entry(root, object, where);
-        if (rest.starts_with("solver.")) return entry(as_map(entry(reference, "solver", where), "name"), rest.substr(7), where);
+        if (rest.starts_with("solver."))
+            return entry(as_map(entry(reference, "solver", where), "name"), rest.substr(7), where);
         return entry(reference, rest, where);
     }
     std::vector<std::string> names = keys(subsystems);
@@ -102,7 +110,8 @@ let_table read_let(const yaml_node* node, std::vector<setting>& written) {
     const map_reader check(*node, let, "let");
     for (const auto& [key, value] : node->entries) {
         check_name(key, "let value");
-        const text resolved = read_text(value, let, fmt::format("let value '{}'", key.name));  // '$' reaches earlier values
+        const text resolved =
+            read_text(value, let, fmt::format("let value '{}'", key.name));  // '$' reaches earlier values
         let[key.name] = resolved;
         written.push_back({key.name, key.where, {resolved}, false});
     }
@@ -119,13 +128,15 @@ time_spec read_time(const yaml_node& node, const let_table& let) {
     const text step = map.need_text("step");
     time.step = read_number(step, "s", "time: step");
     map.finish();
-    if (!(time.step > 0)) throw user_error(step.where, fmt::format("time: step {} s must be greater than zero.", time.step));
+    if (!(time.step > 0))
+        throw user_error(step.where, fmt::format("time: step {} s must be greater than zero.", time.step));
     if (!(time.end > time.start))
         throw user_error(end.where, fmt::format("time: end {} s must lie after start {} s.", time.end, time.start));
     // Neighbouring macro points must differ by more than rounding.
     if (!(time.step > 1e-14 * std::max(std::abs(time.start), std::abs(time.end))))
-        throw user_error(step.where, fmt::format("time: step {} s is too small for {} s to {} s: numbers have 16 digits.", time.step,
-                                                 time.start, time.end));
+        throw user_error(
+            step.where, fmt::format("time: step {} s is too small for {} s to {} s: numbers have 16 digits.", time.step,
+                                    time.start, time.end));
     return time;
 }
 
@@ -166,7 +177,8 @@ monitor_spec read_monitor(const yaml_node* node, const let_table& let) {
     map.finish();
     const std::string& word = monitor.divergence.value;
     if (!word.empty() && word != "stop" && word != "note")
-        throw user_error(monitor.divergence.where, fmt::format("monitor: divergence '{}' is not allowed. Allowed: stop, note.", word));
+        throw user_error(monitor.divergence.where,
+                         fmt::format("monitor: divergence '{}' is not allowed. Allowed: stop, note.", word));
     return monitor;
 }
 
@@ -176,7 +188,8 @@ void check_unique(const scenario& s) {
     const auto add = [&](const std::string& name, const location& where, const char* what) {
         const auto [found, is_new] = seen.emplace(name, what);
         if (!is_new)
-            throw user_error(where, fmt::format("{} '{}': a {} has the same name. Names must differ.", what, name, found->second));
+            throw user_error(
+                where, fmt::format("{} '{}': a {} has the same name. Names must differ.", what, name, found->second));
     };
     for (const auto& x : s.subsystems) add(x.name, x.where, "subsystem");
     for (const auto& x : s.connections) add(x.name, x.where, "connection");
@@ -187,8 +200,8 @@ void check_unique(const scenario& s) {
 scenario read_tree(yaml_node root, const std::filesystem::path& path, const std::filesystem::path& folder,
                    const std::vector<scenario_override>& overrides) {
     if (root.kind != yaml_node::type::map)
-        throw user_error({intern(path.string()), 1, 1}, fmt::format("a scenario is a map with 'time' and 'subsystems', not {}.",
-                                                                    describe(root.kind)));
+        throw user_error({intern(path.string()), 1, 1},
+                         fmt::format("a scenario is a map with 'time' and 'subsystems', not {}.", describe(root.kind)));
     for (const auto& change : overrides) apply(root, change);
 
     scenario s;
@@ -199,10 +212,12 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     map.find("let");
     const text version = map.find_text("mdpcosim");
     if (!version.empty() && version.value != "1")
-        throw user_error(version.where, fmt::format("scenario: this program reads version 1, not '{}'.", version.value));
+        throw user_error(version.where,
+                         fmt::format("scenario: this program reads version 1, not '{}'.", version.value));
     const yaml_node* time_node = map.find("time");
     s.method = map.find_text("method");
-    if (const yaml_node* rule = map.find("extrapolation")) s.extrapolation = read_extrapolation(*rule, let, "extrapolation");
+    if (const yaml_node* rule = map.find("extrapolation"))
+        s.extrapolation = read_extrapolation(*rule, let, "extrapolation");
     const yaml_node* subsystems = map.find("subsystems");
     const yaml_node* connections = map.find("connections");
     const yaml_node* signals = map.find("signals");
@@ -214,7 +229,8 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     s.time = read_time(time_node == nullptr ? map.need("time") : *time_node, let);
     const yaml_node& subsystem_map = subsystems == nullptr ? map.need("subsystems") : *subsystems;
     const map_reader check(subsystem_map, let, "subsystems");
-    for (const auto& [key, value] : subsystem_map.entries) s.subsystems.push_back(read_subsystem(key, value, let, folder));
+    for (const auto& [key, value] : subsystem_map.entries)
+        s.subsystems.push_back(read_subsystem(key, value, let, folder));
     if (s.subsystems.empty()) throw user_error(subsystem_map.where, "subsystems: at least one subsystem is needed.");
     if (connections != nullptr) {
         const map_reader check_connections(*connections, let, "connections");

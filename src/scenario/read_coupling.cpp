@@ -43,32 +43,39 @@ quantity read_gain(const std::string& written, const location& where, const let_
     const auto parsed = parse_quantity(value.value);
     if (!parsed)
         throw user_error(where, fmt::format("{}: '{}' is not a number. A signal is a sum of terms like 'a.y', '2*a.y', "
-                                            "'3', with blanks around '+' and '-'.", object, value.value));
+                                            "'3', with blanks around '+' and '-'.",
+                                            object, value.value));
     if (parsed->unit.empty()) return *parsed;
     // Gains and offsets are kept in SI.
     const double number = read_number(value, {}, object);
     const std::string si = si_unit(parsed->unit);
     if (find_conversion(parsed->unit, si).offset != 0)
-        throw user_error(where, fmt::format("{}: '{}' cannot stand in a sum, since '{}' does not count from zero. Write the value in '{}'.",
-                                            object, value.value, parsed->unit, si));
+        throw user_error(
+            where,
+            fmt::format("{}: '{}' cannot stand in a sum, since '{}' does not count from zero. Write the value in '{}'.",
+                        object, value.value, parsed->unit, si));
     return {number, si};
 }
 
 void add_offset(signal_spec& signal, double sign, const quantity& offset, const std::string& object) {
     if (!units_fit(offset.unit, signal.offset_unit))
-        throw user_error(signal.where, fmt::format("{}: numbers in '{}' and '{}' do not add.", object, signal.offset_unit, offset.unit));
+        throw user_error(signal.where, fmt::format("{}: numbers in '{}' and '{}' do not add.", object,
+                                                   signal.offset_unit, offset.unit));
     signal.offset += sign * offset.value;
     if (!offset.unit.empty()) signal.offset_unit = offset.unit;
 }
 
-void add_term(signal_spec& signal, double sign, const std::string& written, const let_table& let, const std::string& object) {
+void add_term(signal_spec& signal, double sign, const std::string& written, const let_table& let,
+              const std::string& object) {
     if (written.empty()) throw user_error(signal.where, fmt::format("{}: a term is missing.", object));
     if (written.find('+') != std::string::npos && !parse_quantity(written) && written.front() != '$')
-        throw user_error(signal.where, fmt::format("{}: write blanks around '+' in '{}', as in 'a.y + b.y -> c.u'.", object, written));
+        throw user_error(signal.where, fmt::format("{}: write blanks around '+' in '{}', as in 'a.y + b.y -> c.u'.",
+                                                   object, written));
     const std::size_t star = written.rfind('*');
     if (star != std::string::npos) {
         const quantity gain = read_gain(std::string(trimmed(written.substr(0, star))), signal.where, let, object);
-        signal.terms.push_back({{std::string(trimmed(written.substr(star + 1))), signal.where}, sign * gain.value, gain.unit, true});
+        signal.terms.push_back(
+            {{std::string(trimmed(written.substr(star + 1))), signal.where}, sign * gain.value, gain.unit, true});
     } else if (written.front() == '$' || parse_quantity(written)) {
         add_offset(signal, sign, read_gain(written, signal.where, let, object), object);
     } else {
@@ -99,10 +106,12 @@ extrapolation_spec read_extrapolation(const yaml_node& node, const let_table& le
     spec.b = numbers("b");
     const text continuous = map.find_text("continuous");
     if (!continuous.empty() && continuous.value != "true" && continuous.value != "false")
-        throw user_error(continuous.where, fmt::format("{}: 'continuous' is true or false, not '{}'.", object, continuous.value));
+        throw user_error(continuous.where,
+                         fmt::format("{}: 'continuous' is true or false, not '{}'.", object, continuous.value));
     spec.continuous = continuous.value == "true";
     map.finish();
-    if (spec.a.empty()) throw user_error(node.where, fmt::format("{}: key 'a' (a list of numbers) is missing.", object));
+    if (spec.a.empty())
+        throw user_error(node.where, fmt::format("{}: key 'a' (a list of numbers) is missing.", object));
     if (spec.b.empty()) spec.b.assign(spec.a.size(), 0.0);
     return spec;
 }
@@ -117,8 +126,9 @@ connection_spec read_connection(const yaml_key& key, const yaml_node& node, cons
     spec.law = map.need_text("law");
     const yaml_node& between = map.need("between");
     if (between.kind != yaml_node::type::list)
-        throw user_error(between.where, fmt::format("{}: 'between' is a list of ports, [first.port, second.port], not {}.",
-                                                    object, describe(between.kind)));
+        throw user_error(between.where,
+                         fmt::format("{}: 'between' is a list of ports, [first.port, second.port], not {}.", object,
+                                     describe(between.kind)));
     for (const auto& item : between.items) spec.between.push_back(read_text(item, let, object + ": 'between'"));
     if (const yaml_node* rule = map.find("extrapolation"))
         spec.extrapolation = read_extrapolation(*rule, let, object + ": extrapolation");

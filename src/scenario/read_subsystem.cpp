@@ -61,8 +61,8 @@ std::vector<ode_event> read_ode_events(const yaml_node* node, const let_table& l
     std::vector<ode_event> events;
     if (node == nullptr) return events;
     if (node->kind != yaml_node::type::list)
-        throw user_error(node->where, fmt::format("{}: 'events' is a list of '- {{when: ..., set: {{...}}}}', not {}.", object,
-                                                  describe(node->kind)));
+        throw user_error(node->where, fmt::format("{}: 'events' is a list of '- {{when: ..., set: {{...}}}}', not {}.",
+                                                  object, describe(node->kind)));
     for (const auto& item : node->items) {
         map_reader map(item, let, fmt::format("{}: event {}", object, events.size() + 1));
         ode_event event{item.where, map.need_text("when"), map.find_text("direction"), {}};
@@ -110,12 +110,14 @@ sample_spec read_sample(const yaml_node& node, const let_table& let, const std::
     const auto number = [&](const text& t, const char* key, double& value, location& where) {
         where = t.where;
         if (!t.empty()) value = read_number(t, "s", fmt::format("{}: {}", object, key));
-        if (!(value >= 0)) throw user_error(where, fmt::format("{}: {} of {} s must be zero or greater.", object, key, value));
+        if (!(value >= 0))
+            throw user_error(where, fmt::format("{}: {} of {} s must be zero or greater.", object, key, value));
     };
     number(time, "time", sample.time, sample.time_where);
     number(offset, "offset", sample.offset, sample.offset_where);
     number(delay, "delay", sample.delay, sample.delay_where);
-    if (!(sample.time > 0)) throw user_error(sample.time_where, fmt::format("{}: time must be greater than zero.", object));
+    if (!(sample.time > 0))
+        throw user_error(sample.time_where, fmt::format("{}: time must be greater than zero.", object));
     return sample;
 }
 
@@ -145,13 +147,17 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr);
     for (const char* later : {"fmu", "program"})
         if (const yaml_node* found = node.find(later))
-            throw user_error(found->where, fmt::format("{}: '{}' is not available in this version. Available: model, ode, file, plugin.",
-                                                       object, later));
+            throw user_error(
+                found->where,
+                fmt::format("{}: '{}' is not available in this version. Available: model, ode, file, plugin.", object,
+                            later));
     if (sources != 1) {
-        for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside"}) map.find(other);
+        for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside"})
+            map.find(other);
         map.finish();  // a misspelt key says more than a missing one
-        const char* reason = sources == 0 ? "one of the keys 'model', 'ode', 'file', 'plugin' is missing, which say what it is."
-                                          : "of the keys 'model', 'ode', 'file', 'plugin' only one can say what it is.";
+        const char* reason = sources == 0
+                                 ? "one of the keys 'model', 'ode', 'file', 'plugin' is missing, which say what it is."
+                                 : "of the keys 'model', 'ode', 'file', 'plugin' only one can say what it is.";
         throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
     if (model != nullptr) {
@@ -173,8 +179,12 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     }
     if (const yaml_node* sample = map.find("sample")) {
         if (spec.kind != subsystem_spec::source_kind::model)
-            throw user_error(sample->where, fmt::format("{}: 'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.", object,
-                                                        ode != nullptr ? "an 'ode'" : plugin != nullptr ? "a 'plugin'" : "a 'file'"));
+            throw user_error(
+                sample->where,
+                fmt::format("{}: 'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.", object,
+                            ode != nullptr      ? "an 'ode'"
+                            : plugin != nullptr ? "a 'plugin'"
+                                                : "a 'file'"));
         spec.sample = read_sample(*sample, let, object + ": sample");
     }
     if (spec.kind != subsystem_spec::source_kind::file) {
@@ -183,7 +193,8 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         const text degree = map.find_text("input-degree");
         if (!degree.empty()) spec.input_degree = read_whole(degree, 0, object + ": input-degree");
         if (spec.input_degree.value_or(0) > max_degree)
-            throw user_error(degree.where, fmt::format("{}: input-degree {} is too high; at most {}.", object, *spec.input_degree, max_degree));
+            throw user_error(degree.where, fmt::format("{}: input-degree {} is too high; at most {}.", object,
+                                                       *spec.input_degree, max_degree));
     }
     map.finish();
     return spec;

@@ -13,10 +13,12 @@ namespace mdpcosim {
 double read_number(const text& value, std::string_view unit, std::string_view object) {
     const auto parsed = parse_quantity(value.value);
     if (!parsed)
-        throw user_error(value.where, fmt::format("{}: '{}' is not a number. Write a number, with or without a unit{}.", object,
-                                                  value.value, unit.empty() ? "" : fmt::format(" that fits '{}'", unit)));
+        throw user_error(value.where,
+                         fmt::format("{}: '{}' is not a number. Write a number, with or without a unit{}.", object,
+                                     value.value, unit.empty() ? "" : fmt::format(" that fits '{}'", unit)));
     if (parsed->unit.starts_with(','))
-        throw user_error(value.where, fmt::format("{}: '{}' is not a number. Write decimals with a point.", object, value.value));
+        throw user_error(value.where,
+                         fmt::format("{}: '{}' is not a number. Write decimals with a point.", object, value.value));
     try {
         // Where any unit is allowed the number still becomes SI.
         const double number = convert(parsed->value, parsed->unit, unit.empty() ? si_unit(parsed->unit) : unit);
@@ -51,7 +53,8 @@ void check_range(double value, const text& written, const parameter_info& info, 
     };
     if (info.allowed == range::positive && !(value > 0)) refuse("greater than zero");
     if (info.allowed == range::not_negative && !(value >= 0)) refuse("zero or greater");
-    if (info.allowed == range::whole && (value < 1 || value != std::floor(value))) refuse("a whole number of at least 1");
+    if (info.allowed == range::whole && (value < 1 || value != std::floor(value)))
+        refuse("a whole number of at least 1");
 }
 
 std::vector<std::string> names_of(const std::vector<parameter_info>& infos) {
@@ -66,7 +69,8 @@ parameter_values resolve_parameters(const std::vector<parameter_info>& infos, st
                                     const location& where, std::string_view owner) {
     parameter_values values(infos);
     for (const auto& given : settings) {
-        const auto info = std::find_if(infos.begin(), infos.end(), [&](const auto& i) { return i.is_called(given.name); });
+        const auto info =
+            std::find_if(infos.begin(), infos.end(), [&](const auto& i) { return i.is_called(given.name); });
         if (info == infos.end())
             throw user_error(given.where, fmt::format("{}: {}", owner,
                                                       unknown_name("parameter", given.name, "It", names_of(infos))));
@@ -75,11 +79,12 @@ parameter_values resolve_parameters(const std::vector<parameter_info>& infos, st
             throw user_error(given.where, fmt::format("{}: a single value is expected, not a list of {}.", object,
                                                       given.values.size()));
         if (values.given(info->name))
-            throw user_error(given.where, fmt::format("{}: it is given already; '{}' and '{}' are the same.", object, info->name,
-                                                      info->symbol));
+            throw user_error(given.where, fmt::format("{}: it is given already; '{}' and '{}' are the same.", object,
+                                                      info->name, info->symbol));
         std::vector<double> numbers;
         for (const auto& value : given.values) {
-            const double number = info->choices.empty() ? read_number(value, info->unit, object) : read_choice(value, *info, object);
+            const double number =
+                info->choices.empty() ? read_number(value, info->unit, object) : read_choice(value, *info, object);
             check_range(number, value, *info, object);
             numbers.push_back(number);
         }
@@ -88,8 +93,9 @@ parameter_values resolve_parameters(const std::vector<parameter_info>& infos, st
     }
     for (const auto& info : infos)
         if (info.required && !values.given(info.name))
-            throw user_error(where, fmt::format("{}: parameter '{}' ({}{}) is missing.", owner, info.name, info.description,
-                                                info.unit.empty() || info.unit == "1" ? "" : ", in " + info.unit));
+            throw user_error(where,
+                             fmt::format("{}: parameter '{}' ({}{}) is missing.", owner, info.name, info.description,
+                                         info.unit.empty() || info.unit == "1" ? "" : ", in " + info.unit));
     return values;
 }
 

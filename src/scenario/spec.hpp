@@ -53,7 +53,7 @@ struct port_spec {
     std::string name;
     location where;
     text kind;
-    text causality;              ///< "takes-load" (default) or "takes-motion"
+    text causality;                  ///< "takes-load" (default) or "takes-motion"
     std::vector<setting> variables;  ///< port variable -> variable of the subsystem
 };
 
@@ -104,7 +104,7 @@ struct subsystem_spec {
     std::string name;
     location where;
     source_kind kind = source_kind::model;
-    text source;  ///< the model's name or the file as written
+    text source;                 ///< the model's name or the file as written
     std::filesystem::path path;  ///< of a plugin, resolved against the scenario's folder
     std::vector<setting> set;
     solver_spec solver;
@@ -129,7 +129,7 @@ struct signal_spec {
     struct term {
         text address;
         double gain = 1;
-        std::string gain_unit;   ///< empty: a bare number, which takes the unit that fits
+        std::string gain_unit;  ///< empty: a bare number, which takes the unit that fits
         bool has_gain = false;
     };
     std::string name;  ///< given, or the target's address

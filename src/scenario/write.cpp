@@ -26,7 +26,8 @@ std::string scalar(const std::string& value) {
     const bool control = std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     const bool number = value.find_first_of("0123456789") <= 1;  // a '-' in front of it is a sign
     const bool special = value.find_first_of(":#{}[],&*!|>'\"%@`\\") != std::string::npos || value.front() == ' ' ||
-                         value.back() == ' ' || value.front() == '?' || value.front() == '=' || (value.front() == '-' && !number);
+                         value.back() == ' ' || value.front() == '?' || value.front() == '=' ||
+                         (value.front() == '-' && !number);
     return control || special ? in_quotes(value) : value;
 }
 
@@ -83,22 +84,30 @@ void write_ode(std::string& out, const ode_spec& ode) {
 void write_subsystem(std::string& out, const subsystem_spec& s) {
     out += fmt::format("  {}:\n", scalar(s.name));
     switch (s.kind) {
-        case subsystem_spec::source_kind::model: out += fmt::format("    model: {}\n", scalar(s.source.value)); break;
-        case subsystem_spec::source_kind::ode: write_ode(out, s.ode); break;
+        case subsystem_spec::source_kind::model:
+            out += fmt::format("    model: {}\n", scalar(s.source.value));
+            break;
+        case subsystem_spec::source_kind::ode:
+            write_ode(out, s.ode);
+            break;
         case subsystem_spec::source_kind::plugin:
-            out += fmt::format("    plugin: {}\n", scalar(std::filesystem::absolute(s.path).lexically_normal().string()));
+            out +=
+                fmt::format("    plugin: {}\n", scalar(std::filesystem::absolute(s.path).lexically_normal().string()));
             break;
         case subsystem_spec::source_kind::file:
             out += fmt::format("    file: {}\n", scalar(std::filesystem::absolute(s.file.path).string()));
             if (!s.file.units.empty()) out += fmt::format("    units: {}\n", flow_map(s.file.units));
-            if (!s.file.interpolation.empty()) out += fmt::format("    interpolation: {}\n", scalar(s.file.interpolation.value));
+            if (!s.file.interpolation.empty())
+                out += fmt::format("    interpolation: {}\n", scalar(s.file.interpolation.value));
             if (!s.file.outside.empty()) out += fmt::format("    outside: {}\n", scalar(s.file.outside.value));
             break;
     }
     if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
-    if (!s.solver.name.empty() || !s.solver.options.empty()) out += fmt::format("    solver: {}\n", flow_solver(s.solver));
+    if (!s.solver.name.empty() || !s.solver.options.empty())
+        out += fmt::format("    solver: {}\n", flow_solver(s.solver));
     if (s.sample)
-        out += fmt::format("    sample: {{time: {} s, offset: {} s, delay: {} s}}\n", s.sample->time, s.sample->offset, s.sample->delay);
+        out += fmt::format("    sample: {{time: {} s, offset: {} s, delay: {} s}}\n", s.sample->time, s.sample->offset,
+                           s.sample->delay);
     if (s.input_degree) out += fmt::format("    input-degree: {}\n", *s.input_degree);
     if (!s.ports.empty()) out += "    ports:\n";
     for (const auto& port : s.ports) {
@@ -117,7 +126,8 @@ std::string signal_text(const signal_spec& s) {
         sum += term.has_gain ? fmt::format("{}{}*{}", term.gain, unit, term.address.value) : term.address.value;
     }
     if (s.offset != 0 || !s.offset_unit.empty() || sum.empty())
-        sum += fmt::format("{}{}{}", sum.empty() ? "" : " + ", s.offset, s.offset_unit.empty() ? "" : " " + s.offset_unit);
+        sum +=
+            fmt::format("{}{}{}", sum.empty() ? "" : " + ", s.offset, s.offset_unit.empty() ? "" : " " + s.offset_unit);
     return fmt::format("{} -> {}", sum, s.target.value);
 }
 
@@ -126,7 +136,8 @@ void write_couplings(std::string& out, const scenario& s) {
     for (const auto& c : s.connections) {
         std::vector<std::string> ports;
         for (const auto& port : c.between) ports.push_back(scalar(port.value));
-        out += fmt::format("  {}:\n    law: {}\n    between: [{}]\n", scalar(c.name), scalar(c.law.value), fmt::join(ports, ", "));
+        out += fmt::format("  {}:\n    law: {}\n    between: [{}]\n", scalar(c.name), scalar(c.law.value),
+                           fmt::join(ports, ", "));
         for (const auto& p : c.parameters) out += fmt::format("    {}: {}\n", scalar(p.name), value_of(p));
         if (c.extrapolation.given()) out += fmt::format("    extrapolation: {}\n", flow_extrapolation(c.extrapolation));
     }
@@ -134,7 +145,8 @@ void write_couplings(std::string& out, const scenario& s) {
     for (const auto& signal : s.signals) {
         out += fmt::format("  - connect: {}\n", in_quotes(signal_text(signal)));
         if (signal.name != signal.target.value) out += fmt::format("    name: {}\n", scalar(signal.name));
-        if (signal.extrapolation.given()) out += fmt::format("    extrapolation: {}\n", flow_extrapolation(signal.extrapolation));
+        if (signal.extrapolation.given())
+            out += fmt::format("    extrapolation: {}\n", flow_extrapolation(signal.extrapolation));
     }
 }
 

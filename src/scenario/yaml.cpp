@@ -26,23 +26,30 @@ class tree_builder : public YAML::EventHandler {
 
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (finished_)
-            throw user_error(place(mark), "a second document begins here ('---'); a scenario is one document in one file.");
+            throw user_error(place(mark),
+                             "a second document begins here ('---'); a scenario is one document in one file.");
     }
     void OnDocumentEnd() override { finished_ = true; }
-    void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(node(yaml_node::type::null, mark), anchor); }
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        add(node(yaml_node::type::null, mark), anchor);
+    }
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchors_.find(anchor);
-        if (found == anchors_.end()) throw user_error(place(mark), "this alias ('*name') stands inside the anchor it refers to.");
+        if (found == anchors_.end())
+            throw user_error(place(mark), "this alias ('*name') stands inside the anchor it refers to.");
         yaml_node copy = found->second;
         copied_ += count(copy);
         if (copied_ > most_copied)
-            throw user_error(place(mark), fmt::format("the aliases ('*name') of this file stand for more than {} values.", most_copied));
+            throw user_error(
+                place(mark),
+                fmt::format("the aliases ('*name') of this file stand for more than {} values.", most_copied));
         copy.where = place(mark);
         add(std::move(copy), 0);
     }
 
-    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& value) override {
         yaml_node scalar = node(yaml_node::type::scalar, mark);
         // A quoted text is placed behind its quote, so that positions inside it can be counted from there.
         if (tag == "!" && !one_place_) ++scalar.where.column;
@@ -56,7 +63,8 @@ class tree_builder : public YAML::EventHandler {
     }
     void OnSequenceEnd() override { close(); }
 
-    void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                    YAML::EmitterStyle::value) override {
         open_.push_back({node(yaml_node::type::map, mark), anchor, {}, {}, false});
     }
     void OnMapEnd() override { close(); }
@@ -122,7 +130,8 @@ class tree_builder : public YAML::EventHandler {
         const auto [earlier, is_new] = parent.seen.emplace(value.scalar, value.where);
         if (!is_new) {
             const location& first = earlier->second;
-            const std::string place = first.line == 0 ? "" : fmt::format("; the first is at line {}, column {}", first.line, first.column);
+            const std::string place =
+                first.line == 0 ? "" : fmt::format("; the first is at line {}, column {}", first.line, first.column);
             throw user_error(value.where, fmt::format("key '{}' stands twice{}.", value.scalar, place));
         }
         parent.key = {value.scalar, value.where};
@@ -145,7 +154,8 @@ std::string explain(const YAML::Exception& problem, const std::string& text) {
     for (int i = 0; i <= problem.mark.line; ++i) std::getline(lines, line);
     const std::size_t indented = line.find_first_not_of(' ');
     if (indented != std::string::npos && line[indented] == '\t') return "this line is indented with a tab. Use blanks";
-    if (problem.msg == YAML::ErrorMsg::MAP_VALUE) return "no ':' can stand here. Put a text that holds ': ' into quotes";
+    if (problem.msg == YAML::ErrorMsg::MAP_VALUE)
+        return "no ':' can stand here. Put a text that holds ': ' into quotes";
     if (problem.msg == YAML::ErrorMsg::END_OF_MAP_FLOW) return "a '{' has no '}'";
     if (problem.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "a '[' has no ']'";
     return problem.msg;
@@ -168,8 +178,9 @@ void refuse_binary(const std::string& text, std::string_view name, bool one_plac
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t length = character_length(text, at);
         if (length == 0)
-            throw user_error(where, fmt::format("a scenario is a text in UTF-8, but this file holds the byte 0x{:02x} here.",
-                                                static_cast<unsigned char>(text[at])));
+            throw user_error(where,
+                             fmt::format("a scenario is a text in UTF-8, but this file holds the byte 0x{:02x} here.",
+                                         static_cast<unsigned char>(text[at])));
         where.column += static_cast<int>(length);
         if (text[at] == '\n') where = {where.file, one_place ? 0 : where.line + 1, 1};
         at += length;
@@ -201,10 +212,14 @@ yaml_node* yaml_node::find(std::string_view key) {
 
 const char* describe(yaml_node::type kind) {
     switch (kind) {
-        case yaml_node::type::null: return "nothing";
-        case yaml_node::type::scalar: return "a number or text";
-        case yaml_node::type::list: return "a list";
-        case yaml_node::type::map: return "a map";
+        case yaml_node::type::null:
+            return "nothing";
+        case yaml_node::type::scalar:
+            return "a number or text";
+        case yaml_node::type::list:
+            return "a list";
+        case yaml_node::type::map:
+            return "a map";
     }
     return "";
 }
@@ -221,7 +236,8 @@ yaml_node read_yaml_file(const std::filesystem::path& path) {
         in.read(part.data(), part.size());
         text.append(part.data(), static_cast<std::size_t>(in.gcount()));
     } while (in);
-    if (in.bad()) throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
+    if (in.bad())
+        throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
     return read_stream(text, path.string(), false);
 }
 

@@ -52,7 +52,9 @@ class equations {
     virtual int event_count() const { return 0; }
     virtual void event_indicators(double /*t*/, const double* /*x*/, const double* /*u*/, double* /*z*/) const {}
     /// Changes the state at the event; false when nothing changed (a direction that does not matter).
-    virtual bool apply_event(int /*event*/, bool /*rising*/, double /*t*/, double* /*x*/, const double* /*u*/) { return false; }
+    virtual bool apply_event(int /*event*/, bool /*rising*/, double /*t*/, double* /*x*/, const double* /*u*/) {
+        return false;
+    }
 
     /// How messages call a state: "3", or "3 of subsystem 'a'".
     virtual std::string state_name(int state) const { return std::to_string(state); }

@@ -24,8 +24,8 @@ using source_kind = subsystem_spec::source_kind;
 const model_info& known_model(const subsystem_spec& spec) {
     const auto& models = model_registry::instance();
     if (const model_info* info = models.find(spec.source.value)) return *info;
-    throw user_error(spec.source.where, fmt::format("subsystem '{}': model '{}' does not exist. Models: {}.{}", spec.name,
-                                                    spec.source.value, name_list(models.names()),
+    throw user_error(spec.source.where, fmt::format("subsystem '{}': model '{}' does not exist. Models: {}.{}",
+                                                    spec.name, spec.source.value, name_list(models.names()),
                                                     did_you_mean(spec.source.value, models.names())));
 }
 
@@ -61,8 +61,10 @@ auto make_with_parameters(const subsystem_spec& spec, const model_info& model, F
 std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
     const model_info& model = known_model(spec);
     if (spec.sample)
-        throw user_error(spec.sample->where, fmt::format("subsystem '{}': model '{}' is continuous and has no sample times. Leave 'sample' "
-                                                         "out, or take a sampled model: {}.", spec.name, model.name, sampled_models()));
+        throw user_error(spec.sample->where,
+                         fmt::format("subsystem '{}': model '{}' is continuous and has no sample times. Leave 'sample' "
+                                     "out, or take a sampled model: {}.",
+                                     spec.name, model.name, sampled_models()));
     return make_with_parameters(spec, model, [&](const parameter_values& p) { return model.make(p); });
 }
 
@@ -70,13 +72,18 @@ std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
 void check_sampled(const subsystem_spec& spec) {
     const std::string object = fmt::format("subsystem '{}': model '{}' is sampled", spec.name, spec.source.value);
     if (!spec.sample)
-        throw user_error(spec.where, fmt::format("{} and needs its sample time. Add for example 'sample: {{time: 10 ms}}', a whole multiple "
-                                                 "of the macro step.", object));
+        throw user_error(
+            spec.where,
+            fmt::format("{} and needs its sample time. Add for example 'sample: {{time: 10 ms}}', a whole multiple "
+                        "of the macro step.",
+                        object));
     if (!spec.solver.name.empty() || !spec.solver.options.empty())
         throw user_error(spec.solver.name.where, fmt::format("{}: it integrates nothing. Leave 'solver' out.", object));
     if (spec.input_degree)
-        throw user_error(spec.where, fmt::format("{}: it takes the values of the sample times, no polynomials. Leave 'input-degree' out.",
-                                                 object));
+        throw user_error(
+            spec.where,
+            fmt::format("{}: it takes the values of the sample times, no polynomials. Leave 'input-degree' out.",
+                        object));
 }
 
 /// `value` as a whole multiple of H.
@@ -86,15 +93,17 @@ double on_grid(double value, double H, double least, const location& where, cons
     const double below = std::max(least, std::floor(value / H)), above = std::max(least, std::ceil(value / H));
     const std::string nearest = below == above ? fmt::format("{:.12g} s", below * H)
                                                : fmt::format("{:.12g} s and {:.12g} s", below * H, above * H);
-    throw user_error(where, fmt::format("{} of {} s is no whole multiple of the macro step {} s. The nearest allowed: {}.", object, value, H,
-                                        nearest));
+    throw user_error(
+        where, fmt::format("{} of {} s is no whole multiple of the macro step {} s. The nearest allowed: {}.", object,
+                           value, H, nearest));
 }
 
 constexpr double most_delayed_samples = 1000;
 
 std::vector<setting> complete(const std::vector<parameter_info>& infos, std::vector<setting> given) {
     for (const auto& info : infos) {
-        const bool present = std::any_of(given.begin(), given.end(), [&](const auto& s) { return info.is_called(s.name); });
+        const bool present =
+            std::any_of(given.begin(), given.end(), [&](const auto& s) { return info.is_called(s.name); });
         setting missing;
         if (!present && default_setting(info, missing)) given.push_back(std::move(missing));
     }
@@ -105,17 +114,22 @@ std::vector<setting> complete(const std::vector<parameter_info>& infos, std::vec
 
 bool default_setting(const parameter_info& info, setting& result) {
     using range = parameter_info::range;
-    const bool meaningful = !info.required && std::isfinite(info.default_value) && !((info.allowed == range::positive && !(info.default_value > 0)) ||
-                                                (info.allowed == range::whole && info.default_value < 1));
+    const bool meaningful = !info.required && std::isfinite(info.default_value) &&
+                            !((info.allowed == range::positive && !(info.default_value > 0)) ||
+                              (info.allowed == range::whole && info.default_value < 1));
     if (!meaningful) return false;
     std::string value = fmt::format("{}", info.default_value);
-    if (!info.choices.empty()) value = info.choices[static_cast<std::size_t>(info.default_value)];
-    else if (!info.unit.empty() && info.unit != "1") value += " " + info.unit;
+    if (!info.choices.empty())
+        value = info.choices[static_cast<std::size_t>(info.default_value)];
+    else if (!info.unit.empty() && info.unit != "1")
+        value += " " + info.unit;
     result = {info.name, {}, {{value, {}}}, false};
     return true;
 }
 
-bool is_sampled(const subsystem_spec& spec) { return spec.kind == source_kind::model && known_model(spec).make_sampled; }
+bool is_sampled(const subsystem_spec& spec) {
+    return spec.kind == source_kind::model && known_model(spec).make_sampled;
+}
 
 sampling sampling_of(const subsystem_spec& spec) {
     check_sampled(spec);
@@ -135,21 +149,26 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
             if (!is_sampled(spec)) return make_model(spec);
             reason = "is sampled and has no differential equations";
             break;
-        case source_kind::ode: return make_ode_equations(spec);
-        case source_kind::file: return make_file_equations(spec);
+        case source_kind::ode:
+            return make_ode_equations(spec);
+        case source_kind::file:
+            return make_file_equations(spec);
         case source_kind::plugin:
             if (auto shown = make_plugin_equations(spec)) return shown;
             break;
     }
-    throw user_error(spec.where,
-                     fmt::format("{} ({}) {}, so that it cannot be part of one system of equations (--monolithic). Run the scenario as a "
-                                 "co-simulation with a small macro step instead.",
-                                 owner_of(spec), spec.source.value, reason));
+    throw user_error(
+        spec.where,
+        fmt::format(
+            "{} ({}) {}, so that it cannot be part of one system of equations (--monolithic). Run the scenario as a "
+            "co-simulation with a small macro step instead.",
+            owner_of(spec), spec.source.value, reason));
 }
 
 std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner) {
     const solver_info& info = known_solver(spec, owner);
-    return info.make(resolve_parameters(info.options, spec.options, where, fmt::format("{}: solver {}", owner, info.name)));
+    return info.make(
+        resolve_parameters(info.options, spec.options, where, fmt::format("{}: solver {}", owner, info.name)));
 }
 
 subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
@@ -160,22 +179,27 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
     s.offset = on_grid(s.offset, H, 0, s.offset_where, object + " offset");
     s.delay = on_grid(s.delay, H, 0, s.delay_where, object + " delay");
     if (s.delay > most_delayed_samples * s.time)
-        throw user_error(s.delay_where, fmt::format("{} delay of {} s is longer than {} sample times of {} s. A longer delay belongs into a "
-                                                    "model of its own.", object, s.delay, most_delayed_samples, s.time));
+        throw user_error(
+            s.delay_where,
+            fmt::format("{} delay of {} s is longer than {} sample times of {} s. A longer delay belongs into a "
+                        "model of its own.",
+                        object, s.delay, most_delayed_samples, s.time));
     return spec;
 }
 
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
-    if (spec.kind == source_kind::plugin) return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
+    if (spec.kind == source_kind::plugin)
+        return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
     if (is_sampled(spec)) return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec));
     auto model = make_equations(spec);
     try {
         return make_native_subsystem(std::move(model), make_solver(spec.solver, spec.where, owner_of(spec)));
     } catch (const std::invalid_argument& problem) {
-        throw user_error(spec.solver.name.empty() ? spec.where : spec.solver.name.where,
-                         fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(spec.solver, owner_of(spec)).name,
-                                     spec.solver.name.empty() ? " (the default)" : "", problem.what()));
+        throw user_error(
+            spec.solver.name.empty() ? spec.where : spec.solver.name.where,
+            fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(spec.solver, owner_of(spec)).name,
+                        spec.solver.name.empty() ? " (the default)" : "", problem.what()));
     }
 }
 

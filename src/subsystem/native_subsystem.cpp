@@ -15,7 +15,7 @@ struct native_snapshot final : snapshot {
 };
 
 class native_subsystem final : public subsystem {
-public:
+   public:
     native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator)
         : model_(std::move(model)),
           integrator_(std::move(integrator)),
@@ -38,9 +38,7 @@ public:
         integrator_->initialise(*model_, t0, x());
     }
 
-    void outputs(std::span<const double> u, std::span<double> y) override {
-        evaluate_outputs(u.data(), y.data());
-    }
+    void outputs(std::span<const double> u, std::span<double> y) override { evaluate_outputs(u.data(), y.data()); }
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
         integrator_->integrate(step.begin, step.end, inputs, x());
@@ -76,7 +74,7 @@ public:
 
     subsystem_statistics statistics() const override { return integrator_->statistics(); }
 
-private:
+   private:
     std::span<double> x() { return {numbers_.get(), n_}; }
 
     /// Algebraic states follow the inputs at once: they are solved for `u` in a copy of the state.

@@ -36,7 +36,7 @@ struct variable {
     std::string description;
     variable_type type = variable_type::real;
     int size = 1;
-    int slot = 0;  ///< of the first element
+    int slot = 0;          ///< of the first element
     bool sampled = false;  ///< an input read, an output changed at sample times only: signals to and from it are held
 };
 
@@ -44,8 +44,9 @@ struct variable {
 std::string element_name(const variable& v, int slot);
 
 struct input_variable : variable {
-    int max_degree = mdpcosim::max_degree;  ///< highest degree of polynomial it takes; others are projected by the master
-    double start = 0;                       ///< value while nothing is connected
+    int max_degree =
+        mdpcosim::max_degree;  ///< highest degree of polynomial it takes; others are projected by the master
+    double start = 0;          ///< value while nothing is connected
 };
 
 struct output_variable : variable {

@@ -14,13 +14,15 @@ schedule::schedule(std::size_t subsystems, int workers)
       balanced_(subsystems),
       by_cost_(subsystems),
       load_(static_cast<std::size_t>(workers)) {
-    for (std::size_t i = 0; i < subsystems; ++i) near_[i] = static_cast<int>(i * static_cast<std::size_t>(workers) / subsystems);
+    for (std::size_t i = 0; i < subsystems; ++i)
+        near_[i] = static_cast<int>(i * static_cast<std::size_t>(workers) / subsystems);
     adopt(near_);
 }
 
 std::span<const int> schedule::work(int worker) const {
     const auto w = static_cast<std::size_t>(worker);
-    return std::span(order_).subspan(static_cast<std::size_t>(begin_[w]), static_cast<std::size_t>(begin_[w + 1] - begin_[w]));
+    return std::span(order_).subspan(static_cast<std::size_t>(begin_[w]),
+                                     static_cast<std::size_t>(begin_[w + 1] - begin_[w]));
 }
 
 double schedule::busiest(std::span<const int> worker, std::span<const double> cost) const {
@@ -51,7 +53,8 @@ void schedule::neighbours_together(std::span<const double> cost) {
 
 void schedule::longest_first(std::span<const double> cost) {
     std::iota(by_cost_.begin(), by_cost_.end(), 0);
-    std::sort(by_cost_.begin(), by_cost_.end(), [&](int a, int b) { return cost[a] != cost[b] ? cost[a] > cost[b] : a < b; });
+    std::sort(by_cost_.begin(), by_cost_.end(),
+              [&](int a, int b) { return cost[a] != cost[b] ? cost[a] > cost[b] : a < b; });
     std::fill(load_.begin(), load_.end(), 0.0);
     for (const int i : by_cost_) {
         const auto least = std::min_element(load_.begin(), load_.end());

@@ -69,7 +69,8 @@ class thread_transport final : public transport, public worker_pool::job {
     thread_transport(std::vector<named_subsystem> subsystems, int workers)
         : subsystems_(std::move(subsystems)),
           cost_(subsystems_.size(), 0.0),
-          workers_(std::clamp(workers > 0 ? workers : available_cores(), 1, std::max(1, static_cast<int>(subsystems_.size())))),
+          workers_(std::clamp(workers > 0 ? workers : available_cores(), 1,
+                              std::max(1, static_cast<int>(subsystems_.size())))),
           schedule_(subsystems_.size(), workers_),
           failures_(static_cast<std::size_t>(workers_)) {
         for (int w = 0; w < workers_; ++w) profile_.emplace_back(most_events / static_cast<std::size_t>(workers_));
@@ -77,7 +78,8 @@ class thread_transport final : public transport, public worker_pool::job {
         for (const auto& [name, model] : subsystems_) {
             const auto& d = model->describe();
             places_.push_back({model.get(), static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(output),
-                               static_cast<std::uint32_t>(d.input_count()), static_cast<std::uint32_t>(d.output_count())});
+                               static_cast<std::uint32_t>(d.input_count()),
+                               static_cast<std::uint32_t>(d.output_count())});
             input += static_cast<std::size_t>(d.input_count());
             output += static_cast<std::size_t>(d.output_count());
         }
@@ -88,14 +90,20 @@ class thread_transport final : public transport, public worker_pool::job {
 
     std::size_t size() const override { return subsystems_.size(); }
     const std::string& name(subsystem_index i) const override { return subsystems_[i.value()].name; }
-    const subsystem_description& describe(subsystem_index i) const override { return subsystems_[i.value()].model->describe(); }
+    const subsystem_description& describe(subsystem_index i) const override {
+        return subsystems_[i.value()].model->describe();
+    }
     capabilities offers(subsystem_index i) const override { return subsystems_[i.value()].model->offers(); }
     std::size_t input_offset(subsystem_index i) const override { return places_[i.value()].input; }
     std::size_t output_offset(subsystem_index i) const override { return places_[i.value()].output; }
     std::span<polynomial> inputs() override { return inputs_; }
     std::span<const double> outputs() const override { return outputs_; }
-    subsystem_statistics statistics(subsystem_index i) const override { return subsystems_[i.value()].model->statistics(); }
-    subsystem_cost cost(subsystem_index i) const override { return {cost_[i.value()], parallel_ ? schedule_.worker_of(i.value()) : 0}; }
+    subsystem_statistics statistics(subsystem_index i) const override {
+        return subsystems_[i.value()].model->statistics();
+    }
+    subsystem_cost cost(subsystem_index i) const override {
+        return {cost_[i.value()], parallel_ ? schedule_.worker_of(i.value()) : 0};
+    }
     int workers() const override { return workers_; }
     std::int64_t parallel_steps() const override { return parallel_steps_; }
     std::span<const profile_log> profile() const override { return profile_; }
@@ -199,7 +207,8 @@ class thread_transport final : public transport, public worker_pool::job {
     void log(clock::time_point begin, double wall, int subsystem, int worker) {
         if (cost_samples_ % profile_stride_ != 0) return;
         const double since = std::chrono::duration<double>(begin - made_).count();
-        profile_[static_cast<std::size_t>(worker)].add({since, since + wall, subsystem, worker, step_.counter, cost_samples_});
+        profile_[static_cast<std::size_t>(worker)].add(
+            {since, since + wall, subsystem, worker, step_.counter, cost_samples_});
     }
 
     /// A profile covers the whole run within its bounds: when a log is full, every second sampled step goes.
@@ -227,11 +236,12 @@ class thread_transport final : public transport, public worker_pool::job {
         }
         const place& p = places_[static_cast<std::size_t>(first.subsystem)];
         const auto& d = p.model->describe();
-        std::string text = fmt::format("{} (macro step {} from {:.10g} s to {:.10g} s", first.reason, step_.counter, step_.begin, step_.end);
+        std::string text = fmt::format("{} (macro step {} from {:.10g} s to {:.10g} s", first.reason, step_.counter,
+                                       step_.begin, step_.end);
         const std::uint32_t shown = std::min<std::uint32_t>(p.input_count, 5);
         for (std::uint32_t k = 0; k < shown; ++k)
-            text += fmt::format("{}{} = {:.6g}", k == 0 ? "; inputs at its start: " : ", ", slot_name(d.inputs, static_cast<int>(k)),
-                                inputs_[p.input + k].c[0]);
+            text += fmt::format("{}{} = {:.6g}", k == 0 ? "; inputs at its start: " : ", ",
+                                slot_name(d.inputs, static_cast<int>(k)), inputs_[p.input + k].c[0]);
         if (p.input_count > shown) text += fmt::format(" and {} more", p.input_count - shown);
         throw subsystem_failure(subsystems_[static_cast<std::size_t>(first.subsystem)].name, step_.begin, text + ")");
     }

@@ -34,14 +34,17 @@ int available_cores() {
 }
 
 worker_pool::worker_pool(int workers, job& what)
-    : workers_(workers), spin_(workers <= available_cores()), job_(what), done_(new mailbox[static_cast<std::size_t>(workers)]) {
+    : workers_(workers),
+      spin_(workers <= available_cores()),
+      job_(what),
+      done_(new mailbox[static_cast<std::size_t>(workers)]) {
     try {
         for (int w = 1; w < workers; ++w) threads_.emplace_back([this, w] { serve(w); });
     } catch (const std::system_error& problem) {
         const std::size_t started = threads_.size();
         stop();
-        throw run_error(fmt::format("{} worker threads cannot be started, only {} ({}). Choose fewer with --workers.", workers - 1,
-                                    started, problem.code().message()));
+        throw run_error(fmt::format("{} worker threads cannot be started, only {} ({}). Choose fewer with --workers.",
+                                    workers - 1, started, problem.code().message()));
     }
 }
 
@@ -76,7 +79,9 @@ void worker_pool::post(mailbox& box, std::uint32_t round) const {
 }
 
 void worker_pool::wait_for(mailbox& box, std::uint32_t round) const {
-    const auto arrived = [&] { return static_cast<std::int32_t>(box.round.load(std::memory_order_acquire) - round) >= 0; };
+    const auto arrived = [&] {
+        return static_cast<std::int32_t>(box.round.load(std::memory_order_acquire) - round) >= 0;
+    };
     for (int i = 0; spin_ && i < spins; ++i) {
         if (arrived()) return;
         relax();

@@ -11,7 +11,7 @@ namespace mdpcosim {
 namespace {
 
 class cubic_spring_damper final : public law {
-public:
+   public:
     explicit cubic_spring_damper(const parameter_values& p)
         : stiffness_(p["stiffness"]),
           damping_(p["damping"]),
@@ -26,7 +26,7 @@ public:
         return {elastic, (stiffness_ + 3 * cubic_stiffness_ * q * q) * v};
     }
 
-private:
+   private:
     double stiffness_, damping_, cubic_stiffness_, cubic_damping_;
 };
 

@@ -13,7 +13,7 @@ namespace mdpcosim {
 namespace {
 
 class gear final : public law {
-public:
+   public:
     explicit gear(const parameter_values& p)
         : stiffness_(p["stiffness"]), damping_(p["damping"]), backlash_(p["backlash"]) {}
 
@@ -28,7 +28,7 @@ public:
         return {d > 0 ? std::max(0.0, u) : std::min(0.0, u), 0};
     }
 
-private:
+   private:
     double stiffness_, damping_, backlash_;
 };
 

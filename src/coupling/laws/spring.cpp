@@ -7,13 +7,13 @@ namespace mdpcosim {
 namespace {
 
 class spring final : public law {
-public:
+   public:
     explicit spring(const parameter_values& p) : stiffness_(p["stiffness"]), length_(p["length"]) {}
 
     bool remembers() const override { return false; }
     law_value evaluate(double q, double v) const override { return {stiffness_ * (q - length_), stiffness_ * v}; }
 
-private:
+   private:
     double stiffness_, length_;
 };
 

@@ -8,7 +8,7 @@ namespace mdpcosim {
 namespace {
 
 class spring_damper final : public law {
-public:
+   public:
     explicit spring_damper(const parameter_values& p)
         : stiffness_(p["stiffness"]), damping_(p["damping"]), length_(p["length"]) {}
 
@@ -19,7 +19,7 @@ public:
         return {stiffness_ * (q - length_) + damping_ * v, 0};
     }
 
-private:
+   private:
     double stiffness_, damping_, length_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr double no_limit = 1e300;
 
 class stop final : public law {
-public:
+   public:
     explicit stop(const parameter_values& p)
         : stiffness_(p["stiffness"]), damping_(p["damping"]), lower_(p["lower"]), upper_(p["upper"]) {
         if (lower_ > upper_)
@@ -39,7 +39,7 @@ public:
         return {above ? std::max(0.0, u) : std::min(0.0, u), 0};
     }
 
-private:
+   private:
     double stiffness_, damping_, lower_, upper_;
 };
 

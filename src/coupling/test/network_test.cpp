@@ -46,7 +46,7 @@ struct naive_channel {
 };
 
 class naive_network {
-public:
+   public:
     std::vector<naive_channel> channels;
     struct input {
         double start = 0;
@@ -348,12 +348,12 @@ TEST(network, refuses_rates_that_nobody_gives) {
 
 /// Remembers the last accepted u, as a hydraulic law remembers its pressure.
 class counting_law final : public law {
-public:
+   public:
     explicit counting_law(std::vector<double>& accepted) : accepted_(accepted) {}
     law_value evaluate(double q, double v) const override { return {2 * q, 2 * v}; }
     void accept(double q, double v, double u) override { accepted_.insert(accepted_.end(), {q, v, u}); }
 
-private:
+   private:
     std::vector<double>& accepted_;
 };
 

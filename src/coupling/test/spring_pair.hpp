@@ -19,7 +19,7 @@ inline std::unique_ptr<law> make_law(const std::string& name,
 }
 
 class spring_pair {
-public:
+   public:
     using state = std::array<double, 4>;
 
     spring_pair(double stiffness, const extrapolation_rule& rule, int input_degree = max_degree) {
@@ -46,7 +46,7 @@ public:
 
     void clear() { net_.clear_history(); }
 
-private:
+   private:
     network net_;
     std::array<polynomial, 2> inputs_;
 };

@@ -23,7 +23,7 @@ const std::array<double, 5> F_values{std::pow(10, -1), std::pow(10, -0.25), std:
 constexpr double tolerance = 1e-6;
 
 class oscillator_pair {
-public:
+   public:
     oscillator_pair(double F, const extrapolation_rule& rule) : pair_(F, rule), points_(rule.K) {}
 
     /// Spectral radius of the recurrence over one macro step of length 1.
@@ -73,7 +73,7 @@ public:
         return largest;
     }
 
-private:
+   private:
     /// x'' = omega^2 (e_0 + e_1 s - x) over one unit of time.
     state step(double t, const state& y, double omega) {
         const auto& forces = pair_.forces(t, t + 1);

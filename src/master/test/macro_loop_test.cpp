@@ -43,7 +43,8 @@ struct clock_system {
 
     /// Runs with a recorder of y and u; what leaves the loop leaves here too.
     void run(const time_grid& grid, std::optional<double> every, const std::atomic<bool>* interrupt = nullptr) {
-        recorder rows({{"y", "", recorded_column::source::output, 0}, {"u", "", recorded_column::source::coupling, 0}}, std::make_unique<row_list>(written));
+        recorder rows({{"y", "", recorded_column::source::output, 0}, {"u", "", recorded_column::source::coupling, 0}},
+                      std::make_unique<row_list>(written));
         coupling_monitor monitor({conjugate::none});
         coupling_watch watch(monitor, {"u"}, coupling_watch::on_divergence::stop);
         system.initialise(grid.start());

@@ -15,7 +15,8 @@ using function = std::function<double(double)>;
 struct single_channel {
     explicit single_channel(conjugate how, bool rates = true) : monitor({how}) { monitor.set_rates(0, rates, rates); }
 
-    void run(double H, int n, const function& u, const function& du, const function& q, const function& v, const function& miss) {
+    void run(double H, int n, const function& u, const function& du, const function& q, const function& v,
+             const function& miss) {
         const auto one = [](double& x) { return std::span<const double>(&x, 1); };
         double values[4] = {u(0), du(0), q(0), v(0)};
         monitor.start(one(values[0]), one(values[1]), one(values[2]), one(values[3]));
@@ -35,7 +36,9 @@ const function zero = [](double) { return 0.0; };
 TEST(coupling_monitor, an_exact_extrapolation_has_no_jump_and_no_energy_error) {
     single_channel c(conjugate::rate);
     const function cubic = [](double t) { return 2 - t + 3 * t * t; };
-    c.run(0.125, 64, cubic, [](double t) { return -1 + 6 * t; }, [](double t) { return t * t; }, [](double t) { return 2 * t; }, zero);
+    c.run(
+        0.125, 64, cubic, [](double t) { return -1 + 6 * t; }, [](double t) { return t * t; },
+        [](double t) { return 2 * t; }, zero);
     const coupling_quality q = c.monitor.quality(0);
     EXPECT_EQ(q.jump_max, 0);
     EXPECT_EQ(q.jump_rms, 0);
@@ -47,7 +50,9 @@ TEST(coupling_monitor, an_exact_extrapolation_has_no_jump_and_no_energy_error) {
 
 TEST(coupling_monitor, jumps_are_what_the_extrapolation_missed) {
     single_channel c(conjugate::none);
-    c.run(0.5, 40, [](double t) { return std::sin(t); }, zero, zero, zero, [](double t) { return t == 10 ? -0.25 : 0.01; });
+    c.run(
+        0.5, 40, [](double t) { return std::sin(t); }, zero, zero, zero,
+        [](double t) { return t == 10 ? -0.25 : 0.01; });
     const coupling_quality q = c.monitor.quality(0);
     EXPECT_NEAR(q.jump_max, 0.25, 1e-15);
     EXPECT_NEAR(q.jump_rms, std::sqrt((0.0625 + 39 * 1e-4) / 40), 1e-15);
@@ -79,7 +84,8 @@ TEST(coupling_monitor, growing_oscillation_of_the_step_is_divergence) {
         const auto sign = [](double t) { return std::lround(t / 0.01) % 2 == 0 ? 1.0 : -1.0; };
         const function u = [&](double t) { return 1 + 1e-6 * std::pow(growth, t / H) * sign(t); };
         // What a rule that knows the past only says: about the opposite.
-        c.run(H, 2000 / static_cast<int>(growth * 2), u, zero, u, zero, [&](double t) { return -2e-6 * std::pow(growth, t / H) * sign(t); });
+        c.run(H, 2000 / static_cast<int>(growth * 2), u, zero, u, zero,
+              [&](double t) { return -2e-6 * std::pow(growth, t / H) * sign(t); });
         EXPECT_EQ(c.monitor.diverging(), 0) << growth;
         EXPECT_NE(c.monitor.reason().find("smaller macro step"), std::string::npos);
     }
@@ -104,7 +110,8 @@ TEST(coupling_monitor, jumps_without_growth_are_a_poor_coupling_but_no_divergenc
 TEST(coupling_monitor, a_number_that_is_none_is_told_at_once) {
     for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         single_channel c(conjugate::rate);
-        c.run(0.1, 3, [&](double t) { return t > 0.25 ? bad : 1.0; }, zero, zero, zero, zero);
+        c.run(
+            0.1, 3, [&](double t) { return t > 0.25 ? bad : 1.0; }, zero, zero, zero, zero);
         EXPECT_EQ(c.monitor.diverging(), 0);
         EXPECT_NE(c.monitor.reason().find("finite"), std::string::npos);
     }

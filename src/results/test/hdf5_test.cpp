@@ -11,7 +11,9 @@ namespace {
 
 using source = recorded_column::source;
 
-const std::vector<recorded_column> columns{{"a.mass.position", "m", source::output, 0}, {"spring.u", "N", source::coupling, 0}, {"a.y", "", source::output, 1}};
+const std::vector<recorded_column> columns{{"a.mass.position", "m", source::output, 0},
+                                           {"spring.u", "N", source::coupling, 0},
+                                           {"a.y", "", source::output, 1}};
 
 struct file_content {
     std::int64_t rows = -1;

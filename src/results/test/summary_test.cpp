@@ -63,7 +63,11 @@ TEST(summary, json_holds_every_fact) {
                                                    {"unit", "N"},
                                                    {"u_min", -1.0},
                                                    {"u_max", 2.0},
-                                                   {"u_end", 0.5}, {"jump_max", 0.25}, {"jump_rms", 0.125}, {"energy_error", 0.5}, {"energy_exchanged", 8.0}}));
+                                                   {"u_end", 0.5},
+                                                   {"jump_max", 0.25},
+                                                   {"jump_rms", 0.125},
+                                                   {"energy_error", 0.5},
+                                                   {"energy_exchanged", 8.0}}));
     EXPECT_EQ(j["notes"], nlohmann::json::array({"a note"}));
 }
 

@@ -5,7 +5,8 @@
 namespace mdpcosim {
 namespace {
 
-const std::vector<parameter_info> infos{{"inertia", "kg.m2", "moment of inertia", 1, parameter_info::range::positive, false, false, {}, "J"}};
+const std::vector<parameter_info> infos{
+    {"inertia", "kg.m2", "moment of inertia", 1, parameter_info::range::positive, false, false, {}, "J"}};
 
 setting written(const std::string& name, const std::string& value) { return {name, {}, {{value, {}}}, false}; }
 
@@ -22,7 +23,8 @@ TEST(symbol, both_names_at_once_are_refused) {
         resolve_parameters(infos, given, {}, "subsystem 'a'");
         FAIL();
     } catch (const user_error& problem) {
-        EXPECT_STREQ(problem.what(), "subsystem 'a': parameter 'inertia': it is given already; 'inertia' and 'J' are the same.");
+        EXPECT_STREQ(problem.what(),
+                     "subsystem 'a': parameter 'inertia': it is given already; 'inertia' and 'J' are the same.");
     }
 }
 

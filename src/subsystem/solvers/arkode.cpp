@@ -124,7 +124,7 @@ constexpr stepper_calls ark_calls{ARKStepReset,
                                   ARKStepFree};
 
 class arkode_solver final : public sundials_solver {
-public:
+   public:
     arkode_solver(const pair_info& pair, const sundials_options& options)
         : sundials_solver(pair.name, options), pair_(pair), call_(implicit() ? ark_calls : erk_calls) {}
     ~arkode_solver() override {
@@ -136,7 +136,7 @@ public:
         return reason.empty() && implicit() ? why_not_linear(options_.linear, model) : reason;
     }
 
-private:
+   private:
     bool implicit() const { return pair_.dirk != ARKODE_DIRK_NONE; }
     bool passes_nan() const override { return !implicit(); }
 
@@ -296,12 +296,12 @@ subsystem_statistics arkode_solver::counters() const {
 const bool registered = [] {
     for (const auto& pair : pairs) {
         const bool implicit = pair.dirk != ARKODE_DIRK_NONE;
-        solver_registry::instance().add({pair.name, pair.summary,
-                                         implicit ? newton_option_list() : sundials_option_list(),
-                                         [&pair, implicit](const parameter_values& values) {
-                                             return std::make_unique<arkode_solver>(
-                                                 pair, implicit ? read_newton_options(values) : read_sundials_options(values));
-                                         }});
+        solver_registry::instance().add(
+            {pair.name, pair.summary, implicit ? newton_option_list() : sundials_option_list(),
+             [&pair, implicit](const parameter_values& values) {
+                 return std::make_unique<arkode_solver>(
+                     pair, implicit ? read_newton_options(values) : read_sundials_options(values));
+             }});
     }
     return true;
 }();

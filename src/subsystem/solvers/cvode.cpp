@@ -24,14 +24,12 @@ namespace mdpcosim {
 
 namespace {
 
-inline void free_nonlinear_solver(SUNNonlinearSolver object) {
-    SUNNonlinSolFree(object);
-}
+inline void free_nonlinear_solver(SUNNonlinearSolver object) { SUNNonlinSolFree(object); }
 using nonlinear_solver_handle =
     std::unique_ptr<SUNNonlinearSolver, sundials_deleter<SUNNonlinearSolver, free_nonlinear_solver>>;
 
 class cvode_solver final : public sundials_solver {
-public:
+   public:
     cvode_solver(int method, const sundials_options& options)
         : sundials_solver(method == CV_BDF ? "cvode-bdf" : "cvode-adams", options), method_(method) {}
     ~cvode_solver() override {
@@ -45,7 +43,7 @@ public:
     bool saves() const override { return options_.restart; }
     std::string why_not_saved() const override { return why_multistep_not_saved(); }
 
-private:
+   private:
     bool restarts(double t, const double* u_before, const double* u_after) override;
     void create(double t0) override;
     void start(double t) override;
@@ -167,11 +165,11 @@ std::vector<parameter_info> options(std::vector<parameter_info> list) {
     return list;
 }
 
-const solver_registration adams{
-    {"cvode-adams", "Adams-Moulton, orders 1 to 12, adaptive, for non-stiff models", options(sundials_option_list()),
-     [](const parameter_values& values) {
-         return std::make_unique<cvode_solver>(CV_ADAMS, with_multistep_options(read_sundials_options(values), values));
-     }}};
+const solver_registration adams{{"cvode-adams", "Adams-Moulton, orders 1 to 12, adaptive, for non-stiff models",
+                                 options(sundials_option_list()), [](const parameter_values& values) {
+                                     return std::make_unique<cvode_solver>(
+                                         CV_ADAMS, with_multistep_options(read_sundials_options(values), values));
+                                 }}};
 const solver_registration bdf{
     {"cvode-bdf", "backward differentiation, orders 1 to 5, adaptive, for stiff models, also large ones",
      options(newton_option_list()), [](const parameter_values& values) {

@@ -14,7 +14,7 @@
 namespace mdpcosim {
 
 class event_monitor {
-public:
+   public:
     event_monitor(equations& model, std::string_view solver_name);
 
     std::size_t count() const { return z_.size(); }
@@ -37,7 +37,7 @@ public:
     /// Applies event i; true when x was changed. Throws run_error after too many events in one macro step.
     bool apply(std::size_t i, bool rising, double t, double* x, const double* u);
 
-private:
+   private:
     equations& model_;
     std::string_view solver_name_;
     std::vector<double> z_, side_;

@@ -17,9 +17,7 @@ std::vector<parameter_info> fixed_step_options() {
              .choices = {}}};
 }
 
-double step_option(const parameter_values& options) {
-    return options.given("step") ? options["step"] : 0;
-}
+double step_option(const parameter_values& options) { return options.given("step") ? options["step"] : 0; }
 
 void throw_not_finite(const char* solver, double t, const equations& model, const double* x, std::size_t n) {
     std::size_t i = 0;

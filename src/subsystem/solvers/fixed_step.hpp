@@ -44,7 +44,8 @@ inline std::int64_t micro_step_count(double span, double step) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(span / step - 1e-9)));
 }
 
-[[noreturn]] void throw_not_finite(const char* solver, double t, const equations& model, const double* x, std::size_t n);
+[[noreturn]] void throw_not_finite(const char* solver, double t, const equations& model, const double* x,
+                                   std::size_t n);
 [[noreturn]] void throw_bad_time_event(const char* solver, double t, double event);
 
 /// The option `step`, and the one way to read it (0: not given).
@@ -63,7 +64,7 @@ struct fixed_step_events {
 
 template <class Method>
 class fixed_step_solver final : public solver {
-public:
+   public:
     explicit fixed_step_solver(double step) : step_(step) {}
 
     void initialise(equations& model, double t0, std::span<double> x) override;
@@ -82,7 +83,7 @@ public:
         return {micro_steps_, now_.evaluations, 0, time_events_ + (events_ ? events_->monitor.events() : 0)};
     }
 
-private:
+   private:
     void split(double begin, double end);
     void run(double s, double s_end);
     void run_with_events(double s, double s_end);

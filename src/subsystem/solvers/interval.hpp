@@ -15,14 +15,10 @@ inline void input_values(std::span<const polynomial> inputs, double s, double* u
 }
 
 /// Times closer than this are the same to a solver.
-inline double time_resolution(double t) {
-    return 16 * std::numeric_limits<double>::epsilon() * std::fabs(t);
-}
+inline double time_resolution(double t) { return 16 * std::numeric_limits<double>::epsilon() * std::fabs(t); }
 
 /// Where the integration towards a time event stops: just before it, so that the right-hand side is still the old one.
-inline double just_before(double event) {
-    return std::nextafter(event, -std::numeric_limits<double>::infinity());
-}
+inline double just_before(double event) { return std::nextafter(event, -std::numeric_limits<double>::infinity()); }
 
 /// False as soon as one value is infinite or not a number.
 inline bool all_finite(const double* x, std::size_t n) {

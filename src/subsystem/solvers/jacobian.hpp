@@ -19,7 +19,7 @@ inline double difference_step(double x, double change) {
 
 /// df/dx, exact where the model offers it, else by one-sided differences. Column-major, n x n.
 class jacobian_source {
-public:
+   public:
     /// Asks the model once, at (t, x, u), whether it offers its Jacobian.
     void prepare(const equations& model, double t, const double* x, const double* u);
 
@@ -29,7 +29,7 @@ public:
     /// evaluations of the right-hand side.
     int evaluate(double t, const double* x, const double* u, const double* f, double h, double* dfdx);
 
-private:
+   private:
     const equations* model_ = nullptr;
     std::size_t n_ = 0;
     bool exact_ = false;

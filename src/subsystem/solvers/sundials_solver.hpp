@@ -41,7 +41,7 @@ void add_multistep_options(std::vector<parameter_info>& list);
 sundials_options with_multistep_options(sundials_options options, const parameter_values& values);
 
 class sundials_solver : public solver {
-public:
+   public:
     sundials_solver(std::string name, const sundials_options& options) : name_(std::move(name)), options_(options) {}
 
     void initialise(equations& model, double t0, std::span<double> x) final;
@@ -54,7 +54,7 @@ public:
 
     subsystem_statistics statistics() const final;
 
-protected:
+   protected:
     /// Makes the integrator for y(t0); called once.
     virtual void create(double t0) = 0;
     /// Restarts at (t, y) with the remembered step.
@@ -124,7 +124,7 @@ protected:
     std::exception_ptr failure_;
     std::int64_t evaluations_ = 0;
 
-private:
+   private:
     void warm_up(double t0, std::span<double> x);
     void advance(double t, double stop, double limit, double* x, bool restart);
     bool apply_roots(double t, double* x);
@@ -140,7 +140,7 @@ private:
     std::ptrdiff_t not_finite_ = -1;  ///< derivative that was not finite last
     double not_finite_time_ = 0;
     std::int64_t not_finite_evaluation_ = 0;
-    bool loaded_ = false;  ///< the integrator holds the present state
+    bool loaded_ = false;            ///< the integrator holds the present state
     subsystem_statistics baseline_;  ///< counted while warming up
     std::int64_t time_events_ = 0;
 };

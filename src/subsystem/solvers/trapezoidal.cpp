@@ -22,7 +22,7 @@ struct trapezoidal {
     void prepare(equations& model, const double* x, double t, double* u);
     void step(micro_step& m, double s, double h);
 
-private:
+   private:
     void factor(micro_step& m, double t, const double* z, const double* f, double h);
     void fail(double t, double h, const char* reason) const;
 

@@ -38,12 +38,8 @@ void* realloc(void* old, std::size_t size) {
 
 namespace mdpcosim::test {
 
-bool allocations_are_counted() {
-    return MDPCOSIM_COUNTS;
-}
+bool allocations_are_counted() { return MDPCOSIM_COUNTS; }
 
-std::int64_t allocation_counter::total() {
-    return allocations;
-}
+std::int64_t allocation_counter::total() { return allocations; }
 
 }  // namespace mdpcosim::test

@@ -9,11 +9,11 @@ namespace mdpcosim::test {
 bool allocations_are_counted();
 
 class allocation_counter {
-public:
+   public:
     allocation_counter() : start_(total()) {}
     std::int64_t count() const { return total() - start_; }
 
-private:
+   private:
     static std::int64_t total();
     std::int64_t start_;
 };

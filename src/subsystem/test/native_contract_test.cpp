@@ -7,7 +7,7 @@ namespace {
 
 /// m x'' = F - d x' - c x at a translational port: position, velocity; acceleration depends on the force directly.
 class oscillator_with_port final : public equations {
-public:
+   public:
     explicit oscillator_with_port(bool with_jacobian) : with_jacobian_(with_jacobian) {
         d_.type = "test oscillator";
         d_.inputs.resize(1);
@@ -40,7 +40,7 @@ public:
         return with_jacobian_;
     }
 
-private:
+   private:
     static constexpr double m = 1, c = 40, d = 0.5;
     bool with_jacobian_;
     subsystem_description d_;
@@ -48,7 +48,7 @@ private:
 
 /// y = 3 u, no states; feed-through.
 class gain final : public equations {
-public:
+   public:
     gain() {
         d_.type = "test gain";
         d_.inputs.resize(1);
@@ -63,7 +63,7 @@ public:
     void derivatives(double, const double*, const double*, double*) const override {}
     void outputs(double, const double*, const double* u, double* y) const override { y[0] = 3 * u[0]; }
 
-private:
+   private:
     subsystem_description d_;
 };
 
@@ -128,7 +128,8 @@ std::unique_ptr<equations> row_of_masses(bool exact) {
         add(2 * i + 1, -0.5);
         model->pattern.start.push_back(static_cast<int>(values.size()));
     }
-    if (exact) model->sparse_function = [values](double, const double*, double* into) { std::ranges::copy(values, into); };
+    if (exact)
+        model->sparse_function = [values](double, const double*, double* into) { std::ranges::copy(values, into); };
     return model;
 }
 
@@ -163,22 +164,27 @@ std::vector<subsystem_case> cases() {
     for (const auto& name : {"cvode-adams", "cvode-bdf", "ida"})
         all.push_back({test_name(name) + "_over_oscillator",
                        [=] {
-                           return make_native_subsystem(std::make_unique<oscillator_with_port>(false),
-                                                        make_solver(name, {{"rtol", 1e-8}, {"atol", 1e-9}, {"stop", 1}}));
+                           return make_native_subsystem(
+                               std::make_unique<oscillator_with_port>(false),
+                               make_solver(name, {{"rtol", 1e-8}, {"atol", 1e-9}, {"stop", 1}}));
                        },
                        0.02, 1e-3});  // means of the inputs jump, and `over` adds the error of jumps
     for (const double restart : {0.0, 1.0}) {
         const std::string suffix = restart > 0 ? "_restart" : "";
         const std::vector<option> options{{"rtol", 1e-8}, {"atol", 1e-9}, {"restart", restart}};
         all.push_back({"ida_algebraic" + suffix,
-                       [=] { return make_native_subsystem(oscillator_with_algebraic_acceleration(), make_solver("ida", options)); },
+                       [=] {
+                           return make_native_subsystem(oscillator_with_algebraic_acceleration(),
+                                                        make_solver("ida", options));
+                       },
                        0.02, 3e-5});
         for (const bool exact : {false, true})
             for (const char* name : {"cvode-bdf", "ida"}) {
                 auto sparse = options;
                 sparse.push_back({"linear-solver", 2});
                 all.push_back({test_name(name) + (exact ? "_sparse_exact" : "_sparse_coloured") + suffix,
-                               [=] { return make_native_subsystem(row_of_masses(exact), make_solver(name, sparse)); }, 0.02, 3e-5});
+                               [=] { return make_native_subsystem(row_of_masses(exact), make_solver(name, sparse)); },
+                               0.02, 3e-5});
             }
     }
     return all;

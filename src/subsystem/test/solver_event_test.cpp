@@ -22,9 +22,7 @@ std::unique_ptr<solver> make_tight(const std::string& name, double step = 1e-3) 
 }
 
 /// Tolerance for results of make_tight().
-double tight(const std::string& name) {
-    return name == "euler" ? 5e-3 : 1e-6;
-}
+double tight(const std::string& name) { return name == "euler" ? 5e-3 : 1e-6; }
 
 struct event_log {
     std::vector<double> times;

@@ -15,7 +15,7 @@ namespace mdpcosim::test {
 
 /// A model out of functions, so that a test shows its equations.
 class function_model : public equations {
-public:
+   public:
     using rhs = std::function<void(double t, const double* x, const double* u, double* dx)>;
 
     function_model(std::vector<double> x0, int inputs, rhs f) : x0_(std::move(x0)), f_(std::move(f)) {
@@ -72,7 +72,7 @@ public:
     std::function<bool(int, bool, double, double*, const double*)> on_event;
     std::function<double(double)> time_events;
 
-private:
+   private:
     subsystem_description description_;
     std::vector<double> x0_;
     rhs f_;
@@ -111,7 +111,7 @@ inline polynomial constant(double value) {
 
 /// A solver with its model and state.
 class solver_run {
-public:
+   public:
     solver_run(std::unique_ptr<function_model> m, std::unique_ptr<solver> s, double t0 = 0)
         : model(std::move(m)),
           integrator(std::move(s)),
@@ -139,10 +139,9 @@ public:
     double t;
 };
 
-inline const std::vector<std::string> all_solvers{"euler",  "rk4",    "trapezoidal", "erk-2",       "erk-3",
-                                                  "erk-4",  "erk-5",  "erk-6",       "erk-8",       "dirk-2",
-                                                  "dirk-3", "dirk-4", "dirk-5",      "cvode-adams", "cvode-bdf",
-                                                  "ida"};
+inline const std::vector<std::string> all_solvers{"euler",  "rk4",         "trapezoidal", "erk-2",  "erk-3",  "erk-4",
+                                                  "erk-5",  "erk-6",       "erk-8",       "dirk-2", "dirk-3", "dirk-4",
+                                                  "dirk-5", "cvode-adams", "cvode-bdf",   "ida"};
 inline const std::vector<std::string> fixed_solvers{"euler", "rk4", "trapezoidal"};
 inline const std::vector<std::string> adaptive_solvers(all_solvers.begin() + 3, all_solvers.end());
 
@@ -150,9 +149,7 @@ inline bool is_fixed(const std::string& name) {
     return std::find(fixed_solvers.begin(), fixed_solvers.end(), name) != fixed_solvers.end();
 }
 
-inline bool is_multistep(const std::string& name) {
-    return name.starts_with("cvode") || name == "ida";
-}
+inline bool is_multistep(const std::string& name) { return name.starts_with("cvode") || name == "ida"; }
 
 inline std::string test_name(std::string name) {
     for (char& c : name)

@@ -16,7 +16,7 @@ namespace {
 
 /// One subsystem driven by inputs that are polynomials of time over the whole run, the same for every macro step size.
 class driven {
-public:
+   public:
     driven(const subsystem_case& c, int degree) : object(c.make()), degree_(degree), scale_(c.input_scale) {
         const auto& d = object->describe();
         inputs.resize(static_cast<std::size_t>(d.input_count()));
@@ -80,7 +80,7 @@ public:
     std::vector<double> y;
     double t = 0;
 
-private:
+   private:
     void advance(double H) {
         object->advance({t, t + H, counter_++}, inputs, y);
         t += H;

@@ -24,14 +24,10 @@ struct subsystem_case {
     bool counts_allocations = true;  ///< false where advance() reaches code of others that allocates
 };
 
-inline void PrintTo(const subsystem_case& c, std::ostream* out) {
-    *out << c.name;
-}
+inline void PrintTo(const subsystem_case& c, std::ostream* out) { *out << c.name; }
 
 class subsystem_contract : public testing::TestWithParam<subsystem_case> {};
 
-inline std::string case_name(const testing::TestParamInfo<subsystem_case>& info) {
-    return info.param.name;
-}
+inline std::string case_name(const testing::TestParamInfo<subsystem_case>& info) { return info.param.name; }
 
 }  // namespace mdpcosim::test
