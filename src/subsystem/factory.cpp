@@ -8,6 +8,8 @@
 #include "core/suggest.hpp"
 #include "scenario/resolve.hpp"
 #include "subsystem/file_subsystem.hpp"
+#include "subsystem/fmu_component.hpp"
+#include "subsystem/fmu_subsystem.hpp"
 #include "subsystem/model.hpp"
 #include "subsystem/native_subsystem.hpp"
 #include "subsystem/ode_equations.hpp"
@@ -86,6 +88,11 @@ void check_sampled(const subsystem_spec& spec) {
                         object));
 }
 
+[[noreturn]] void refuse_model_exchange(const subsystem_spec& spec) {
+    throw user_error(spec.fmu.interface.empty() ? spec.source.where : spec.fmu.interface.where,
+                     fmt::format("subsystem '{}': model exchange is not available yet.", spec.name));
+}
+
 /// `value` as a whole multiple of H.
 double on_grid(double value, double H, double least, const location& where, const std::string& object) {
     const double n = std::round(value / H);
@@ -156,6 +163,9 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
         case source_kind::plugin:
             if (auto shown = make_plugin_equations(spec)) return shown;
             break;
+        case source_kind::fmu:
+            if (fmu_interface(spec) == fmi::kind::model_exchange) refuse_model_exchange(spec);
+            break;
     }
     throw user_error(
         spec.where,
@@ -172,6 +182,7 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
 }
 
 subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
+    if (spec.kind == source_kind::fmu) check_fmu_step(spec, H);
     if (!spec.sample || !is_sampled(spec)) return spec;
     sample_spec& s = *spec.sample;
     const std::string object = fmt::format("subsystem '{}': sample", spec.name);
@@ -191,6 +202,8 @@ std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
     if (spec.kind == source_kind::plugin)
         return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
+    if (spec.kind == source_kind::fmu && fmu_interface(spec) == fmi::kind::co_simulation)
+        return make_fmu_co_simulation(spec);
     if (is_sampled(spec)) return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec));
     auto model = make_equations(spec);
     try {
@@ -222,6 +235,11 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
         const plugin_model& model = load_plugin(spec);
         full.set = complete(model.parameters, spec.set);
         if (model.own_solver()) return full;
+    }
+    if (spec.kind == source_kind::fmu) {
+        const bool exchange = fmu_interface(spec) == fmi::kind::model_exchange;
+        full.fmu.interface.value = exchange ? "model-exchange" : "co-simulation";
+        if (!exchange) return full;
     }
     if (spec.kind == source_kind::model) full.set = complete(known_model(spec).parameters, spec.set);
     if (is_sampled(spec)) return full;
