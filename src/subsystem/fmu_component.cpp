@@ -100,11 +100,6 @@ fmu_model read_fmu(const subsystem_spec& spec) {
     fmu_model model;
     model.files = open(spec);
     model.kind = choose_interface(spec, model.description());
-    if (spec.fmu.isolate)
-        throw user_error(
-            spec.fmu.isolate_where,
-            fmt::format("subsystem '{}': isolate: not available yet. Leave it out to run the FMU in this process.",
-                        spec.name));
     model.files = with_sizes(model.files, spec);
     model.starts = read_fmu_settings(model.description(), spec);
     model.layout = lay_out_fmu(model.description(), model.kind, spec, model.starts);
