@@ -60,7 +60,8 @@ class unpacked_fmu : public fmu_files {
         try {
             zip.unpack(folder_);
             // Its path is handed to every instance, whether the archive has the folder or not.
-            std::filesystem::create_directory(folder_ / "resources");
+            std::error_code ignored;
+            std::filesystem::create_directory(folder_ / "resources", ignored);
         } catch (...) {
             work_->remove(folder_);
             throw;

@@ -57,8 +57,7 @@ struct instance_options {
 struct value_block {
     std::vector<value_reference> references;
     base_type type = base_type::float64;
-    std::vector<double> scratch;     ///< conversions
-    std::vector<unsigned char> raw;  ///< values as the FMU's type
+    std::vector<unsigned char> raw;  ///< values as the FMU's type, where that is not double
     std::size_t elements = 0;        ///< of all variables, arrays flattened
 };
 

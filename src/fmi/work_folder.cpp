@@ -29,6 +29,11 @@ bool is_same(int folder, const char* path) {
            opened.st_dev == named.st_dev;
 }
 
+[[noreturn]] void throw_no_room(const std::filesystem::path& base) {
+    throw user_error(fmt::format("cannot make a folder for unpacked FMUs in '{}' ({}). TMPDIR chooses another place.",
+                                 base.string(), std::strerror(errno)));
+}
+
 }  // namespace
 
 std::filesystem::path work_base() {
@@ -51,8 +56,7 @@ work_folder::work_folder() : process_(::getpid()) {
         }
         if (lock_ >= 0) ::close(lock_);
     }
-    throw user_error(fmt::format("cannot make a folder for unpacked FMUs in '{}' ({}). TMPDIR chooses another place.",
-                                 base.string(), std::strerror(errno)));
+    throw_no_room(base);
 }
 
 work_folder::~work_folder() {
@@ -64,7 +68,7 @@ bool work_folder::mine() const { return process_ == ::getpid(); }
 
 std::filesystem::path work_folder::add() {
     std::filesystem::path inside = path_ / std::to_string(added_++);
-    std::filesystem::create_directory(inside);
+    if (::mkdir(inside.c_str(), S_IRWXU) != 0) throw_no_room(path_);
     return inside;
 }
 
