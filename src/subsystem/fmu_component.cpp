@@ -148,8 +148,10 @@ void fmu_component::enter_initialisation(double t0) {
 }
 
 fmi::discrete_update fmu_component::update_discrete_states(double t) {
+    bool changed = false;
     for (int n = 0; n < most_updates; ++n) {
-        const fmi::discrete_update update = instance_->update_discrete_states();
+        fmi::discrete_update update = instance_->update_discrete_states();
+        update.states_changed = changed |= update.states_changed;
         if (update.terminate) fail(t, "the FMU asks to end the simulation");
         if (!update.again) return update;
     }
