@@ -196,7 +196,7 @@ class fmu_co_simulation final : public subsystem {
             ++counted_.micro_steps;
             if (done.terminate) [[unlikely]]
                 fmu_.fail(done.reached, "doStep: the FMU asks to end the simulation");
-            const bool whole = done.status == fmi::status::ok && !done.early && done.reached >= target - resolution;
+            const bool whole = done.status == fmi::status::ok && done.reached >= target - resolution;
             if (whole && !done.event) {
                 if (last) return;
                 time_ = target;
@@ -207,7 +207,9 @@ class fmu_co_simulation final : public subsystem {
                 fmu_.fail(time_, fmt::format("doStep: it stopped {} times before the end of the macro step at {} s",
                                              most_stops, step.end));
             if (done.status == fmi::status::discard) ++counted_.rejected;
-            const bool moved = whole || done.event || done.reached > time_ + resolution;
+            // A discarded step that reached its end is an FMU that did not say where it is: it did nothing.
+            const bool part = done.reached > time_ + resolution && done.reached < target - resolution;
+            const bool moved = whole || done.event || part;
             if (!moved) {
                 refuse_fixed(target);
                 if (++halvings > most_halvings)
