@@ -29,23 +29,13 @@ class fmu_co_simulation final : public subsystem {
                [this](fmi::instance_options& o, const fmi::interface_description& offered) { adjust(o, offered); }),
           instance_(fmu_.instance()),
           offers_(fmu_.model().offers()) {
-        const fmu_layout& l = fmu_.model().layout;
-        std::vector<int> continuous, discrete, varying, outputs, rates;
-        for (const auto& u : l.description.inputs) {
-            (u.sampled ? discrete : continuous).push_back(u.slot);
-            if (u.max_degree > 0) varying.push_back(u.slot);
+        const subsystem_description& d = describe();
+        for (const auto& u : d.inputs) {
             degree_ = std::max(degree_, u.max_degree);
+            by_event_ = by_event_ || (u.sampled && offers_.event_mode);
         }
-        for (std::size_t i = 0; i < l.outputs.size(); ++i)
-            (l.outputs[i].derivative ? rates : outputs).push_back(static_cast<int>(i));
-        continuous_ = fmu_values(instance_, l.inputs, continuous);
-        discrete_ = fmu_values(instance_, l.inputs, discrete);
-        varying_ = fmu_values(instance_, l.inputs, varying);
-        outputs_ = fmu_values(instance_, l.outputs, outputs);
-        rates_ = fmu_values(instance_, l.outputs, rates);
-        by_event_ = offers_.event_mode && !discrete.empty();
-        follows_ = degree_ > 0 && std::any_of(l.description.outputs.begin(), l.description.outputs.end(),
-                                              [](const auto& y) { return !y.direct.empty(); });
+        follows_ = degree_ > 0 &&
+                   std::any_of(d.outputs.begin(), d.outputs.end(), [](const auto& y) { return !y.direct.empty(); });
     }
 
     const subsystem_description& describe() const noexcept override { return fmu_.model().layout.description; }
@@ -63,6 +53,7 @@ class fmu_co_simulation final : public subsystem {
     void initialise(double t0) override {
         time_ = t0;
         fmu_.enter_initialisation(t0);
+        group_variables();
         mode_ = mode::initialisation;
         // Output derivatives exist after the initialisation only.
         if (!rates_.empty()) fmu_.call(time_, [&] { leave_initialisation(); });
@@ -124,6 +115,22 @@ class fmu_co_simulation final : public subsystem {
                 varying_.set(instance,
                              [&](int slot) { return polynomials_[static_cast<std::size_t>(slot)](t - begin_); });
             };
+    }
+
+    void group_variables() {
+        const fmu_layout& l = fmu_.model().layout;
+        std::vector<int> continuous, discrete, varying, outputs, rates;
+        for (const auto& u : l.description.inputs) {
+            (u.sampled ? discrete : continuous).push_back(u.slot);
+            if (u.max_degree > 0) varying.push_back(u.slot);
+        }
+        for (std::size_t i = 0; i < l.outputs.size(); ++i)
+            (l.outputs[i].derivative ? rates : outputs).push_back(static_cast<int>(i));
+        continuous_ = fmu_values(instance_, l.inputs, continuous);
+        discrete_ = fmu_values(instance_, l.inputs, discrete);
+        varying_ = fmu_values(instance_, l.inputs, varying);
+        outputs_ = fmu_values(instance_, l.outputs, outputs);
+        rates_ = fmu_values(instance_, l.outputs, rates);
     }
 
     template <class Function>
@@ -189,7 +196,7 @@ class fmu_co_simulation final : public subsystem {
             ++counted_.micro_steps;
             if (done.terminate) [[unlikely]]
                 fmu_.fail(done.reached, "doStep: the FMU asks to end the simulation");
-            const bool whole = done.status == fmi::status::ok && !done.early && done.reached >= target - resolution;
+            const bool whole = done.status == fmi::status::ok && done.reached >= target - resolution;
             if (whole && !done.event) {
                 if (last) return;
                 time_ = target;
@@ -200,7 +207,9 @@ class fmu_co_simulation final : public subsystem {
                 fmu_.fail(time_, fmt::format("doStep: it stopped {} times before the end of the macro step at {} s",
                                              most_stops, step.end));
             if (done.status == fmi::status::discard) ++counted_.rejected;
-            const bool moved = whole || done.event || done.reached > time_ + resolution;
+            // A discarded step that reached its end is an FMU that did not say where it is: it did nothing.
+            const bool part = done.reached > time_ + resolution && done.reached < target - resolution;
+            const bool moved = whole || done.event || part;
             if (!moved) {
                 refuse_fixed(target);
                 if (++halvings > most_halvings)

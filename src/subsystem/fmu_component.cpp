@@ -18,8 +18,7 @@ auto about_the_fmu(const subsystem_spec& spec, const Function& function) {
     try {
         return function();
     } catch (const user_error& problem) {
-        throw user_error(spec.source.where,
-                         fmt::format("subsystem '{}': fmu '{}': {}", spec.name, spec.source.value, problem.what()));
+        throw user_error(spec.source.where, fmt::format("subsystem '{}': {}", spec.name, problem.what()));
     }
 }
 

@@ -38,9 +38,9 @@ class fmu_layout_builder final : public port_variables {
         result_.description.type = fmt::format("fmu {} (FMI {} {})", spec_.path.filename().string(), name(fmu_.version),
                                                kind_ == fmi::kind::co_simulation ? "co-simulation" : "model exchange");
         for (std::size_t i = 0; i < fmu_.variables.size(); ++i)
-            if (fmu_.variables[i].causality == fmi::causality::input) add_input(static_cast<int>(i));
+            if (is_own(fmu_.variables[i], fmi::causality::input)) add_input(static_cast<int>(i));
         for (std::size_t i = 0; i < fmu_.variables.size(); ++i)
-            if (fmu_.variables[i].causality == fmi::causality::output) add_output(static_cast<int>(i));
+            if (is_own(fmu_.variables[i], fmi::causality::output)) add_output(static_cast<int>(i));
         for (const text& wanted : spec_.fmu.outputs) add_wanted(wanted);
         std::vector<port> ports = resolve_ports(spec_.ports, object(), *this);
         for (port& p : terminal_ports(fmu_, spec_.ports, *this)) ports.push_back(std::move(p));
@@ -99,10 +99,16 @@ class fmu_layout_builder final : public port_variables {
     input_variable& input_at(int slot) { return result_.description.inputs[static_cast<std::size_t>(slot)]; }
     output_variable& output_at(int slot) { return result_.description.outputs[static_cast<std::size_t>(slot)]; }
 
+    /// A second name for a variable that takes part anyway would only cost time.
+    bool is_own(const fmi::variable& v, fmi::causality causality) const {
+        return v.causality == causality && (v.alias_of < 0 || at(v.alias_of).causality != causality);
+    }
+
     int slot_of(const std::string& name, const std::map<int, int>& first_slots) const {
         const fmu_element found = find_element(fmu_, name);
         if (found.variable < 0 || found.element < 0 || !fmi::is_float(at(found.variable).type)) return -1;
-        const auto first = first_slots.find(found.variable);
+        auto first = first_slots.find(found.variable);
+        if (first == first_slots.end()) first = first_slots.find(at(found.variable).alias_of);
         return first == first_slots.end() ? -1 : first->second + found.element;
     }
 
@@ -204,8 +210,7 @@ class fmu_layout_builder final : public port_variables {
         if (output_at(slot).rate_slot >= 0) return output_at(slot).rate_slot;
         if (use.derivative || output_at(slot).type != variable_type::real || output_at(slot).sampled) return -1;
         const int derivative = structure_.derivative_of(use.variable);
-        const bool needs_input =
-            derivative < 0 || !structure_.direct_inputs(derivative) || !structure_.direct_inputs(derivative)->empty();
+        const bool needs_input = structure_.rate_needs_input(use.variable);
         int rate = -1;
         if (derivative >= 0 && at(derivative).element_count() == at(use.variable).element_count()) {
             if (output_slots_.count(derivative) == 0) {

@@ -35,4 +35,18 @@ std::optional<std::vector<int>> fmu_structure::direct_inputs(int variable) const
     return inputs;
 }
 
+bool fmu_structure::rate_needs_input(int variable) const {
+    const auto needs_none = [this](int v) {
+        const auto inputs = direct_inputs(v);
+        return inputs && inputs->empty();
+    };
+    if (is_state(variable)) return !needs_none(derivative_of(variable));
+    if (!needs_none(variable)) return true;
+    const auto found = unknowns_.find(key(variable));
+    if (found == unknowns_.end()) return false;  // constant
+    for (const int d : *found->second->dependencies)
+        if (d >= 0 && is_state(d) && !needs_none(derivative_of(d))) return true;
+    return false;
+}
+
 }  // namespace mdpcosim

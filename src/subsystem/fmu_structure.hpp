@@ -19,6 +19,8 @@ class fmu_structure {
     std::optional<std::vector<int>> direct_inputs(int variable) const;
     /// The variable that is its time derivative; -1: there is none.
     int derivative_of(int variable) const;
+    /// False when the rate of the variable is known to depend on states only.
+    bool rate_needs_input(int variable) const;
     bool is_state(int variable) const { return derivative_of(variable) >= 0; }
 
    private:

@@ -1,7 +1,5 @@
 #include "subsystem/fmu_values.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace mdpcosim {
@@ -21,7 +19,7 @@ fmu_values::fmu_values(const fmi::instance& instance, std::span<const fmu_use> u
             if (use.element == 0) unique.push_back(use.variable);
             g.factor.push_back(use.unit.factor);
             g.offset.push_back(use.unit.offset);
-            g.plain = g.plain && use.unit.plain() && fmi::is_float(type);
+            g.plain = g.plain && use.unit.plain();
         }
         g.slots = std::move(members);
         g.block = instance.make_block(unique);
@@ -52,12 +50,7 @@ void fmu_values::get_derivatives(fmi::instance& instance, std::span<double> valu
 }
 
 void fmu_values::to_fmu(group& g) {
-    if (g.block.type == fmi::base_type::boolean)
-        for (double& v : g.buffer) v = std::round(v) != 0 ? 1 : 0;
-    else if (!fmi::is_float(g.block.type))
-        for (double& v : g.buffer) v = std::round(v);
-    else
-        for (std::size_t k = 0; k < g.buffer.size(); ++k) g.buffer[k] = (g.buffer[k] - g.offset[k]) / g.factor[k];
+    for (std::size_t k = 0; k < g.buffer.size(); ++k) g.buffer[k] = (g.buffer[k] - g.offset[k]) / g.factor[k];
 }
 
 void fmu_values::scatter(const group& g, std::span<double> values, bool rates) const {

@@ -8,8 +8,8 @@
 
 namespace mdpcosim {
 
-/// Some slots of a subsystem as variables of an FMU: one call per base type, units converted on the way. Allocates when made,
-/// never later. Booleans and whole numbers are rounded from what they are given.
+/// Some slots of a subsystem as variables of an FMU: one call per base type, units converted on the way. Made when the sizes of
+/// arrays are fixed (after configuration); allocates nothing later.
 class fmu_values {
    public:
     fmu_values() = default;

@@ -166,9 +166,10 @@ TEST(fmu_layout, outputs_may_be_asked_for) {
     spec.fmu.outputs = {{"T", {}}};
     EXPECT_THAT(names(read_fmu(spec).layout.description.outputs), ElementsAre("shaft.phi", "shaft.n", "T"));
     EXPECT_EQ(read_fmu(spec).layout.description.outputs[2].unit, "K");
-    spec.fmu.outputs = {{"t", {"s.yaml", 9, 3}}};
-    EXPECT_THAT(message_of(spec), AllOf(StartsWith("s.yaml:9:3: subsystem 'a': outputs: variable 't' does not exist."),
-                                        HasSubstr("Did you mean 'T'?")));
+    spec.fmu.outputs = {{"der(Z)", {"s.yaml", 9, 3}}};
+    EXPECT_THAT(message_of(spec),
+                AllOf(StartsWith("s.yaml:9:3: subsystem 'a': outputs: variable 'der(Z)' does not exist."),
+                      HasSubstr("Did you mean 'der(T)'?")));
     spec.fmu.outputs = {{"shaft.tau", {}}};
     EXPECT_THAT(message_of(spec), HasSubstr("'shaft.tau' is an input"));
 }
@@ -214,6 +215,16 @@ TEST(fmu_ports, may_map_local_variables) {
     spec.ports = {port_of("body", "rotation", {{"angle", "shaft.phy"}, {"torque", "shaft.tau"}})};
     EXPECT_THAT(message_of(spec),
                 AllOf(StartsWith("s.yaml:7:9: subsystem 'a': port 'body': 'angle': "), HasSubstr("'shaft.phi'")));
+}
+
+TEST(fmu_ports, may_name_aliases) {
+    for (const char* fmu : {"plain-oscillator-2", "plain-oscillator-3"}) {
+        subsystem_spec spec = fmu_spec(fmu);
+        spec.ports = {port_of("mass", "translation", {{"position", "x"}, {"velocity", "v"}, {"force", "force"}})};
+        const subsystem_description d = read_fmu(spec).layout.description;
+        EXPECT_THAT(names(d.outputs), ElementsAre("position", "velocity", "acceleration"));
+        EXPECT_THAT(d.ports.at(0).motion, ElementsAre(0, 1, 2));
+    }
 }
 
 TEST(fmu_ports, terminals_are_ports) {
