@@ -58,8 +58,12 @@ class xml_file {
         sink_.add(name_, line(at), true, fmt::format(text, std::forward<Values>(values)...));
     }
     template <class... Values>
-    void violation_at(int line, fmt::format_string<Values...> text, Values&&... values) const {
-        sink_.add(name_, line, false, fmt::format(text, std::forward<Values>(values)...));
+    void fatal_at(int at, fmt::format_string<Values...> text, Values&&... values) const {
+        sink_.add(name_, at, true, fmt::format(text, std::forward<Values>(values)...));
+    }
+    template <class... Values>
+    void violation_at(int at, fmt::format_string<Values...> text, Values&&... values) const {
+        sink_.add(name_, at, false, fmt::format(text, std::forward<Values>(values)...));
     }
 
     // Attributes; a value that cannot be read is a violation and counts as absent.
