@@ -46,22 +46,32 @@ struct fmu_event_info {
     double next_time;
 };
 
+/// Of the instantiation; all but the resources is for co-simulation in FMI 3.0.
+struct fmu_options {
+    std::string resources = {};
+    bool event_mode = false, early_return = false;
+    fmi3IntermediateUpdateCallback intermediate_update = nullptr;
+    void* environment = nullptr;
+};
+
 inline void silent(fmi2ComponentEnvironment, fmi2String, fmi2Status, fmi2String, fmi2String, ...) {}
 
 class bare_fmi2 {
    public:
     static constexpr int version = 2;
 
-    explicit bare_fmi2(const std::string& name, fmu_kind kind = fmu_kind::co_simulation, const char* token = nullptr) {
+    explicit bare_fmi2(const std::string& name, fmu_kind kind = fmu_kind::co_simulation, const char* token = nullptr,
+                       const fmu_options& options = {}) {
         void* library = load_fmu(name, version);
 #define MDPCOSIM_FMI_SYMBOL(function, result, arguments) \
     call.function = reinterpret_cast<fmi2##function##TYPE*>(dlsym(library, "fmi2" #function));
         FMI2_FUNCTIONS(MDPCOSIM_FMI_SYMBOL)
 #undef MDPCOSIM_FMI_SYMBOL
         const std::string own = "{mdpcosim-" + name + "}";
-        instance =
-            call.Instantiate(name.c_str(), kind == fmu_kind::co_simulation ? fmi2CoSimulation : fmi2ModelExchange,
-                             token ? token : own.c_str(), "file:///nowhere", &callbacks, fmi2False, fmi2False);
+        instance = call.Instantiate(
+            name.c_str(), kind == fmu_kind::co_simulation ? fmi2CoSimulation : fmi2ModelExchange,
+            token ? token : own.c_str(), options.resources.empty() ? nullptr : ("file://" + options.resources).c_str(),
+            &callbacks, fmi2False, fmi2False);
     }
     bare_fmi2(const bare_fmi2&) = delete;
     bare_fmi2& operator=(const bare_fmi2&) = delete;
@@ -144,19 +154,12 @@ class bare_fmi2 {
     fmi2CallbackFunctions callbacks = {silent, nullptr, nullptr, nullptr, nullptr};
 };
 
-/// What FMI 3.0 decides at the instantiation of co-simulation.
-struct fmi3_options {
-    bool event_mode = false, early_return = false;
-    fmi3IntermediateUpdateCallback intermediate_update = nullptr;
-    void* environment = nullptr;
-};
-
 class bare_fmi3 {
    public:
     static constexpr int version = 3;
 
     explicit bare_fmi3(const std::string& name, fmu_kind kind = fmu_kind::co_simulation, const char* token = nullptr,
-                       const fmi3_options& options = {}) {
+                       const fmu_options& options = {}) {
         void* library = load_fmu(name, version);
 #define MDPCOSIM_FMI_SYMBOL(function, result, arguments) \
     call.function = reinterpret_cast<fmi3##function##TYPE*>(dlsym(library, "fmi3" #function));
@@ -164,12 +167,13 @@ class bare_fmi3 {
 #undef MDPCOSIM_FMI_SYMBOL
         const std::string own = "{mdpcosim-" + name + "}";
         if (!token) token = own.c_str();
+        const char* resources = options.resources.empty() ? nullptr : options.resources.c_str();
         const fmi3LogMessageCallback log = [](fmi3InstanceEnvironment, fmi3Status, fmi3String, fmi3String) {};
         instance = kind == fmu_kind::co_simulation
-                       ? call.InstantiateCoSimulation(name.c_str(), token, nullptr, false, false, options.event_mode,
+                       ? call.InstantiateCoSimulation(name.c_str(), token, resources, false, false, options.event_mode,
                                                       options.early_return, nullptr, 0, options.environment, log,
                                                       options.intermediate_update)
-                       : call.InstantiateModelExchange(name.c_str(), token, nullptr, false, false, nullptr, log);
+                       : call.InstantiateModelExchange(name.c_str(), token, resources, false, false, nullptr, log);
     }
     bare_fmi3(const bare_fmi3&) = delete;
     bare_fmi3& operator=(const bare_fmi3&) = delete;
