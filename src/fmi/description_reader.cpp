@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "fmi/utf8.hpp"
 
 namespace mdpcosim::fmi {
 
@@ -94,8 +95,16 @@ std::pair<int, std::string> xml_file::parse(std::string_view text) {
     if (static_cast<std::size_t>(marks) > most_marks)
         return {0, fmt::format("it has more than {} elements and attributes.", most_marks)};
     // Entities are left as they stand: there is nothing to expand, and a DTD is seen and refused.
-    const pugi::xml_parse_result result =
-        document_.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_doctype);
+    constexpr unsigned options = pugi::parse_default | pugi::parse_doctype;
+    pugi::xml_parse_result result = document_.load_buffer(text.data(), text.size(), options);
+    if (const std::size_t wrong = find_invalid_utf8(text);
+        result && result.encoding == pugi::encoding_utf8 && wrong != std::string_view::npos) {
+        std::string repaired(text);
+        repair_utf8(repaired);
+        result = document_.load_buffer(repaired.data(), repaired.size(), options);
+        sink_.add(name_, lines_.line(static_cast<std::ptrdiff_t>(wrong)), false,
+                  "a byte that is not UTF-8 is read as '?'.");
+    }
     if (!result)
         return {lines_.line(result.offset), fmt::format("it is not well-formed XML: {}.", result.description())};
     for (const pugi::xml_node node : document_.children())

@@ -298,6 +298,14 @@ TEST(description, broken_terminals_leave_the_fmu_usable) {
     EXPECT_THAT(told(violations), HasSubstr("nested more than 32 deep"));
 }
 
+TEST(description, bytes_that_are_no_text) {
+    std::vector<violation> violations;
+    const std::string xml = replaced(good_2, "on the joint", "St\xfctze \xc3\xa9");
+    const description d = read_description(xml, "", "p.fmu", &violations);
+    EXPECT_EQ(told(violations), "modelDescription.xml:21: a byte that is not UTF-8 is read as '?'.\n");
+    EXPECT_EQ(d.find("torque")->description, "St?tze \xc3\xa9");
+}
+
 TEST(description, entities_are_not_expanded) {
     std::string bomb = "<?xml version=\"1.0\"?>\n<!DOCTYPE b [<!ENTITY a0 \"ha\">";
     for (int i = 1; i < 40; ++i) {
