@@ -16,6 +16,16 @@ void fmu_send(fmu* m, int status, const char* category, const char* text) {
     if (m->log) ((fmi3LogMessageCallback)m->log)(m->environment, (fmi3Status)status, category, text);
 }
 
+void* fmu_allocate(fmu* m, size_t size) {
+    (void)m;
+    return calloc(size, 1);
+}
+
+void fmu_release(fmu* m, void* memory) {
+    (void)m;
+    free(memory);
+}
+
 void fmu_log_badly(fmu* m, fmu_bad_log how) {
     static char long_message[100001];
     memset(long_message, 0xff, sizeof long_message - 1);
@@ -26,9 +36,10 @@ void fmu_log_badly(fmu* m, fmu_bad_log how) {
 fmi3Instance fmi3InstantiateModelExchange(fmi3String instance_name, fmi3String token, fmi3String resource_path,
                                           fmi3Boolean visible, fmi3Boolean logging, fmi3InstanceEnvironment environment,
                                           fmi3LogMessageCallback log) {
-    (void)resource_path, (void)visible;
+    (void)visible;
     fmu* m = calloc(1, sizeof *m);
     m->environment = environment;
+    m->resources = resource_path;
     m->log = (void (*)(void))log;
     return fmu_instantiate(m, instance_name, token, logging);
 }
@@ -40,9 +51,10 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance_name, fmi3String to
                                          size_t intermediate_variable_count, fmi3InstanceEnvironment environment,
                                          fmi3LogMessageCallback log,
                                          fmi3IntermediateUpdateCallback intermediate_update) {
-    (void)resource_path, (void)visible, (void)intermediate_variables, (void)intermediate_variable_count;
+    (void)visible, (void)intermediate_variables, (void)intermediate_variable_count;
     fmu* m = calloc(1, sizeof *m);
     m->environment = environment;
+    m->resources = resource_path;
     m->log = (void (*)(void))log;
     m->co_simulation = true;
     const unsigned capabilities = fmu_get_model()->capabilities;

@@ -7,7 +7,7 @@
 
 #include "framework.h"
 
-static int instances; /* alive in this process */
+static _Atomic int instances; /* alive in this process */
 
 static unsigned elements_of(const fmu_variable* v) {
     return v->type == fmu_string || v->type == fmu_binary ? FMU_TEXT_SIZE / sizeof(fmu_value) : 1;
@@ -102,11 +102,13 @@ fmu* fmu_instantiate(fmu* m, const char* name, const char* token, bool logging) 
     }
     m->offset = calloc(m->model->variable_count, sizeof *m->offset);
     m->size = calloc(m->model->variable_count, sizeof *m->size);
-    m->state = calloc(1, sizeof *m->state + m->value_count * sizeof *m->value);
+    m->state = fmu_allocate(m, sizeof *m->state + m->value_count * sizeof *m->value);
     m->value = (fmu_value*)(m->state + 1);
     m->state->mode = fmu_instantiated;
     fmu_lay_out(m, false);
-    if (fmu_enter(m, fmu_call_instantiate, fmu_any_mode, "Instantiate") <= fmu_warning) return m;
+    const int loaded = m->model->load ? m->model->load(m) : fmu_ok;
+    m->resources = NULL;
+    if (loaded == fmu_ok && fmu_enter(m, fmu_call_instantiate, fmu_any_mode, "Instantiate") <= fmu_warning) return m;
     fmu_free(m);
     return NULL;
 }
@@ -115,7 +117,7 @@ void fmu_free(fmu* m) {
     if (!m) return;
     fmu_enter(m, fmu_call_free, fmu_any_mode, "FreeInstance");
     --instances;
-    free(m->state);
+    fmu_release(m, m->state);
     free(m->offset);
     free(m->size);
     free(m->name);
