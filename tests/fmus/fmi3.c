@@ -39,7 +39,7 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String instance_name, fmi3String t
     (void)visible;
     fmu* m = calloc(1, sizeof *m);
     m->environment = environment;
-    m->resources = resource_path;
+    m->resources = resource_path ? strdup(resource_path) : NULL;
     m->log = (void (*)(void))log;
     return fmu_instantiate(m, instance_name, token, logging);
 }
@@ -54,7 +54,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance_name, fmi3String to
     (void)visible, (void)intermediate_variables, (void)intermediate_variable_count;
     fmu* m = calloc(1, sizeof *m);
     m->environment = environment;
-    m->resources = resource_path;
+    m->resources = resource_path ? strdup(resource_path) : NULL;
     m->log = (void (*)(void))log;
     m->co_simulation = true;
     const unsigned capabilities = fmu_get_model()->capabilities;
