@@ -199,8 +199,8 @@ fmu_value* fmu_read(fmu* m, const char* function, unsigned reference, unsigned t
     return find(m, function, reference, types);
 }
 
-/* When a variable may be set: parameters before the end of initialisation (tunable ones also at events and between
- * steps), inputs at any time, though discrete ones not in continuous time, start values of the rest before initialisation. */
+/* When a variable may be set: parameters before the end of initialisation, tunable ones also at events and between steps;
+ * inputs at any time, though discrete ones not in continuous time; start values of the rest before initialisation. */
 static unsigned writable_in(const fmu_variable* v) {
     const unsigned before = fmu_instantiated | fmu_initialization;
     switch (v->causality) {
