@@ -12,16 +12,18 @@ void add_run(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
+void add_fmu(CLI::App& app, int& status);
 
 /// The options that stand for settings of the scenario (--set, --step, --end ...), the same in every subcommand.
 class scenario_options {
    public:
     void add_to(CLI::App& command);
-    std::vector<struct scenario_override> overrides() const;
-    const std::string& path() const { return path_; }
+    struct scenario load() const;
 
    private:
-    std::string path_;
+    std::vector<struct scenario_override> overrides() const;
+
+    std::string path_, input_;
     std::vector<std::string> set_;
     std::optional<std::string> start_, end_, step_, method_, extrapolation_;
 };

@@ -57,8 +57,9 @@ void zip_reader::refuse(const std::string& why) const { throw user_error(fmt::fo
 
 zip_reader::zip_reader(const std::filesystem::path& archive, const archive_limits& limits) : file_(archive.string()) {
     std::error_code status;
-    if (!std::filesystem::exists(archive, status)) refuse("the file does not exist.");
-    if (!std::filesystem::is_regular_file(archive, status)) refuse("this is not a file.");
+    const auto no_file = [&](const std::string& why) { throw no_archive(fmt::format("FMU '{}': {}", file_, why)); };
+    if (!std::filesystem::exists(archive, status)) no_file("the file does not exist.");
+    if (!std::filesystem::is_regular_file(archive, status)) no_file("this is not a file.");
     int code = 0;
     zip_ = ::zip_open(archive.c_str(), ZIP_RDONLY, &code);
     if (zip_ == nullptr) {
@@ -66,7 +67,7 @@ zip_reader::zip_reader(const std::filesystem::path& archive, const archive_limit
         ::zip_error_init_with_code(&error, code);
         const std::string text = ::zip_error_strerror(&error);
         ::zip_error_fini(&error);
-        refuse(fmt::format("it cannot be opened as a zip archive ({}). Is the file complete?", text));
+        no_file(fmt::format("it cannot be opened as a zip archive ({}). Is the file complete?", text));
     }
     try {
         const zip_int64_t count = ::zip_get_num_entries(zip_, 0);

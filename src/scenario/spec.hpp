@@ -99,6 +99,7 @@ struct fmu_spec {
     std::optional<double> tolerance;  ///< handed to the FMU; absent: that of its default experiment
     std::vector<text> outputs;        ///< variables that become outputs besides the FMU's own
     std::vector<text> log;            ///< categories of messages to show; `all`: every one
+    std::filesystem::path trace;      ///< --fmi-log: every call is written to the end of this file; empty: none
 };
 
 /// `sample:` of a subsystem whose model is sampled; seconds.
