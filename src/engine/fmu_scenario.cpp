@@ -21,6 +21,8 @@ constexpr int default_steps = 500;
 
 const std::string held_suffix = "_held";
 
+bool is_number(fmi::base_type type) { return type < fmi::base_type::string; }
+
 std::string input_name(const std::string& model) { return model == "input" ? "input_file" : "input"; }
 
 subsystem_spec file_entry(const std::string& name, const std::filesystem::path& path, const char* interpolation) {
@@ -44,6 +46,20 @@ std::vector<std::string> input_names(const fmi::description& fmu) {
     return names;
 }
 
+/// Files for several FMUs, and results, have columns that this FMU does not know: those are left out, but not in silence.
+void tell_others(scenario& s, const std::vector<std::string>& others, const fmi::description& fmu,
+                 const location& where) {
+    if (others.empty()) return;
+    const std::vector<std::string> names = input_names(fmu);
+    const std::string inputs = fmt::format("Its inputs: {}.{}", names.empty() ? std::string("none") : name_list(names),
+                                           others.size() == 1 ? did_you_mean(others.front(), names) : "");
+    if (s.signals.empty())
+        throw user_error(
+            where, fmt::format("no column is an input of the FMU; the file has: {}. {}", name_list(others), inputs));
+    s.notes.push_back(fmt::format("{}: left out, since they are no inputs of the FMU: {}. {}", to_string(where),
+                                  name_list(others), inputs));
+}
+
 /// The columns of the CSV file, each to the input of its name.
 void add_input(scenario& s, const fmi::description& fmu, const std::filesystem::path& path) {
     const std::string& model = s.subsystems.front().name;
@@ -51,17 +67,15 @@ void add_input(scenario& s, const fmi::description& fmu, const std::filesystem::
     subsystem_spec continuous = file_entry(file, path, "linear"), held = file_entry(file + held_suffix, path, "hold");
     const csv_table table = read_csv(continuous);
     bool any_continuous = false, any_held = false;
+    std::vector<std::string> others;
     for (std::size_t column = 0; column < table.columns(); ++column) {
         const std::string& name = table.names[column];
         const fmu_element found = find_element(fmu, name);
         const fmi::variable* v =
             found.variable < 0 ? nullptr : &fmu.variables[static_cast<std::size_t>(found.variable)];
-        if (v == nullptr || found.element < 0 || v->causality != fmi::causality::input) {
-            const std::vector<std::string> names = input_names(fmu);
-            throw user_error(
-                continuous.source.where,
-                fmt::format("column '{}' is no input of the FMU. Its inputs: {}.{}", name,
-                            names.empty() ? std::string("none") : name_list(names), did_you_mean(name, names)));
+        if (v == nullptr || found.element < 0 || v->causality != fmi::causality::input || !is_number(v->type)) {
+            others.push_back(name);
+            continue;
         }
         const bool hold = !fmi::is_float(v->type) || v->variability != fmi::variability::continuous;
         (hold ? any_held : any_continuous) = true;
@@ -78,6 +92,7 @@ void add_input(scenario& s, const fmi::description& fmu, const std::filesystem::
         signal.terms.push_back(std::move(term));
         s.signals.push_back(std::move(signal));
     }
+    tell_others(s, others, fmu, continuous.source.where);
     if (any_continuous) s.subsystems.push_back(std::move(continuous));
     if (any_held) s.subsystems.push_back(std::move(held));
 }
@@ -150,6 +165,7 @@ scenario fmu_scenario(const std::filesystem::path& path, const std::vector<scena
     // Settings from the command line are at home in the text of a scenario.
     scenario read = read_scenario_text(write_scenario(s), path.string(), {}, with_subsystem(overrides, fmu, s));
     read.path = path;
+    read.notes = s.notes;
     subsystem_spec& own = read.subsystems.front();
     own.where = own.source.where = {};
     own.source.value = path.filename().string();

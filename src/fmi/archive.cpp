@@ -154,6 +154,8 @@ std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, 
     return files;
 }
 
+void remove_left_folders() { remove_stale_folders(work_base()); }
+
 fmu_texts read_fmu_texts(const std::filesystem::path& archive, const archive_limits& limits) {
     return read_texts(zip_reader(archive, limits), archive, limits);
 }

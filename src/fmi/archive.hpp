@@ -47,6 +47,9 @@ class fmu_files {
 /// no archive, entries that leave the folder, links, bombs, no description, a version that is not supported.
 std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, const archive_limits& limits = {});
 
+/// Removes what processes that died have left of unpacked FMUs. Unpacking does it, too.
+void remove_left_folders();
+
 /// The folder under binaries/ for this machine: "linux64" (2.0), "x86_64-linux" (3.0).
 std::string platform_name(version v);
 

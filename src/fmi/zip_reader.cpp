@@ -113,6 +113,9 @@ void zip_reader::check_entry(int index, const archive_limits& limits, std::uint6
         refuse(fmt::format("entry {} of the archive cannot be read ({}).", index + 1, ::zip_strerror(zip_)));
     zip_entry entry;
     entry.name = about.name;
+    entry.place = index;
+    if (entry.name == "./") return;  // the folder itself, which some tools pack
+    if (entry.name.starts_with("./")) entry.name.erase(0, 2);
     if (entry.name.size() > 1 && entry.name.ends_with('/')) {
         entry.folder = true;
         entry.name.pop_back();
@@ -171,7 +174,7 @@ int zip_reader::find(std::string_view name) const {
 
 void zip_reader::read(int index, const std::function<void(std::span<const char>)>& take) const {
     const zip_entry& entry = entries_[index];
-    const open_entry opened{::zip_fopen_index(zip_, index, 0)};
+    const open_entry opened{::zip_fopen_index(zip_, entry.place, 0)};
     if (opened.file == nullptr)
         refuse(
             fmt::format("the archive's entry '{}' cannot be read ({}).", printable(entry.name), ::zip_strerror(zip_)));

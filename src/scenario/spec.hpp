@@ -179,7 +179,8 @@ struct scenario {
     record_spec record;
     reference_spec reference;
     monitor_spec monitor;
-    std::vector<setting> let;  ///< as written, for the record
+    std::vector<setting> let;        ///< as written, for the record
+    std::vector<std::string> notes;  ///< what whoever made it wants to be told
 };
 
 }  // namespace mdpcosim

@@ -197,10 +197,12 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
 
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (spec.fmu.isolate)
-        return make_isolated_subsystem({.name = spec.name, .limit = spec.fmu.limit}, [inside = spec]() mutable {
-            inside.fmu.isolate = false;
-            return make_subsystem(inside);
-        });
+        return make_isolated_subsystem(
+            {.name = spec.name, .limit = spec.fmu.limit, .clean_up = fmi::remove_left_folders},
+            [inside = spec]() mutable {
+                inside.fmu.isolate = false;
+                return make_subsystem(inside);
+            });
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
     if (spec.kind == source_kind::plugin)
         return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });

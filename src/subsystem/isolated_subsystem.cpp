@@ -237,7 +237,11 @@ struct remote_snapshot final : snapshot {
 class isolated_subsystem final : public subsystem {
    public:
     isolated_subsystem(const isolation& how, const std::function<std::unique_ptr<subsystem>()>& make)
-        : name_(how.name), limit_(how.limit), spin_(more_than_one_core()), text_(memory_file("mdpcosim-text")) {
+        : name_(how.name),
+          limit_(how.limit),
+          clean_up_(how.clean_up),
+          spin_(more_than_one_core()),
+          text_(memory_file("mdpcosim-text")) {
         fcntl(text_.get(), F_SETFL, O_APPEND);
         const descriptor memory = memory_file("mdpcosim-subsystem");
         int ends[2];
@@ -403,6 +407,7 @@ class isolated_subsystem final : public subsystem {
             waitpid(process_, nullptr, 0);
             process_ = -1;
         }
+        if (clean_up_) clean_up_();
         if (broken_) return;
         const std::string text = last_text();
         for (std::size_t at = 0; at < text.size();) {
@@ -414,6 +419,7 @@ class isolated_subsystem final : public subsystem {
 
     std::string name_;
     double limit_;
+    std::function<void()> clean_up_;
     bool spin_;
     descriptor text_;
     pid_t process_ = -1;

@@ -9,8 +9,9 @@
 namespace mdpcosim {
 
 struct isolation {
-    std::string name;  ///< of the subsystem, for the process table and messages
-    double limit = 0;  ///< s of wall time that one call may take; 0: any time
+    std::string name;                  ///< of the subsystem, for the process table and messages
+    double limit = 0;                  ///< s of wall time that one call may take; 0: any time
+    std::function<void()> clean_up{};  ///< what the process may leave behind; called when it is gone
 };
 
 /// A subsystem in a process of its own: whatever it does there (crash, exit, hang beyond the limit), the caller gets a
