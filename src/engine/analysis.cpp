@@ -8,21 +8,18 @@
 
 namespace mdpcosim {
 
-namespace {
-
-extrapolation_rule read_extrapolation(const std::string& written) {
+extrapolation_rule read_extrapolation(const std::string& written, std::optional<double> F) {
     const std::string option = "--extrapolation " + written;
     const extrapolation_spec spec =
         read_extrapolation(read_yaml_text(written, intern(option), true), let_table{}, "extrapolation");
     try {
-        if (!spec.degree) return make_extrapolation(spec.name.value);
-        return make_extrapolation(*spec.degree, spec.a, spec.b, spec.continuous);
+        if (spec.degree) return make_extrapolation(*spec.degree, spec.a, spec.b, spec.continuous);
+        if (spec.F) F = spec.F;
+        return F ? make_extrapolation(spec.name.value, *F) : make_extrapolation(spec.name.value);
     } catch (const std::invalid_argument& problem) {
         throw user_error(fmt::format("{}: {}{}", option, problem.what(), spec.degree ? "." : ""));
     }
 }
-
-}  // namespace
 
 std::vector<extrapolation_rule> read_extrapolations(const std::vector<std::string>& texts) {
     std::vector<extrapolation_rule> rules;
