@@ -84,7 +84,8 @@ struct capabilities {
     bool dense_output = false;
     bool directional_derivatives = false;
     bool own_equations = false;
-    std::string why_no_save_restore;  ///< and the way that needs less
+    std::string why_no_save_restore;          ///< and the way that needs less
+    std::vector<double> port_stiffness = {};  ///< against the ground, by port; empty, or NaN for a port: unknown
 };
 
 struct subsystem_statistics {
