@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "scenario/map_reader.hpp"
 #include "scenario/yaml.hpp"
 
@@ -28,6 +29,21 @@ std::vector<extrapolation_rule> read_extrapolations(const std::vector<std::strin
     std::vector<extrapolation_rule> rules;
     for (const auto& text : texts) rules.push_back(read_extrapolation(text));
     return rules;
+}
+
+void check_method(const std::string& name) {
+    const auto names = method_registry::instance().names();
+    if (method_registry::instance().find(name) == nullptr)
+        throw user_error(fmt::format("--method {}: {}", name, unknown_name("method", name, "mdpcosim", names)));
+}
+
+std::vector<order_result> order(const std::vector<std::string>& extrapolations, const std::string& method,
+                                int input_degree) {
+    check_method(method);
+    std::vector<order_result> results;
+    for (const auto& rule : read_extrapolations(extrapolations))
+        results.push_back(measure_order(rule, method, input_degree));
+    return results;
 }
 
 }  // namespace mdpcosim
