@@ -95,6 +95,14 @@ std::unique_ptr<law> coupling_law(double c, double d) {
 
 }  // namespace
 
+Eigen::Matrix4d monolithic_matrix(const test_system_parameters& p) {
+    const auto [m_B, c_B, d_A, d_B, c, d] = constants(p);
+    return Eigen::Matrix4d{{0, 1, 0, 0},
+                           {-(1 + c), -(d_A + d), c, d},
+                           {0, 0, 0, 1},
+                           {c / m_B, d / m_B, -(c_B + c) / m_B, -(d_B + d) / m_B}};
+}
+
 std::vector<std::string> coupling_variant_names() {
     return {"force-force", "force-displacement", "displacement-displacement"};
 }

@@ -48,6 +48,9 @@ struct linear_system {
 /// needs a rate that a coupling with damping does not have, with the reason.
 linear_system make_test_system(const test_system_parameters& p);
 
+/// Of the test system as one system of equations, states x_A, v_A, x_B, v_B.
+Eigen::Matrix4d monolithic_matrix(const test_system_parameters& p);
+
 /// "force-force", "force-displacement", "displacement-displacement"
 std::vector<std::string> coupling_variant_names();
 
