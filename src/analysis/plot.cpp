@@ -75,7 +75,7 @@ std::string escape(const std::string& text) {
 /// Estimated: the viewer's font is not known.
 double text_width(const std::string& text, double size) {
     const auto characters = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    return 0.56 * size * static_cast<double>(characters);
+    return 0.6 * size * static_cast<double>(characters);
 }
 
 std::string text_element(double x, double y, const char* anchor, const std::string& inner,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "scenario/map_reader.hpp"
@@ -43,6 +45,48 @@ std::vector<order_result> order(const std::vector<std::string>& extrapolations, 
     std::vector<order_result> results;
     for (const auto& rule : read_extrapolations(extrapolations))
         results.push_back(measure_order(rule, method, input_degree));
+    return results;
+}
+
+std::vector<coupling_variant> read_variants(const std::vector<std::string>& names) {
+    const auto known = coupling_variant_names();
+    std::vector<coupling_variant> variants;
+    for (const auto& name : names.empty() ? known : names) {
+        const auto found = std::find(known.begin(), known.end(), name);
+        if (found == known.end())
+            throw user_error(fmt::format("--variant {}: {}", name, unknown_name("variant", name, "mdpcosim", known)));
+        variants.push_back(static_cast<coupling_variant>(found - known.begin()));
+    }
+    return variants;
+}
+
+std::vector<longtime_result> longtime(const longtime_request& request) {
+    check_method(request.method);
+    const auto variants = read_variants(request.variants);
+    std::vector<longtime_result> results;
+    for (const double F : request.F)
+        for (const auto& rule : read_extrapolations(request.extrapolations)) {
+            longtime_settings s;
+            s.system = {.rule = rule,
+                        .method = request.method,
+                        .F = F,
+                        .V = request.V,
+                        .frequency_ratio = request.frequency_ratio,
+                        .damping = request.damping,
+                        .input_degree = request.input_degree,
+                        .start = {1, 0, 0.98, 0}};
+            s.displacement_rule = request.displacement_extrapolation
+                                      ? read_extrapolations({*request.displacement_extrapolation}).front()
+                                      : make_extrapolation(fmt::format("poly-{}", rule.degree + 1));
+            s.step = request.step;
+            s.coupling_damping = request.coupling_damping;
+            s.periods = request.periods;
+            try {
+                results.push_back(analyse_longtime(s, variants));
+            } catch (const std::invalid_argument& problem) {
+                throw user_error(fmt::format("longtime: {}.", problem.what()));
+            }
+        }
     return results;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/longtime.hpp"
 #include "analysis/order.hpp"
 #include "coupling/extrapolation.hpp"
 
@@ -17,8 +19,27 @@ std::vector<extrapolation_rule> read_extrapolations(const std::vector<std::strin
 /// Throws user_error with the methods there are.
 void check_method(const std::string& name);
 
+/// The coupling variants of these names; all of them when there are none. Throws user_error with a suggestion.
+std::vector<coupling_variant> read_variants(const std::vector<std::string>& names);
+
 /// Measured local and global orders, one result per extrapolation.
 std::vector<order_result> order(const std::vector<std::string>& extrapolations, const std::string& method,
                                 int input_degree);
+
+/// What `longtime` is asked for; extrapolations, variants and the method by name.
+struct longtime_request {
+    std::vector<std::string> extrapolations;
+    std::vector<std::string> variants;                      ///< empty: all
+    std::optional<std::string> displacement_extrapolation;  ///< absent: poly-K of the same degree
+    std::string method = default_method;
+    int input_degree = max_degree;
+    std::vector<double> F;
+    double V = 1, frequency_ratio = 1, damping = 0;
+    std::optional<double> step, coupling_damping;
+    int periods = 50;
+};
+
+/// One result per F and extrapolation.
+std::vector<longtime_result> longtime(const longtime_request& request);
 
 }  // namespace mdpcosim
