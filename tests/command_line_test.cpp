@@ -225,8 +225,8 @@ TEST_F(command_line, wrong_analyses) {
     expect_refused("longtime --coupling-damping=-1", "--coupling-damping -1: ", {"'-1' must not be negative."});
     expect_refused("longtime --step 0", "--step 0: ", {"'0' must be greater than zero."});
     expect_refused("longtime --periods 0", "--periods 0: ", {"'0' must be a whole number from 1 to 10000."});
-    expect_refused("longtime --variant force-forse", "--variant force-forse: ",
-                   {"variant 'force-forse' does not exist. mdpcosim has: force-force, force-displacement",
+    expect_refused("longtime --variant force-forse", "--variant: ",
+                   {"variant 'force-forse' does not exist.", "has: force-force, force-displacement",
                     "Did you mean 'force-force'?"});
     expect_refused("longtime --displacement-extrapolation lin-2-3-opt --coupling-damping 0.1",
                    "longtime: ", {"extrapolation 'lin-2-3-opt' needs du/dt", "take one without rates"});

@@ -24,27 +24,6 @@ constexpr double stable_radius = 1 + 1e-9;  // over thousands of steps nothing g
 constexpr double most_damping = 20;
 constexpr double most_steps = 2e6;
 
-/// Scales rows and columns by powers of two until they are equally large (Parlett and Reinsch): displacements and forces
-/// of a stiff coupling differ by orders of magnitude, which costs digits of the eigenvalues. Returns the scale of every entry.
-Eigen::VectorXd balance(Eigen::MatrixXd& M) {
-    Eigen::VectorXd scale = Eigen::VectorXd::Ones(M.rows());
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (Eigen::Index i = 0; i < M.rows(); ++i) {
-            const double column = M.col(i).cwiseAbs().sum() - std::abs(M(i, i));
-            const double row = M.row(i).cwiseAbs().sum() - std::abs(M(i, i));
-            if (column == 0 || row == 0) continue;
-            const double factor = std::exp2(std::round(std::log2(row / column) / 2));
-            if (factor > 0.6 && factor < 1.6) continue;
-            M.col(i) *= factor;
-            M.row(i) /= factor;
-            scale[i] *= factor;
-            changed = true;
-        }
-    }
-    return scale;
-}
-
 complex slow_mode(const test_system_parameters& p) {
     const Eigen::Vector4cd all = Eigen::EigenSolver<Eigen::Matrix4d>(monolithic_matrix(p), false).eigenvalues();
     complex slow = all[0];

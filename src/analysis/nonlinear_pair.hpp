@@ -22,6 +22,8 @@ struct nonlinear_pair {
     using real = long double;
     using state = std::array<real, 4>;  ///< x_A, v_A, x_B, v_B in m and m/s
 
+    static constexpr double F = 4.0 / 3;  ///< stiffness of the coupling over A's linear one
+
     /// The coupled system's motion from the state z at t to t_end, forwards or backwards, without co-simulation.
     static state exact(const state& z, double t, double t_end);
     /// Where measurements begin: 1 s after a state with all springs stretched and both bodies moving. Not much earlier than that the

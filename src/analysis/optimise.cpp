@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 #include <stdexcept>
 
@@ -17,62 +17,66 @@ using point = std::vector<double>;
 constexpr double coarse = 0.05, fine = 0.02, dense = 0.001;
 constexpr double reach = 1.5;  // free coefficients are searched within +-reach
 
-/// The simplex method of Nelder and Mead, upwards; returns the best point.
+/// Evolution strategy with covariance matrix adaptation (N. Hansen), upwards: samples follow narrow ridges in any direction.
+/// Returns the best point seen.
 template <class Function>
-std::pair<point, double> climb(const Function& f, const point& start, double size, int evaluations) {
-    const std::size_t n = start.size();
-    struct vertex {
-        point x;
+std::pair<point, double> climb(const Function& f, const point& start, double sigma, int evaluations,
+                               std::mt19937& random) {
+    using vector = Eigen::VectorXd;
+    const auto n = static_cast<Eigen::Index>(start.size());
+    const double N = static_cast<double>(n);
+    const int samples = 6 + 2 * static_cast<int>(n), parents = samples / 2;
+    vector weights(parents);
+    for (int i = 0; i < parents; ++i) weights[i] = std::log((samples + 1) / 2.0) - std::log(i + 1.0);
+    weights /= weights.sum();
+    const double mu = 1 / weights.squaredNorm();
+    const double c_path = (4 + mu / N) / (N + 4 + 2 * mu / N), c_sigma = (mu + 2) / (N + mu + 5);
+    const double c_one = 2 / ((N + 1.3) * (N + 1.3) + mu);
+    const double c_mu = std::min(1 - c_one, 2 * (mu - 2 + 1 / mu) / ((N + 2) * (N + 2) + mu));
+    const double damping = 1 + 2 * std::max(0.0, std::sqrt((mu - 1) / (N + 1)) - 1) + c_sigma;
+    const double expected = std::sqrt(N) * (1 - 1 / (4 * N) + 1 / (21 * N * N));
+
+    struct sample {
+        vector step;
         double value;
     };
-    std::vector<vertex> simplex{{start, f(start)}};
-    for (std::size_t i = 0; i < n; ++i) {
-        point x = start;
-        x[i] += size;
-        simplex.push_back({x, f(x)});
-    }
-    const auto along = [n](const point& from, const point& to, double s) {
-        point x(n);
-        for (std::size_t i = 0; i < n; ++i) x[i] = from[i] + s * (to[i] - from[i]);
-        return x;
-    };
-    for (int used = 0; used < evaluations;) {
-        std::sort(simplex.begin(), simplex.end(), [](const vertex& a, const vertex& b) { return a.value > b.value; });
-        point centre(n, 0.0);
-        for (std::size_t v = 0; v < n; ++v)
-            for (std::size_t i = 0; i < n; ++i) centre[i] += simplex[v].x[i] / static_cast<double>(n);
-        double extent = 0;
-        for (std::size_t i = 0; i < n; ++i) extent = std::max(extent, std::abs(simplex[n].x[i] - simplex[0].x[i]));
-        if (extent < 1e-8) break;
-        vertex& worst = simplex[n];
-        const auto attempt = [&](double s) {
-            point x = along(centre, worst.x, s);
-            const double value = f(x);
-            ++used;
-            return vertex{std::move(x), value};
-        };
-        const vertex reflected = attempt(-1);
-        if (reflected.value > simplex[0].value) {
-            vertex expanded = attempt(-2);
-            worst = expanded.value > reflected.value ? std::move(expanded) : reflected;
-        } else if (reflected.value > simplex[n - 1].value) {
-            worst = reflected;
-        } else {
-            vertex contracted = attempt(reflected.value > worst.value ? -0.5 : 0.5);
-            if (contracted.value > std::max(worst.value, reflected.value)) {
-                worst = std::move(contracted);
-            } else {
-                for (std::size_t v = 1; v <= n; ++v) {
-                    simplex[v].x = along(simplex[0].x, simplex[v].x, 0.5);
-                    simplex[v].value = f(simplex[v].x);
-                    ++used;
-                }
+    std::normal_distribution<double> normal;
+    vector mean = Eigen::Map<const vector>(start.data(), n), path = vector::Zero(n), path_sigma = vector::Zero(n);
+    Eigen::MatrixXd C = Eigen::MatrixXd::Identity(n, n);
+    point best = start;
+    double best_value = f(start);
+    for (int used = 1; used < evaluations;) {
+        const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(C);
+        const vector lengths = axes.eigenvalues().cwiseMax(0).cwiseSqrt();
+        if (sigma * lengths.maxCoeff() < 1e-9) break;
+        std::vector<sample> drawn;
+        for (int i = 0; i < samples; ++i, ++used) {
+            const vector z = vector::NullaryExpr(n, [&](Eigen::Index) { return normal(random); });
+            const vector step = axes.eigenvectors() * lengths.cwiseProduct(z);
+            const vector x = mean + sigma * step;
+            const point at(x.begin(), x.end());
+            drawn.push_back({step, f(at)});
+            if (drawn.back().value > best_value) {
+                best = at;
+                best_value = drawn.back().value;
             }
         }
+        std::sort(drawn.begin(), drawn.end(), [](const sample& a, const sample& b) { return a.value > b.value; });
+        vector step = vector::Zero(n);
+        for (int i = 0; i < parents; ++i) step += weights[i] * drawn[static_cast<std::size_t>(i)].step;
+        mean += sigma * step;
+        const vector whitened =
+            axes.eigenvectors() * (axes.eigenvectors().transpose() * step).cwiseQuotient(lengths.cwiseMax(1e-300));
+        path_sigma = (1 - c_sigma) * path_sigma + std::sqrt(c_sigma * (2 - c_sigma) * mu) * whitened;
+        path = (1 - c_path) * path + std::sqrt(c_path * (2 - c_path) * mu) * step;
+        C = (1 - c_one - c_mu) * C + c_one * path * path.transpose();
+        for (int i = 0; i < parents; ++i) {
+            const vector& each = drawn[static_cast<std::size_t>(i)].step;
+            C += c_mu * weights[i] * each * each.transpose();
+        }
+        sigma *= std::exp(c_sigma / damping * (path_sigma.norm() / expected - 1));
     }
-    const auto best = std::max_element(simplex.begin(), simplex.end(),
-                                       [](const vertex& a, const vertex& b) { return a.value < b.value; });
-    return {best->x, best->value};
+    return {best, best_value};
 }
 
 class search {
@@ -168,26 +172,38 @@ class search {
         }
         std::sort(candidates.begin(), candidates.end(),
                   [](const candidate& a, const candidate& b) { return a.value > b.value; });
-        const std::size_t improved = std::min<std::size_t>(candidates.size(), 12 + 4 * free_);
-        candidates.resize(improved);
-        const auto f = [&](const point& x) { return value(x, F, best, fine); };
-        for (std::size_t i = 0; i < improved; ++i) {
-            double size = 0.1;
-            for (int round = 0; round < 4; ++round, size /= 5) {
-                auto [x, v] = climb(f, candidates[i].x, size, 80 * static_cast<int>(free_));
-                if (v > candidates[i].value || round == 0) candidates[i] = {std::move(x), v};
-            }
-            report(0.4 + 0.5 * static_cast<double>(i + 1) / static_cast<double>(improved), best_so_far(candidates));
-        }
-        // The one that keeps most under the check; a candidate beside a pocket is moved away from it step by step.
-        candidate winner{candidates[0].x, -1};
-        const auto strict = [&](const point& x) { return checked(x, F, best, 0); };
+        // Starts that lie close together lead to the same place.
+        std::vector<candidate> spread;
         for (auto& c : candidates) {
-            if (c.value <= winner.value) continue;
+            const auto near = [&](const candidate& other) {
+                double distance = 0;
+                for (std::size_t k = 0; k < free_; ++k) distance = std::max(distance, std::abs(c.x[k] - other.x[k]));
+                return distance < 0.1;
+            };
+            if (std::none_of(spread.begin(), spread.end(), near)) spread.push_back(std::move(c));
+            if (spread.size() == 2 + 2 * free_) break;
+        }
+        const auto f = [&](const point& x) { return value(x, F, best, coarse); };
+        const int effort = 100 + 250 * static_cast<int>(free_);
+        for (std::size_t i = 0; i < spread.size(); ++i) {
+            auto [x, v] = climb(f, spread[i].x, 0.05, effort, random);
+            spread[i] = {std::move(x), v};
+            report(0.4 + 0.4 * static_cast<double>(i + 1) / static_cast<double>(spread.size()), best_so_far(spread));
+        }
+        std::sort(spread.begin(), spread.end(),
+                  [](const candidate& a, const candidate& b) { return a.value > b.value; });
+        candidate winner{spread[0].x, -1};
+        for (const auto& c : spread) {
+            if (c.value <= winner.value) break;
             const double v = checked(c.x, F, best, winner.value);
             if (v > winner.value) winner = {c.x, v};
         }
-        auto [x, v] = climb(strict, winner.x, 20 * task_.margin, 30 * static_cast<int>(free_));
+        // Beside a pocket the check leaves less: from there on only what passes it counts.
+        const auto strict = [&](const point& x) {
+            const double v = value(x, F, best, fine, winner.value);
+            return v > winner.value ? checked(x, F, best, winner.value) : v;
+        };
+        auto [x, v] = climb(strict, winner.x, 1e-3, effort, random);
         if (v > winner.value) winner = {std::move(x), v};
         report(1, winner.value);
         return {winner.x, winner.value};

@@ -11,8 +11,8 @@
 ///
 /// For one F the largest stable omega H is maximised; for several the smallest of omega_max(F) relative to the optimum at that F.
 /// The function has ridges and cliffs: narrow unstable pockets cut off parts of the space. So a seeded set of starts covers the
-/// space, the best of them are improved by the simplex method of Nelder and Mead, and a candidate counts only with what a dense
-/// grid finds for it and for its neighbours at a distance of `margin`.
+/// space, the best of them are improved by an evolution strategy that learns the direction of ridges, and a candidate counts only
+/// with what a dense grid finds for it and for its neighbours at a distance of `margin`.
 namespace mdpcosim {
 
 struct optimisation_task {

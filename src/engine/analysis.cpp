@@ -2,35 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "analysis/nonlinear_pair.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "engine/stability.hpp"
 #include "scenario/map_reader.hpp"
 #include "scenario/yaml.hpp"
 
 namespace mdpcosim {
 
-namespace {
-
-extrapolation_rule read_extrapolation(const std::string& written) {
-    const std::string option = "--extrapolation " + written;
+extrapolation_rule read_extrapolation(const std::string& written, std::optional<double> F, const std::string& option) {
+    const std::string place = fmt::format("{} {}", option, written);
     const extrapolation_spec spec =
-        read_extrapolation(read_yaml_text(written, intern(option), true), let_table{}, "extrapolation");
+        read_extrapolation(read_yaml_text(written, intern(place), true), let_table{}, "extrapolation");
     try {
-        if (!spec.degree) return make_extrapolation(spec.name.value);
-        return make_extrapolation(*spec.degree, spec.a, spec.b, spec.continuous);
+        if (spec.degree) return make_extrapolation(*spec.degree, spec.a, spec.b, spec.continuous);
+        if (spec.F) F = spec.F;
+        return F ? make_extrapolation(spec.name.value, *F) : make_extrapolation(spec.name.value);
     } catch (const std::invalid_argument& problem) {
-        throw user_error(fmt::format("{}: {}{}", option, problem.what(), spec.degree ? "." : ""));
+        throw user_error(fmt::format("{}: {}{}", place, problem.what(), spec.degree ? "." : ""));
     }
-}
-
-}  // namespace
-
-std::vector<extrapolation_rule> read_extrapolations(const std::vector<std::string>& texts) {
-    std::vector<extrapolation_rule> rules;
-    for (const auto& text : texts) rules.push_back(read_extrapolation(text));
-    return rules;
 }
 
 void check_method(const std::string& name) {
@@ -43,29 +34,20 @@ std::vector<order_result> order(const std::vector<std::string>& extrapolations, 
                                 int input_degree) {
     check_method(method);
     std::vector<order_result> results;
-    for (const auto& rule : read_extrapolations(extrapolations))
-        results.push_back(measure_order(rule, method, input_degree));
+    for (const auto& text : extrapolations)
+        results.push_back(measure_order(read_extrapolation(text, nonlinear_pair::F), method, input_degree));
     return results;
-}
-
-std::vector<coupling_variant> read_variants(const std::vector<std::string>& names) {
-    const auto known = coupling_variant_names();
-    std::vector<coupling_variant> variants;
-    for (const auto& name : names.empty() ? known : names) {
-        const auto found = std::find(known.begin(), known.end(), name);
-        if (found == known.end())
-            throw user_error(fmt::format("--variant {}: {}", name, unknown_name("variant", name, "mdpcosim", known)));
-        variants.push_back(static_cast<coupling_variant>(found - known.begin()));
-    }
-    return variants;
 }
 
 std::vector<longtime_result> longtime(const longtime_request& request) {
     check_method(request.method);
-    const auto variants = read_variants(request.variants);
+    std::vector<coupling_variant> variants;
+    for (const auto& name : request.variants.empty() ? coupling_variant_names() : request.variants)
+        variants.push_back(read_coupling_variant(name));
     std::vector<longtime_result> results;
     for (const double F : request.F)
-        for (const auto& rule : read_extrapolations(request.extrapolations)) {
+        for (const auto& text : request.extrapolations) {
+            const extrapolation_rule rule = read_extrapolation(text, F);
             longtime_settings s;
             s.system = {.rule = rule,
                         .method = request.method,
@@ -75,9 +57,10 @@ std::vector<longtime_result> longtime(const longtime_request& request) {
                         .damping = request.damping,
                         .input_degree = request.input_degree,
                         .start = {1, 0, 0.98, 0}};
-            s.displacement_rule = request.displacement_extrapolation
-                                      ? read_extrapolations({*request.displacement_extrapolation}).front()
-                                      : make_extrapolation(fmt::format("poly-{}", rule.degree + 1));
+            s.displacement_rule =
+                request.displacement_extrapolation
+                    ? read_extrapolation(*request.displacement_extrapolation, F, "--displacement-extrapolation")
+                    : make_extrapolation(fmt::format("poly-{}", rule.degree + 1));
             s.step = request.step;
             s.coupling_damping = request.coupling_damping;
             s.periods = request.periods;

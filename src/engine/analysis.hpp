@@ -12,15 +12,14 @@
 /// document and picture.
 namespace mdpcosim {
 
-/// Extrapolations by name or, as in a scenario, own coefficients `{degree: 1, a: [...], b: [...]}`. Throws user_error with the
+/// An extrapolation by name or, as in a scenario, own coefficients `{degree: 1, a: [...], b: [...]}`. Throws user_error with the
 /// reason and a suggestion.
-std::vector<extrapolation_rule> read_extrapolations(const std::vector<std::string>& texts);
+/// `F` is that of the system it is for, which rules ending in -opt-F need.
+extrapolation_rule read_extrapolation(const std::string& text, std::optional<double> F = {},
+                                      const std::string& option = "--extrapolation");
 
 /// Throws user_error with the methods there are.
 void check_method(const std::string& name);
-
-/// The coupling variants of these names; all of them when there are none. Throws user_error with a suggestion.
-std::vector<coupling_variant> read_variants(const std::vector<std::string>& names);
 
 /// Measured local and global orders, one result per extrapolation.
 std::vector<order_result> order(const std::vector<std::string>& extrapolations, const std::string& method,

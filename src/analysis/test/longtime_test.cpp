@@ -138,7 +138,7 @@ TEST(longtime, turning_points) {
 }
 
 TEST(longtime, reports) {
-    const std::vector<longtime_result> results{analyse_longtime(settings("lin-2-3-opt", 100))};
+    const std::vector<longtime_result> results{analyse_longtime(settings("lin-2-3-opt-2011", 100))};
     const auto entry = nlohmann::json::parse(to_json(results))["longtime"][0];
     EXPECT_EQ(entry["variants"][1]["variant"], "force-displacement");
     EXPECT_NEAR(entry["variants"][0]["modified"]["frequency"].get<double>(), 1, 1e-12);
