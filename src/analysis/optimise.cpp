@@ -15,7 +15,8 @@ namespace {
 using point = std::vector<double>;
 
 constexpr double coarse = 0.05, fine = 0.02, dense = 0.001;
-constexpr double reach = 1.5;  // free coefficients are searched within +-reach
+constexpr double reach =
+    1.5;  // free coefficients stay within +-reach: large ones of both signs would magnify every error of u
 
 /// Evolution strategy with covariance matrix adaptation (N. Hansen), upwards: samples follow narrow ridges in any direction.
 /// Returns the best point seen.
@@ -100,13 +101,12 @@ class search {
         optimum found;
         found.best = best;
         point x = optima[0];
+        for (std::size_t i = 0; i < task_.weights.size(); ++i) best[i] *= task_.weights[i];
         if (task_.F.size() > 1) x = global(task_.F, best, optima).first;
         found.free = x;
         found.rule = rule_with_free(task_.degree, task_.K, task_.R, x);
-        for (std::size_t i = 0; i < task_.F.size(); ++i) {
-            found.omega_max.push_back(omega_max(x, task_.F[i], dense));
-            found.relative = std::min(found.relative, found.omega_max[i] / best[i]);
-        }
+        for (const double F : task_.F) found.omega_max.push_back(omega_max(x, F, dense));
+        found.relative = value(x, task_.F, best, dense);
         found.evaluations = evaluations_;
         return found;
     }
@@ -124,6 +124,8 @@ class search {
     /// Smallest omega_max relative to `best`; below `enough` the rest is not looked at.
     double value(const point& x, const std::vector<double>& F, const std::vector<double>& best, double resolution,
                  double enough = 0) {
+        for (const double c : x)
+            if (std::abs(c) > reach) return 0;
         double smallest = 1e9;
         for (std::size_t i = F.size(); i-- > 0 && smallest > enough;)
             smallest = std::min(smallest, omega_max(x, F[i], resolution) / best[i]);
@@ -184,7 +186,7 @@ class search {
             if (spread.size() == 2 + 2 * free_) break;
         }
         const auto f = [&](const point& x) { return value(x, F, best, coarse); };
-        const int effort = 100 + 250 * static_cast<int>(free_);
+        const int effort = 200 + 300 * static_cast<int>(free_);
         for (std::size_t i = 0; i < spread.size(); ++i) {
             auto [x, v] = climb(f, spread[i].x, 0.05, effort, random);
             spread[i] = {std::move(x), v};
@@ -203,7 +205,7 @@ class search {
             const double v = value(x, F, best, fine, winner.value);
             return v > winner.value ? checked(x, F, best, winner.value) : v;
         };
-        auto [x, v] = climb(strict, winner.x, 1e-3, effort, random);
+        auto [x, v] = climb(strict, winner.x, 0.01, effort, random);
         if (v > winner.value) winner = {std::move(x), v};
         report(1, winner.value);
         return {winner.x, winner.value};
@@ -247,6 +249,9 @@ optimum optimise(const optimisation_task& task) {
         throw std::invalid_argument(fmt::format(
             "K = {} and R = {}: K is 1 to 3, and R from 1 to 2K - 1 leaves 2K - R coefficients free", task.K, task.R));
     if (task.F.empty()) throw std::invalid_argument("the optimiser needs at least one F");
+    if (!task.weights.empty() && task.weights.size() != task.F.size())
+        throw std::invalid_argument(fmt::format("there are {} values of F and {} weights; each F takes one",
+                                                task.F.size(), task.weights.size()));
     return search(task).run();
 }
 

@@ -8,11 +8,11 @@
 namespace mdpcosim {
 
 struct published_limit {
-    double F;          ///< 10^-1, 10^-1/4, 10^1/2, 10^5/4 or 10^2, printed rounded
-    double omega_max;  ///< as printed
-    double unit;       ///< of the last printed digit
-    std::vector<double>
-        free;  ///< printed with it: the last 2K - R of a_k, b_k; empty where no coefficients are printed
+    double F;                  ///< 10^-1, 10^-1/4, 10^1/2, 10^5/4 or 10^2, printed rounded
+    double omega_max;          ///< as printed
+    double unit;               ///< of the last printed digit
+    std::vector<double> free;  ///< the last 2K - R of a_k, b_k, as printed
+    bool found = false;        ///< none are printed: these, on the straight line, are what optimise() finds
 };
 
 struct published_table {

@@ -110,8 +110,13 @@ double stability_scan::physical_error(double omega) {
 }
 
 int stability_scan::order() {
-    const double omega = 0.1 / highest_;
-    return static_cast<int>(std::lround(std::log2(physical_error(omega) / physical_error(omega / 2)))) - 1;
+    constexpr double rounding = 3e-11;
+    double omega = 0.4 / highest_, error = physical_error(omega), slope = 0;
+    for (double next = 1; next > rounding; error = next) {
+        next = physical_error(omega /= 2);
+        if (next > rounding || slope == 0) slope = std::log2(error / next);
+    }
+    return static_cast<int>(std::lround(slope)) - 1;
 }
 
 }  // namespace mdpcosim

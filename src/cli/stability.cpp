@@ -19,6 +19,7 @@ const std::vector<std::string> shown_by_default{"const-2-3-opt", "lin-2-3-opt", 
 struct options {
     analysis_options common;
     std::optional<std::string> coupling_damping, table, figure, points, seed;
+    std::vector<std::string> weights;
     bool optimise = false;
 };
 
@@ -58,9 +59,11 @@ void optimise(const options& o) {
     if (names.size() != 1) throw user_error("--extrapolation: --optimise takes one extrapolation at a time.");
     if (o.common.svg()) throw user_error("--svg: --optimise draws no picture; draw what it found by its coefficients.");
     const auto F = o.common.F(stiff_F());
+    std::vector<double> weights;
+    for (const auto& text : o.weights) weights.push_back(positive_number("--weight", text));
     const auto seed = static_cast<std::uint32_t>(whole_number("--seed", o.seed, 1, 0));
     const bool shown = ::isatty(STDERR_FILENO) != 0;
-    const optimum found = optimise_stability(names[0], F, system_of(o), seed,
+    const optimum found = optimise_stability(names[0], F, weights, system_of(o), seed,
                                              shown ? show_progress : std::function<void(double, double)>{});
     fmt::print("{}", o.common.json() ? to_json(found, F) : to_table(found, F));
 }
@@ -97,6 +100,12 @@ void add_stability(CLI::App& app, int& status) {
                       "Find the free coefficients of const-K-R or lin-K-R (default lin-2-3) that allow the largest "
                       "steps; for several "
                       "F the best compromise (default 10^1/2, 10^5/4, 10^2)");
+    command
+        ->add_option(
+            "--weight", o->weights,
+            "With --optimise, one per F: the share of its own optimum that this F is to get, relative to the others "
+            "(default: the same for all)")
+        ->type_name("X ...");
     command->add_option("--seed", o->seed, "Of the search's random starts (default: 1)")->type_name("N");
     o->common.add_output(*command);
     command->callback([o, &status] {

@@ -18,7 +18,7 @@ struct optimised_set {
 
 /// -opt-2011: (2.64), (2.65), (2.67), (2.68) of the source.
 std::span<const optimised_set> optimised_2011();
-/// -opt: the best compromise over F = 10^1/2 .. 10^2.
+/// -opt: the best compromise for stiff couplings, F = 10^1/2 .. 10^2, that keeps a limit for soft ones.
 std::span<const optimised_set> optimised_for_stiff();
 /// -opt-F: for one F, the stiffness of a connection over that of its ports; nothing where the best set does not depend on F.
 std::optional<optimised_set> optimised_for(extrapolation_rule::family kind, int R, double F);

@@ -100,8 +100,9 @@ std::vector<double> stiff_F() {
     return {F[2], F[3], F[4]};
 }
 
-optimum optimise_stability(const std::string& name, const std::vector<double>& F, const test_system_parameters& system,
-                           std::uint32_t seed, std::function<void(double, double)> progress) {
+optimum optimise_stability(const std::string& name, const std::vector<double>& F, const std::vector<double>& weights,
+                           const test_system_parameters& system, std::uint32_t seed,
+                           std::function<void(double, double)> progress) {
     optimisation_task task;
     char family[8] = {}, rest = 0;
     if (std::sscanf(name.c_str(), "%7[a-z]-%d-%d%c", family, &task.K, &task.R, &rest) != 3 ||
@@ -112,6 +113,7 @@ optimum optimise_stability(const std::string& name, const std::vector<double>& F
                         name));
     task.degree = std::string(family) == "lin" ? 1 : 0;
     task.F = F;
+    task.weights = weights;
     task.system = system;
     task.seed = seed;
     task.progress = std::move(progress);

@@ -35,8 +35,8 @@ coupling_variant read_coupling_variant(const std::string& name);
 /// Every extrapolation (names, or own coefficients as in a scenario) with every F.
 stability_report analyse_stability(const std::vector<std::string>& extrapolations, const std::vector<double>& F,
                                    const test_system_parameters& system);
-/// "2.4" to "2.8" of the source (analysis/published.hpp) with the coefficients printed there; where none are printed, with those of
-/// the rule's -opt-F set.
+/// "2.4" to "2.8" of the source (analysis/published.hpp) with the coefficients printed there; where none are printed, with
+/// those that the search finds.
 stability_report analyse_published_table(const std::string& number);
 /// Fig. 2.13: all extrapolations that have a limit, over F from 0.1 to 100.
 stability_report analyse_published_figure(const std::string& number, int points);
@@ -49,8 +49,9 @@ void write_svg(const std::string& path, const stability_report& report);
 /// 10^1/2, 10^5/4, 10^2: what optimised sets are judged by.
 std::vector<double> stiff_F();
 /// The best free coefficients of `const-K-R` or `lin-K-R`, for one F or as the compromise over several.
-optimum optimise_stability(const std::string& name, const std::vector<double>& F, const test_system_parameters& system,
-                           std::uint32_t seed, std::function<void(double, double)> progress);
+optimum optimise_stability(const std::string& name, const std::vector<double>& F, const std::vector<double>& weights,
+                           const test_system_parameters& system, std::uint32_t seed,
+                           std::function<void(double, double)> progress);
 std::string to_table(const optimum& found, const std::vector<double>& F);
 std::string to_json(const optimum& found, const std::vector<double>& F);
 
