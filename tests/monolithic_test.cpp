@@ -224,6 +224,8 @@ connections:
         true);
     EXPECT_EQ(implicit.subsystems.at(0).solver, "cvode-bdf");
     EXPECT_LT(implicit.subsystems.at(0).micro_steps, 1000);
+    EXPECT_GE(implicit.subsystems.at(0).newton_iterations, implicit.subsystems.at(0).micro_steps);
+    EXPECT_GT(implicit.subsystems.at(0).factorisations, 10);
     const comparison c = compare_results(folder / "implicit", folder / "plain", {"*.position", "*.velocity"});
     EXPECT_LT(shown("stiff: " + c.errors.front().name, c.errors.front().relative), 1e-6);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/statistics.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
@@ -54,11 +55,7 @@ void reference_run::describe(run_summary& summary, const assembly& a) const {
     entry.solver = solver_name_;
     if (!whole_) return;  // failed before the first step
     entry.type += fmt::format(", {} states", whole_->states());
-    const subsystem_statistics st = whole_->statistics();
-    entry.micro_steps = st.micro_steps;
-    entry.evaluations = st.evaluations;
-    entry.rejected = st.rejected;
-    entry.events = st.events;
+    enter(whole_->statistics(), entry);
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (a.channels[c].is_signal) continue;
         run_summary::connection& connection = summary.connections.emplace_back();

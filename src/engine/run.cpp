@@ -8,6 +8,7 @@
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference_run.hpp"
+#include "engine/statistics.hpp"
 #include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
@@ -57,14 +58,10 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
     summary.parallel_steps = subsystems.parallel_steps();
     for (std::size_t i = 0; i < subsystems.size(); ++i) {
         const subsystem_index index(i);
-        const subsystem_statistics st = subsystems.statistics(index);
         const subsystem_cost cost = subsystems.cost(index);
         run_summary::subsystem& entry = summary.subsystems[i];
         entry.type = subsystems.describe(index).type;
-        entry.micro_steps = st.micro_steps;
-        entry.evaluations = st.evaluations;
-        entry.rejected = st.rejected;
-        entry.events = st.events;
+        enter(subsystems.statistics(index), entry);
         entry.seconds_per_step = cost.seconds_per_step;
         entry.worker = cost.worker;
     }

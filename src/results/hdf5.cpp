@@ -111,16 +111,14 @@ class hdf5_sink final : public result_sink {
         }
         // A long run's file grows by copying when it is full: space for more than is ever written is no gift.
         const auto first = static_cast<std::int64_t>(first_size / names_.size());
-        capacity_ = static_cast<hsize_t>(std::clamp<std::int64_t>(first, 1, std::max<std::int64_t>(most_rows, 1)));
-        places_ = create(path_, capacity_);
-        file_ = numbers_file(path_);
-        ::malloc_trim(0);
+        resize(static_cast<hsize_t>(std::clamp<std::int64_t>(first, 1, std::max<std::int64_t>(most_rows, 1))));
     }
 
     void write(std::span<const double> values, std::size_t row_length) override {
+        if (buffer_.size() + values.size() > block) drain();
+        if (buffer_.capacity() < values.size()) buffer_.reserve(std::max(block, values.size()));
         buffer_.insert(buffer_.end(), values.begin(), values.end());
         pending_rows_ += values.size() / row_length;
-        if (buffer_.size() >= block) drain();
     }
 
     void flush() override { drain(); }
@@ -132,7 +130,7 @@ class hdf5_sink final : public result_sink {
 
    private:
     static_assert(std::endian::native == std::endian::little, "numbers are written as the datasets declare them");
-    static constexpr std::size_t block = 1 << 20;
+    static constexpr std::size_t block = 1 << 18;
     static constexpr std::size_t first_size = std::size_t{8} << 20;  ///< numbers
 
     hid_t checked(hid_t status, const char* what) const {
@@ -212,20 +210,21 @@ class hdf5_sink final : public result_sink {
         file.write(&count, 1, at.rows);
     }
 
-    /// Writes the file anew with another capacity; the old one stays until the new one is whole.
+    /// Writes the file anew with another capacity; the old one, if any, stays until the new one is whole.
     void resize(hsize_t capacity) {
         const std::filesystem::path draft = path_.string() + ".part";
-        const places to = create(draft, capacity);
+        places to = create(draft, capacity);
+        ::malloc_trim(0);  // what the library needed for tens of thousands of datasets
         numbers_file grown(draft);
         column_.resize(rows_);
-        for (std::size_t k = 0; k < names_.size(); ++k) {
+        for (std::size_t k = 0; rows_ > 0 && k < names_.size(); ++k) {
             file_.read(column_.data(), rows_, places_.columns[k]);
             grown.write(column_.data(), rows_, to.columns[k]);
         }
         write_count(grown, to);
         std::filesystem::rename(draft, path_);
         file_ = std::move(grown);
-        places_ = to;
+        places_ = std::move(to);
         capacity_ = capacity;
     }
 

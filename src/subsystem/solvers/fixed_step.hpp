@@ -30,6 +30,7 @@ struct micro_step {
     double* work = nullptr;
     std::size_t n = 0;
     std::int64_t evaluations = 0;
+    std::int64_t newton_iterations = 0, factorisations = 0;  ///< of implicit methods
 
     /// f at begin + s.
     void derivatives(double s, const double* state, double* dx) {
@@ -81,7 +82,8 @@ class fixed_step_solver final : public solver {
     }
 
     subsystem_statistics statistics() const override {
-        return {micro_steps_, now_.evaluations, 0, time_events_ + (events_ ? events_->monitor.events() : 0)};
+        return {micro_steps_,           now_.evaluations,   0, time_events_ + (events_ ? events_->monitor.events() : 0),
+                now_.newton_iterations, now_.factorisations};
     }
 
    private:
