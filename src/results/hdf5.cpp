@@ -169,6 +169,7 @@ class hdf5_sink final : public result_sink {
         const std::int64_t none = 0;
         checked(H5Dwrite(count.id(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &none), "written");
         at.rows = place_of(count.id());
+        checked(H5Fflush(file.id(), H5F_SCOPE_GLOBAL), "written");
         return at;
     }
 
