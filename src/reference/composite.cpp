@@ -206,13 +206,20 @@ void composite_equations::event_indicators(double t, const double* x, const doub
 
 bool composite_equations::apply_event(int event, bool rising, double t, double* x, const double*) {
     couple(t, x);
-    const auto p =
-        std::find_if(places_.begin(), places_.end(), [&](const place& q) { return event < q.event + q.events; });
+    const place& p = place_of_event(event);
     bool changed = false;
-    guarded(*p, t, [&] {
-        changed = p->model->apply_event(event - p->event, rising, t, x + p->state, inputs_.data() + p->input);
-    });
+    guarded(p, t,
+            [&] { changed = p.model->apply_event(event - p.event, rising, t, x + p.state, inputs_.data() + p.input); });
     return changed;
+}
+
+std::string composite_equations::event_name(int event) const {
+    const place& p = place_of_event(event);
+    return fmt::format("{} of subsystem '{}'", p.model->event_name(event - p.event), p.name);
+}
+
+const composite_equations::place& composite_equations::place_of_event(int event) const {
+    return *std::find_if(places_.begin(), places_.end(), [&](const place& p) { return event < p.event + p.events; });
 }
 
 double composite_equations::next_time_event(double t) const {

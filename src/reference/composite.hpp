@@ -81,6 +81,7 @@ class composite_equations final : public equations {
     bool is_algebraic(int state) const override;
     int event_count() const override { return events_; }
     void event_indicators(double t, const double* x, const double*, double* z) const override;
+    std::string event_name(int event) const override;
     bool apply_event(int event, bool rising, double t, double* x, const double*) override;
     double next_time_event(double t) const override;
     bool watches(moment m) const override;
@@ -103,6 +104,7 @@ class composite_equations final : public equations {
     void start(double t0);
     /// y_ of everything that coupling variables depend on, then u_ and the inputs of all subsystems.
     void couple(double t, const double* x) const;
+    const place& place_of_event(int event) const;
     void evaluate(const place& p, double t, const double* x, const double* inputs, double* y) const;
     template <class Call>
     void guarded(const place& p, double t, const Call& call) const;
