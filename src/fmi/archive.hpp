@@ -18,8 +18,9 @@ struct archive_limits {
     std::uint64_t description = 1 << 29;  ///< bytes of modelDescription.xml
 };
 
-/// An FMU that was unpacked: shared by all its instances, its folder is removed with the last of them. Folders of processes
-/// that died are removed when the next FMU is unpacked.
+/// An FMU that was unpacked: shared by all its instances, its folder is removed with the last of them, or at the end of the
+/// process once its library was loaded (libraries stay loaded, see library.hpp). Folders of processes that died are removed
+/// when the next process unpacks an FMU.
 class fmu_files {
    public:
     virtual ~fmu_files() = default;

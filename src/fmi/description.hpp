@@ -42,6 +42,8 @@ enum class causality { parameter, calculated_parameter, structural_parameter, in
 enum class variability { constant, fixed, tunable, discrete, continuous };
 enum class initial { exact, approx, calculated, none };
 std::string_view name(causality c);
+std::string_view name(variability v);
+std::string_view name(initial i);
 
 using value_reference = std::uint32_t;
 
@@ -66,6 +68,7 @@ struct variable {
     std::vector<std::string> start;     ///< as written; one per element, one for all, or none
     std::optional<double> min, max, nominal;
     int derivative_of = -1;  ///< index of the variable this is the derivative of
+    int alias_of = -1;  ///< index of the first variable with the same base type and reference; -1: this is the first
     bool intermediate_update = false;
     int line = 0;  ///< in modelDescription.xml
 
@@ -123,7 +126,7 @@ struct interface_description {
     int output_derivatives = 0;  ///< highest order
     bool input_derivatives = false;
     bool intermediate_update = false;
-    bool early_return = false;
+    bool early_return = false;  ///< the FMU may return early, by itself or when asked
     bool event_mode = false;
     double fixed_step = 0;  ///< fixedInternalStepSize; 0: none
     // Model exchange:
