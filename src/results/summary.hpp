@@ -18,6 +18,7 @@ struct run_summary {
         std::int64_t micro_steps = 0, evaluations = 0, rejected = 0, events = 0;
         double seconds_per_step = 0;
         int worker = 0;
+        std::int64_t newton_iterations = 0, factorisations = 0;  ///< of implicit solvers
     };
     struct connection {
         std::string name;

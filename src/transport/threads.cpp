@@ -198,7 +198,8 @@ class thread_transport final : public transport, public worker_pool::job {
     /// A profile covers the whole run within its bounds: when a log is full, every second sampled step goes.
     void make_room_in_profile() {
         const bool full = std::any_of(profile_.begin(), profile_.end(), [](const profile_log& l) { return l.full(); });
-        if (!full) return;
+        // Of one sampled step everything is kept that has room; no thinning out helps there.
+        if (!full || profile_stride_ > cost_samples_) return;
         profile_stride_ *= 2;
         for (auto& l : profile_) l.thin_out(profile_stride_);
     }
