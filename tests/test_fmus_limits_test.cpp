@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
 
 #include "fmus/both_versions.hpp"
 
@@ -184,7 +187,23 @@ TYPED_TEST(test_fmu_limits, calls_in_the_wrong_mode_are_errors) {
 namespace misbehave {
 enum { where = 1, how, when, u, x, dx, y };
 constexpr int get = 6, step = 7;
-enum { nothing = 1, warning, discard, error, fatal, unknown_status, throw_exception, throw_int, nan = 13, terminate };
+enum {
+    nothing = 1,
+    warning,
+    discard,
+    error,
+    fatal,
+    unknown_status,
+    throw_exception,
+    throw_int,
+    abort,
+    crash,
+    hang,
+    exit,
+    nan,
+    terminate_simulation,
+    log_format
+};
 }  // namespace misbehave
 
 TYPED_TEST(test_fmu_limits, misbehave_misbehaves_as_commanded) {
@@ -212,6 +231,63 @@ TYPED_TEST(test_fmu_limits, misbehave_misbehaves_as_commanded) {
     EXPECT_EQ(fmu.get(misbehave::y), 1);
     fmu.step(0, 0.1);
     EXPECT_TRUE(std::isnan(fmu.get(misbehave::y)));
+}
+
+TYPED_TEST(test_fmu_limits, misbehave_ends_the_process_as_commanded) {
+    const auto step_with = [](int manner) {
+        TypeParam fmu("misbehave");
+        fmu.set_enumeration(misbehave::where, misbehave::step);
+        fmu.set_enumeration(misbehave::how, manner);
+        fmu.initialise();
+        fmu.step(0, 0.1);
+    };
+    EXPECT_EXIT(step_with(misbehave::abort), testing::KilledBySignal(SIGABRT), "");
+    EXPECT_DEATH(step_with(misbehave::crash), "");
+    EXPECT_EXIT(step_with(misbehave::exit), testing::ExitedWithCode(3), "");
+}
+
+std::string formatted;
+
+void format_message(fmi2ComponentEnvironment, fmi2String, fmi2Status, fmi2String, fmi2String message, ...) {
+    char text[100];
+    va_list arguments;
+    va_start(arguments, message);
+    std::vsnprintf(text, sizeof text, message, arguments);
+    va_end(arguments);
+    formatted = text;
+}
+
+TEST(test_fmu_limits_fmi2, misbehave_logs_formats) {
+    bare_fmi2 fmu("misbehave");
+    fmu.callbacks.logger = format_message;
+    fmu.set_enumeration(misbehave::where, misbehave::step);
+    fmu.set_enumeration(misbehave::how, misbehave::log_format);
+    fmu.initialise();
+    fmu.step(0, 0.1);
+    EXPECT_EQ(formatted, "text7");
+}
+
+TEST(test_fmu_limits_fmi2, misbehave_ends_the_simulation_as_commanded) {
+    bare_fmi2 fmu("misbehave");
+    fmu.set_enumeration(misbehave::where, misbehave::step);
+    fmu.set_enumeration(misbehave::how, misbehave::terminate_simulation);
+    fmu.initialise();
+    double reached;
+    EXPECT_EQ(step_status(fmu, 0, 0.1, &reached), 2);
+    EXPECT_EQ(reached, 0);
+    fmi2Boolean terminated;
+    expect_ok("GetBooleanStatus", fmu.call.GetBooleanStatus(fmu.instance, fmi2Terminated, &terminated));
+    EXPECT_EQ(terminated, fmi2True);
+}
+
+TEST(test_fmu_limits_fmi3, misbehave_ends_the_simulation_as_commanded) {
+    bare_fmi3 fmu("misbehave");
+    fmu.set_enumeration(misbehave::where, misbehave::step);
+    fmu.set_enumeration(misbehave::how, misbehave::terminate_simulation);
+    fmu.initialise();
+    const auto result = fmu.step(0, 0.1);
+    EXPECT_TRUE(result.terminate);
+    EXPECT_EQ(result.reached, 0);
 }
 
 TYPED_TEST(test_fmu_limits, calls_after_a_fatal_error_end_the_process) {

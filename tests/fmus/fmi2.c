@@ -83,11 +83,8 @@ fmi2Component fmi2Instantiate(fmi2String instance_name, fmi2Type type, fmi2Strin
     m->callbacks = callbacks;
     m->environment = callbacks->componentEnvironment;
     m->co_simulation = type == fmi2CoSimulation;
-    char* resources = path_of(resource_uri);
-    m->resources = resources;
-    m = fmu_instantiate(m, instance_name, guid, logging);
-    free(resources);
-    return m;
+    m->resources = path_of(resource_uri);
+    return fmu_instantiate(m, instance_name, guid, logging);
 }
 
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real start,

@@ -197,7 +197,7 @@ struct fmu {
     unsigned state_count;
     unsigned state_element[FMU_MAX_STATES], derivative_element[FMU_MAX_STATES];
     char* name;
-    const char* resources; /* folder, during the instantiation */
+    char* resources; /* folder, or NULL */
     bool co_simulation, logging, event_mode_used, early_return_allowed;
     bool dirty; /* evaluate has not been called since the last change */
     bool fatal;
