@@ -23,9 +23,8 @@ fmu_values::fmu_values(const fmi::instance& instance, std::span<const fmu_use> u
         }
         g.slots = std::move(members);
         g.block = instance.make_block(unique);
+        g.si.resize(g.slots.size());
         g.buffer.resize(g.slots.size());
-        g.in_row = true;
-        for (std::size_t k = 1; k < g.slots.size(); ++k) g.in_row = g.in_row && g.slots[k] == g.slots[k - 1] + 1;
         groups_.push_back(std::move(g));
     }
 }
@@ -33,29 +32,29 @@ fmu_values::fmu_values(const fmi::instance& instance, std::span<const fmu_use> u
 fmi::status fmu_values::get(fmi::instance& instance, std::span<double> values) {
     fmi::status worst = fmi::status::ok;
     for (group& g : groups_) {
-        const bool straight = g.plain && g.in_row;
-        const std::span<double> place =
-            straight ? values.subspan(static_cast<std::size_t>(g.slots.front()), g.slots.size()) : g.buffer;
-        if (instance.get(g.block, place) != fmi::status::ok) worst = fmi::status::discard;
-        if (!straight) scatter(g, values, false);
+        if (instance.get(g.block, g.plain ? g.si : g.buffer) != fmi::status::ok) worst = fmi::status::discard;
+        if (!g.plain)
+            for (std::size_t k = 0; k < g.slots.size(); ++k) g.si[k] = g.factor[k] * g.buffer[k] + g.offset[k];
     }
+    get_again(values);
     return worst;
+}
+
+void fmu_values::get_again(std::span<double> values) const {
+    for (const group& g : groups_)
+        for (std::size_t k = 0; k < g.slots.size(); ++k) values[static_cast<std::size_t>(g.slots[k])] = g.si[k];
 }
 
 void fmu_values::get_derivatives(fmi::instance& instance, std::span<double> values) {
     for (group& g : groups_) {
         instance.get_output_derivatives(g.block, 1, g.buffer);
-        scatter(g, values, true);
+        for (std::size_t k = 0; k < g.slots.size(); ++k)
+            values[static_cast<std::size_t>(g.slots[k])] = g.factor[k] * g.buffer[k];
     }
 }
 
 void fmu_values::to_fmu(group& g) {
-    for (std::size_t k = 0; k < g.buffer.size(); ++k) g.buffer[k] = (g.buffer[k] - g.offset[k]) / g.factor[k];
-}
-
-void fmu_values::scatter(const group& g, std::span<double> values, bool rates) const {
-    for (std::size_t k = 0; k < g.slots.size(); ++k)
-        values[static_cast<std::size_t>(g.slots[k])] = g.factor[k] * g.buffer[k] + (rates ? 0 : g.offset[k]);
+    for (std::size_t k = 0; k < g.buffer.size(); ++k) g.buffer[k] = (g.si[k] - g.offset[k]) / g.factor[k];
 }
 
 }  // namespace mdpcosim
