@@ -85,7 +85,7 @@ void chain_in_mdpcosim(benchmark::State& state) {
         text += fmt::format("  f{}: {{fmu: '{}'}}\n", i, (folder / "feedthrough-2.fmu").string());
         if (i > 1) signals += fmt::format("  - f{}.y -> f{}.u\n", i - 1, i);
     }
-    const scenario s = read_scenario_text(text + signals, "chain");
+    const scenario s = read_scenario_text(text + signals + "record: {only: [f0.x]}\n", "chain");
     assembly a = assemble(s, static_cast<int>(state.range(1)));
     const auto how = make_method(s);
     a.system.initialise(0);

@@ -50,6 +50,8 @@ class fmu_co_simulation final : public subsystem {
         return offered;
     }
 
+    void need_outputs(const std::vector<bool>& needed) override { needed_ = needed; }
+
     void initialise(double t0) override {
         time_ = t0;
         fmu_.enter_initialisation(t0);
@@ -136,6 +138,7 @@ class fmu_co_simulation final : public subsystem {
             if (u.max_degree > 0) varying.push_back(u.slot);
         }
         for (const auto& y : l.description.outputs) {
+            if (!needed_.empty() && !needed_[static_cast<std::size_t>(y.slot)]) continue;
             const bool rate = l.outputs[static_cast<std::size_t>(y.slot)].derivative;
             (rate ? rates : outputs).push_back(y.slot);
             if (rate || y.direct.empty()) continue;
@@ -286,6 +289,7 @@ class fmu_co_simulation final : public subsystem {
     const fmi::interface_description& offers_;
     fmu_values continuous_, discrete_, varying_, outputs_, rates_;
     followers follow_continuous_, follow_discrete_;
+    std::vector<bool> needed_;                 ///< by output slot; empty: all
     bool read_ = false;                        ///< outputs_ has the outputs of the present state
     std::span<const polynomial> polynomials_;  ///< of the step under way
     double begin_ = 0, time_ = 0;

@@ -62,7 +62,8 @@ class fmu_values {
     }
 
    private:
-    /// Variables of one base type; si[k] and buffer[k], the value in SI and in the FMU's unit, belong to slots[k].
+    /// Variables of one base type; si[k] and buffer[k], the value in SI and in the FMU's unit, belong to slots[k], which is -1
+    /// for an element that nobody wants (of an array that is read).
     struct group {
         fmi::value_block block;
         std::vector<int> slots;

@@ -48,6 +48,8 @@ class transport {
     virtual std::span<polynomial> inputs() = 0;
     virtual std::span<const double> outputs() const = 0;
 
+    /// As in the subsystem contract, for one subsystem; before initialise().
+    virtual void need_outputs(subsystem_index i, const std::vector<bool>& needed) = 0;
     virtual void initialise(double t0) = 0;
     /// Outputs of one subsystem at the present time for the given input values. With `provisional` values (inputs that other
     /// subsystems have not given yet) outputs that are not finite are no failure.
