@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <cerrno>
 #include <cstring>
@@ -35,6 +36,22 @@ std::string machine_name(const elf_start& start) {
     return fmt::format("{} ({} bits)", name, start.ident[EI_CLASS] == ELFCLASS32 ? 32 : 64);
 }
 
+/// A library that was cut off loads, and crashes at the first touch of what is missing. For files of this machine.
+bool is_complete(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    ElfW(Ehdr) header{};
+    if (!in.read(reinterpret_cast<char*>(&header), sizeof header) || header.e_phentsize != sizeof(ElfW(Phdr)))
+        return false;
+    const std::uintmax_t size = std::filesystem::file_size(path);
+    for (int i = 0; i < header.e_phnum; ++i) {
+        ElfW(Phdr) segment{};
+        in.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof segment));
+        if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return false;
+        if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) return false;
+    }
+    return true;
+}
+
 /// The loader's own words for the following are hard to understand ("invalid ELF header", "no such file").
 void check_file(const std::filesystem::path& path) {
     std::error_code status;
@@ -57,6 +74,8 @@ void check_file(const std::filesystem::path& path) {
     if (file.type != ET_DYN)
         throw std::invalid_argument(fmt::format(
             "'{}' is an object file or a program, not a shared library. Build it with -shared -fPIC.", path.string()));
+    if (!is_complete(path))
+        throw std::invalid_argument(fmt::format("'{}' is damaged: parts of the library are missing.", path.string()));
 }
 
 /// The text of dlerror() without the path it starts with, which our message has already.

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "fmi/description_reader.hpp"
 #include "fmi/work_folder.hpp"
 #include "fmi/zip_reader.hpp"
 
@@ -51,10 +52,8 @@ class unpacked_fmu : public fmu_files {
     unpacked_fmu(const std::filesystem::path& archive, const archive_limits& limits) {
         path_ = archive;
         const zip_reader zip(archive, limits);
-        {
-            const fmu_texts texts = read_texts(zip, archive, limits);
-            description_ = read_description(texts.description, texts.terminals, archive.string());
-        }
+        fmu_texts texts = read_texts(zip, archive, limits);
+        description_ = consume_description(std::move(texts.description), std::move(texts.terminals), archive.string());
         work_ = shared_work_folder();
         folder_ = work_->add();
         try {

@@ -110,13 +110,12 @@ void resolve_dimensions(const xml_file& xml, description& d, const references& a
                 size.size = start.value_or(0);
             }
             if (size.size != 0 && elements > most_elements / size.size) {
-                xml.fatal(xml.root(), "variable '{}' in line {} has more than {} elements.", x.name, x.line,
-                          most_elements);
+                xml.fatal_at(x.line, "variable '{}' has more than {} elements.", x.name, most_elements);
                 size.size = 0;
             }
             elements *= size.size;
         }
-        if (x.start.size() > 1 && x.start.size() != elements)
+        if (x.alias_of < 0 && x.start.size() > 1 && x.start.size() != elements)
             xml.violation_at(x.line, "variable '{}' has {} elements, but {} start values.", x.name, elements,
                              x.start.size());
     }

@@ -24,6 +24,7 @@ class checker {
         check_names();
         for (const variable& x : d_.variables) {
             check_unit(x);
+            if (d_.version == version::v3 && x.alias_of >= 0) continue;  // all else is that of the variable itself
             check_start(x);
             check_limits(x);
             if (x.derivative_of >= 0) check_derivative(x);
@@ -144,19 +145,21 @@ class checker {
     /// The variables that a list of the model structure names; each may stand there once.
     std::unordered_set<int> listed(const std::vector<unknown>& unknowns, const char* list) {
         std::unordered_set<int> set;
-        for (const unknown& u : unknowns) {
+        for (const unknown& u : unknowns)
             if (!set.insert(u.variable).second)
                 report(u.line, "{}: variable '{}' is listed twice.", list, d_.variables[u.variable].name);
-            check_dependencies(u, list);
-        }
         return set;
     }
 
-    void check_dependencies(const unknown& u, const char* list) {
-        if (!u.dependencies) return;
-        for (const int known : *u.dependencies)
-            if (known == u.variable)
-                report(u.line, "{}: variable '{}' depends on itself.", list, d_.variables[known].name);
+    /// What is known while an unknown is computed: inputs, states, the time, parameters in the initial system.
+    void check_dependencies(const std::vector<unknown>& unknowns, const char* list,
+                            const std::unordered_set<int>& states) {
+        for (const unknown& u : unknowns) {
+            if (!u.dependencies) continue;
+            for (const int known : *u.dependencies)
+                if (known == u.variable && !states.contains(known))
+                    report(u.line, "{}: variable '{}' depends on itself.", list, d_.variables[known].name);
+        }
     }
 
     void check_structure() {
@@ -174,6 +177,8 @@ class checker {
             else
                 states.insert(x.derivative_of);
         }
+        check_dependencies(d_.outputs, "outputs", states);
+        check_dependencies(d_.derivatives, "derivatives", states);
         listed(d_.event_indicators, "event indicators");
         listed(d_.initial_unknowns, "initial unknowns");
         std::unordered_set<int> initial_values;

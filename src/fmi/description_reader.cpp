@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "fmi/utf8.hpp"
 
 namespace mdpcosim::fmi {
 
@@ -81,21 +82,22 @@ void violation_sink::add(const char* file, int line, bool fatal, std::string wha
                                   : fmt::format("FMU '{}': {}: {}", fmu_, file, what));
 }
 
-xml_file::xml_file(const char* name, std::string_view text, violation_sink& sink)
-    : name_(name), sink_(sink), lines_(text) {
-    const auto [at, problem] = parse(text);
+xml_file::xml_file(const char* name, std::string text, violation_sink& sink)
+    : name_(name), sink_(sink), text_(std::move(text)), lines_(text_) {
+    const auto [at, problem] = parse();
     if (problem.empty()) return;
     document_.reset();
     sink_.add(name_, at, true, problem);
 }
 
-std::pair<int, std::string> xml_file::parse(std::string_view text) {
-    const auto marks = std::count_if(text.begin(), text.end(), [](char c) { return c == '<' || c == '='; });
+std::pair<int, std::string> xml_file::parse() {
+    const auto marks = std::count_if(text_.begin(), text_.end(), [](char c) { return c == '<' || c == '='; });
     if (static_cast<std::size_t>(marks) > most_marks)
         return {0, fmt::format("it has more than {} elements and attributes.", most_marks)};
+    const std::size_t wrong = find_invalid_utf8(text_);
     // Entities are left as they stand: there is nothing to expand, and a DTD is seen and refused.
     const pugi::xml_parse_result result =
-        document_.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_doctype);
+        document_.load_buffer_inplace(text_.data(), text_.size(), pugi::parse_default | pugi::parse_doctype);
     if (!result)
         return {lines_.line(result.offset), fmt::format("it is not well-formed XML: {}.", result.description())};
     for (const pugi::xml_node node : document_.children())
@@ -105,6 +107,10 @@ std::pair<int, std::string> xml_file::parse(std::string_view text) {
     if (result.encoding != pugi::encoding_utf8) {
         lines_ = line_table({});
         violation(root(), "it is not written in UTF-8, as the standard demands.");
+    } else if (wrong != std::string::npos) {
+        repair_utf8(text_);  // the document's names and values stand in it
+        sink_.add(name_, lines_.line(static_cast<std::ptrdiff_t>(wrong)), false,
+                  "a byte that is not UTF-8 is read as '?'.");
     }
     return {};
 }
@@ -155,12 +161,17 @@ void read_version(const xml_file& xml, description& d, bool& known) {
 
 }  // namespace
 
-description read_description(std::string_view text, std::string_view terminals_text, const std::string& fmu,
+description read_description(std::string_view xml, std::string_view terminals_xml, const std::string& fmu,
                              std::vector<violation>* violations) {
+    return consume_description(std::string(xml), std::string(terminals_xml), fmu, violations);
+}
+
+description consume_description(std::string text, std::string terminals_text, const std::string& fmu,
+                                std::vector<violation>* violations) {
     description d;
     violation_sink sink(fmu, violations);
     {
-        const xml_file xml("modelDescription.xml", text, sink);
+        xml_file xml("modelDescription.xml", std::move(text), sink);
         if (!xml.root()) return d;
         if (std::strcmp(xml.root().name(), "fmiModelDescription") != 0) {
             xml.fatal(xml.root(), "the root element is <{}> instead of <fmiModelDescription>.", xml.root().name());
@@ -175,6 +186,7 @@ description read_description(std::string_view text, std::string_view terminals_t
             read_description_2(xml, d);
         else
             read_description_3(xml, d);
+        xml.forget_text();
         d.build_index();
         check_description(xml, d);
     }
@@ -182,7 +194,7 @@ description read_description(std::string_view text, std::string_view terminals_t
         // Ports by themselves are a comfort: a broken file is told by `fmu validate`, but the FMU stays usable.
         std::vector<violation> found;
         violation_sink gentle(fmu, &found);
-        const xml_file xml("terminalsAndIcons/terminalsAndIcons.xml", terminals_text, gentle);
+        const xml_file xml("terminalsAndIcons/terminalsAndIcons.xml", std::move(terminals_text), gentle);
         if (xml.root()) read_terminals(xml, d);
         for (violation& v : found)
             sink.add("terminalsAndIcons/terminalsAndIcons.xml", v.line, false, std::move(v.what));

@@ -44,7 +44,13 @@ class violation_sink {
 class xml_file {
    public:
     /// Parses; empty root() when the text is not XML, has a DTD or is beyond all measure (a fatal violation).
-    xml_file(const char* name, std::string_view text, violation_sink& sink);
+    xml_file(const char* name, std::string text, violation_sink& sink);
+
+    /// Gives the memory back; lines stay known.
+    void forget_text() {
+        document_.reset();
+        text_ = {};
+    }
 
     pugi::xml_node root() const { return document_.document_element(); }
     int line(pugi::xml_node node) const { return lines_.line(node.offset_debug()); }
@@ -58,8 +64,12 @@ class xml_file {
         sink_.add(name_, line(at), true, fmt::format(text, std::forward<Values>(values)...));
     }
     template <class... Values>
-    void violation_at(int line, fmt::format_string<Values...> text, Values&&... values) const {
-        sink_.add(name_, line, false, fmt::format(text, std::forward<Values>(values)...));
+    void fatal_at(int at, fmt::format_string<Values...> text, Values&&... values) const {
+        sink_.add(name_, at, true, fmt::format(text, std::forward<Values>(values)...));
+    }
+    template <class... Values>
+    void violation_at(int at, fmt::format_string<Values...> text, Values&&... values) const {
+        sink_.add(name_, at, false, fmt::format(text, std::forward<Values>(values)...));
     }
 
     // Attributes; a value that cannot be read is a violation and counts as absent.
@@ -80,10 +90,11 @@ class xml_file {
 
    private:
     /// What is wrong with the whole text, and where; empty: nothing.
-    std::pair<int, std::string> parse(std::string_view text);
+    std::pair<int, std::string> parse();
 
     const char* name_;
     violation_sink& sink_;
+    std::string text_;  ///< parsed in place: large descriptions are in memory once
     pugi::xml_document document_;
     line_table lines_;
 };
@@ -113,6 +124,10 @@ void read_terminals(const xml_file& xml, description& d);
 
 void read_description_2(const xml_file& xml, description& d);
 void read_description_3(const xml_file& xml, description& d);
+
+/// read_description() for a text that is not needed any more.
+description consume_description(std::string xml, std::string terminals_xml, const std::string& fmu,
+                                std::vector<violation>* violations = nullptr);
 
 /// The rules that bind several elements, the same for both versions.
 void check_description(const xml_file& xml, const description& d);

@@ -46,11 +46,12 @@ struct instance_options {
     std::string name;
     fmi::kind kind = fmi::kind::co_simulation;
     bool logging = false;
-    bool event_mode = false;                      ///< co-simulation 3.0: the importer handles events
-    bool early_return = false;                    ///< 3.0
-    std::function<void(const log_message&)> log;  ///< may be called from the FMU's threads
-    std::function<void(std::string_view)> trace;  ///< every call with its arguments and status; empty: none
-    std::function<void(class instance&, double)> intermediate;  ///< 3.0: inputs may be set at that time inside the step
+    bool event_mode = false;                        ///< co-simulation 3.0: the importer handles events
+    bool early_return = false;                      ///< 3.0
+    std::function<void(const log_message&)> log{};  ///< may be called from the FMU's threads
+    std::function<void(std::string_view)> trace{};  ///< every call with its arguments and status; empty: none
+    std::function<void(class instance&, double)>
+        intermediate{};  ///< 3.0: inputs may be set at that time inside the step
 };
 
 /// A block of variables of one base type, addressed together in one call; made once by instance::make_block().

@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "fmi/log_text.hpp"
+#include "fmi/utf8.hpp"
 
 namespace mdpcosim::fmi {
 
@@ -169,7 +170,14 @@ void instance_base::receive_log(void* environment, int status, const char* categ
         auto* self = static_cast<instance_base*>(environment);
         if (self->description().version == version::v2) text = name_references(text, self->description());
         while (text.ends_with('\n')) text.pop_back();
-        self->log(status, read_text(category), text);
+        std::string kind = category == nullptr ? "" : read_text(category);
+        for (std::string* part : {&text, &kind}) {
+            repair_utf8(*part);
+            // Nothing that moves a terminal's cursor.
+            std::replace_if(
+                part->begin(), part->end(), [](char c) { return c >= 0 && c < ' ' && c != '\n' && c != '\t'; }, '?');
+        }
+        self->log(status, kind, text);
     } catch (...) {  // nothing may leave through the FMU
     }
 }

@@ -135,6 +135,21 @@ bool read_flag(const text& given, const std::string& object) {
     throw user_error(given.where, fmt::format("{}: '{}' is not allowed. Allowed: true, false.", object, given.value));
 }
 
+/// `true`, `false`, or `{limit: 10 s}`.
+void read_isolation(const yaml_node& node, const let_table& let, const std::string& object, fmu_spec& fmu) {
+    if (node.kind != yaml_node::type::map) {
+        fmu.isolate = read_flag(read_text(node, let, object), object);
+        return;
+    }
+    map_reader map(node, let, object);
+    const text limit = map.need_text("limit");
+    map.finish();
+    fmu.isolate = true;
+    fmu.limit = read_number(limit, "s", object + ": limit");
+    if (!(fmu.limit > 0))
+        throw user_error(limit.where, fmt::format("{}: limit: '{}' must be greater than zero.", object, limit.value));
+}
+
 fmu_spec read_fmu(map_reader& map) {
     fmu_spec fmu;
     const auto object = [&](const char* key) { return fmt::format("{}: {}", map.object(), key); };
@@ -150,9 +165,7 @@ fmu_spec read_fmu(map_reader& map) {
         throw user_error(fmu.interface.where,
                          fmt::format("{}: '{}' is not allowed. Allowed: {}.{}", object("interface"), name,
                                      name_list(interfaces), did_you_mean(name, interfaces)));
-    const text isolate = map.find_text("isolate");
-    fmu.isolate_where = isolate.where;
-    if (!isolate.empty()) fmu.isolate = read_flag(isolate, object("isolate"));
+    if (const yaml_node* isolate = map.find("isolate")) read_isolation(*isolate, map.let(), object("isolate"), fmu);
     const text tolerance = map.find_text("tolerance");
     if (!tolerance.empty()) {
         fmu.tolerance = read_number(tolerance, "1", object("tolerance"));

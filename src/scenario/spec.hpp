@@ -95,7 +95,7 @@ struct file_spec {
 struct fmu_spec {
     text interface;        ///< "co-simulation", "model-exchange"; empty: co-simulation where the FMU offers it
     bool isolate = false;  ///< in a process of its own
-    location isolate_where;
+    double limit = 0;      ///< s of wall time that one call of an isolated FMU may take; 0: any time
     std::optional<double> tolerance;  ///< handed to the FMU; absent: that of its default experiment
     std::vector<text> outputs;        ///< variables that become outputs besides the FMU's own
     std::vector<text> log;            ///< categories of messages to show; `all`: every one

@@ -87,7 +87,8 @@ void write_fmu(std::string& out, const subsystem_spec& s) {
     };
     out += fmt::format("    fmu: {}\n", scalar(std::filesystem::absolute(s.path).lexically_normal().string()));
     if (!s.fmu.interface.empty()) out += fmt::format("    interface: {}\n", scalar(s.fmu.interface.value));
-    if (s.fmu.isolate) out += "    isolate: true\n";
+    if (s.fmu.isolate)
+        out += s.fmu.limit > 0 ? fmt::format("    isolate: {{limit: {} s}}\n", s.fmu.limit) : "    isolate: true\n";
     if (s.fmu.tolerance) out += fmt::format("    tolerance: {}\n", *s.fmu.tolerance);
     list("outputs", s.fmu.outputs);
     list("log", s.fmu.log);

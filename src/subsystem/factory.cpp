@@ -10,6 +10,7 @@
 #include "subsystem/file_subsystem.hpp"
 #include "subsystem/fmu_component.hpp"
 #include "subsystem/fmu_subsystem.hpp"
+#include "subsystem/isolated_subsystem.hpp"
 #include "subsystem/model.hpp"
 #include "subsystem/native_subsystem.hpp"
 #include "subsystem/ode_equations.hpp"
@@ -88,11 +89,6 @@ void check_sampled(const subsystem_spec& spec) {
                         object));
 }
 
-[[noreturn]] void refuse_model_exchange(const subsystem_spec& spec) {
-    throw user_error(spec.fmu.interface.empty() ? spec.source.where : spec.fmu.interface.where,
-                     fmt::format("subsystem '{}': model exchange is not available yet.", spec.name));
-}
-
 /// `value` as a whole multiple of H.
 double on_grid(double value, double H, double least, const location& where, const std::string& object) {
     const double n = std::round(value / H);
@@ -164,7 +160,8 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
             if (auto shown = make_plugin_equations(spec)) return shown;
             break;
         case source_kind::fmu:
-            if (fmu_interface(spec) == fmi::kind::model_exchange) refuse_model_exchange(spec);
+            if (fmu_interface(spec) == fmi::kind::model_exchange) return make_fmu_equations(spec);
+            reason = "brings its own solver in co-simulation (where it offers both, write interface: model-exchange)";
             break;
     }
     throw user_error(
@@ -199,6 +196,11 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
 }
 
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
+    if (spec.fmu.isolate)
+        return make_isolated_subsystem({.name = spec.name, .limit = spec.fmu.limit}, [inside = spec]() mutable {
+            inside.fmu.isolate = false;
+            return make_subsystem(inside);
+        });
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
     if (spec.kind == source_kind::plugin)
         return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });

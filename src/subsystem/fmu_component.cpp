@@ -99,11 +99,6 @@ fmu_model read_fmu(const subsystem_spec& spec) {
     fmu_model model;
     model.files = open(spec);
     model.kind = choose_interface(spec, model.description());
-    if (spec.fmu.isolate)
-        throw user_error(
-            spec.fmu.isolate_where,
-            fmt::format("subsystem '{}': isolate: not available yet. Leave it out to run the FMU in this process.",
-                        spec.name));
     model.files = with_sizes(model.files, spec);
     model.starts = read_fmu_settings(model.description(), spec);
     model.layout = lay_out_fmu(model.description(), model.kind, spec, model.starts);
@@ -152,8 +147,10 @@ void fmu_component::enter_initialisation(double t0) {
 }
 
 fmi::discrete_update fmu_component::update_discrete_states(double t) {
+    bool changed = false;
     for (int n = 0; n < most_updates; ++n) {
-        const fmi::discrete_update update = instance_->update_discrete_states();
+        fmi::discrete_update update = instance_->update_discrete_states();
+        update.states_changed = changed |= update.states_changed;
         if (update.terminate) fail(t, "the FMU asks to end the simulation");
         if (!update.again) return update;
     }

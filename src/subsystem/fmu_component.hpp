@@ -45,7 +45,7 @@ class fmu_component {
 
     /// Structural parameters, start values, enter_initialisation.
     void enter_initialisation(double t0);
-    /// update_discrete_states() until nothing changes; what the last one says.
+    /// update_discrete_states() until nothing changes; what the last one says, and whether any of them changed states.
     fmi::discrete_update update_discrete_states(double t);
 
     /// Runs `calls`; `t` is read when something fails.

@@ -1,7 +1,16 @@
-/* x' = -k x, solved exactly in co-simulation: x(t + H) = exp(-k H) x(t). */
+/* x' = -k x, solved exactly in co-simulation: x(t + H) = exp(-k H) x(t). ONLY_STEPS and ONLY_EQUATIONS offer one
+ * interface, the library then lacks the functions of the other. */
 #include <math.h>
 
 #include "fmu.h"
+
+#if defined ONLY_STEPS
+#define CAPABILITIES fmu_no_model_exchange
+#elif defined ONLY_EQUATIONS
+#define CAPABILITIES fmu_no_co_simulation
+#else
+#define CAPABILITIES fmu_saves | fmu_derives | fmu_gives_rates
+#endif
 
 enum { time, k, x, dx };
 
@@ -36,7 +45,7 @@ static const fmu_model model = {
     .description = "exponential decay",
     .variables = variables,
     .variable_count = sizeof variables / sizeof *variables,
-    .capabilities = fmu_saves | fmu_derives | fmu_gives_rates,
+    .capabilities = CAPABILITIES,
     .internal_step = 1e-3,
     .stop = 10,
     .step = 0.1,

@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "fmu.h"
 
@@ -85,7 +86,10 @@ std::string number(double value) {
 class description {
    public:
     description(const fmu_model& model, int version, std::string name, std::string token, std::ostream& out)
-        : model_(model), version_(version), name_(std::move(name)), token_(std::move(token)), out_(out) {}
+        : model_(model), version_(version), name_(std::move(name)), token_(std::move(token)), out_(out) {
+        unsigned count = 0;
+        for (unsigned r = 0; r < model_.variable_count; ++r) indices_.push_back(count += !hidden(r));
+    }
 
     void write() {
         out_ << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription"
@@ -136,11 +140,13 @@ class description {
                                  attribute(("canGetAndSetFMU" + letter + "tate").c_str(), can(fmu_saves)) +
                                  attribute(("canSerializeFMU" + letter + "tate").c_str(), can(fmu_saves)) +
                                  attribute(("providesDirectionalDerivative" + plural).c_str(), can(fmu_derives));
-        out_ << "  <ModelExchange" << both
-             << (version_ == 2 ? attribute("completedIntegratorStepNotNeeded", !can(fmu_needs_completed_step))
-                               : attribute("needsCompletedIntegratorStep", can(fmu_needs_completed_step)))
-             << "/>\n  <CoSimulation" << both
-             << attribute("canHandleVariableCommunicationStepSize", !can(fmu_fixed_step));
+        if (!can(fmu_no_model_exchange))
+            out_ << "  <ModelExchange" << both
+                 << (version_ == 2 ? attribute("completedIntegratorStepNotNeeded", !can(fmu_needs_completed_step))
+                                   : attribute("needsCompletedIntegratorStep", can(fmu_needs_completed_step)))
+                 << "/>\n";
+        if (can(fmu_no_co_simulation)) return;
+        out_ << "  <CoSimulation" << both << attribute("canHandleVariableCommunicationStepSize", !can(fmu_fixed_step));
         if (can(fmu_gives_rates)) out_ << attribute("maxOutputDerivativeOrder", "1");
         if (version_ == 2)
             out_ << attribute("canInterpolateInputs", can(fmu_takes_rates));
@@ -239,11 +245,7 @@ class description {
     }
 
     /// FMI 2.0 counts variables from 1.
-    unsigned index(unsigned reference) const {
-        unsigned count = 0;
-        for (unsigned r = 0; r <= reference; ++r) count += !hidden(r);
-        return count;
-    }
+    unsigned index(unsigned reference) const { return indices_[reference]; }
 
     std::string dependencies(const char* list, const char* kinds) const {
         if (!list) return "";
@@ -295,6 +297,7 @@ class description {
     int version_;
     std::string name_, token_;
     std::ostream& out_;
+    std::vector<unsigned> indices_;
 };
 
 void write_terminal(const fmu_model& model, std::ostream& out) {

@@ -1,5 +1,6 @@
 /* The functions of FMI 2.0 that are unlike those of 3.0. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,13 +45,45 @@ bool fmu_intermediate_update_at(fmu* m, double time, bool finished, double* retu
     return false;
 }
 
+void* fmu_allocate(fmu* m, size_t size) {
+    const fmi2CallbackFunctions* callbacks = m->callbacks;
+    return callbacks->allocateMemory ? callbacks->allocateMemory(size, 1) : calloc(size, 1);
+}
+
+void fmu_release(fmu* m, void* memory) {
+    const fmi2CallbackFunctions* callbacks = m->callbacks;
+    if (callbacks->freeMemory)
+        callbacks->freeMemory(memory);
+    else
+        free(memory);
+}
+
+/* "file:///a%20b/resources" or "file:/a%20b/resources" as a path. */
+static char* path_of(const char* uri) {
+    if (!uri || strncmp(uri, "file:/", 6) != 0) return NULL;
+    uri += strncmp(uri, "file:///", 8) == 0 ? 7 : 5;
+    char *path = malloc(strlen(uri) + 1), *end = path;
+    while (*uri) {
+        unsigned code;
+        if (*uri == '%' && sscanf(uri + 1, "%2x", &code) == 1) {
+            *end++ = (char)code;
+            uri += 3;
+        } else {
+            *end++ = *uri++;
+        }
+    }
+    *end = 0;
+    return path;
+}
+
 fmi2Component fmi2Instantiate(fmi2String instance_name, fmi2Type type, fmi2String guid, fmi2String resource_uri,
                               const fmi2CallbackFunctions* callbacks, fmi2Boolean visible, fmi2Boolean logging) {
-    (void)resource_uri, (void)visible;
+    (void)visible;
     fmu* m = calloc(1, sizeof *m);
     m->callbacks = callbacks;
     m->environment = callbacks->componentEnvironment;
     m->co_simulation = type == fmi2CoSimulation;
+    m->resources = path_of(resource_uri);
     return fmu_instantiate(m, instance_name, guid, logging);
 }
 

@@ -16,6 +16,16 @@ void fmu_send(fmu* m, int status, const char* category, const char* text) {
     if (m->log) ((fmi3LogMessageCallback)m->log)(m->environment, (fmi3Status)status, category, text);
 }
 
+void* fmu_allocate(fmu* m, size_t size) {
+    (void)m;
+    return calloc(size, 1);
+}
+
+void fmu_release(fmu* m, void* memory) {
+    (void)m;
+    free(memory);
+}
+
 void fmu_log_badly(fmu* m, fmu_bad_log how) {
     static char long_message[100001];
     memset(long_message, 0xff, sizeof long_message - 1);
@@ -26,9 +36,10 @@ void fmu_log_badly(fmu* m, fmu_bad_log how) {
 fmi3Instance fmi3InstantiateModelExchange(fmi3String instance_name, fmi3String token, fmi3String resource_path,
                                           fmi3Boolean visible, fmi3Boolean logging, fmi3InstanceEnvironment environment,
                                           fmi3LogMessageCallback log) {
-    (void)resource_path, (void)visible;
+    (void)visible;
     fmu* m = calloc(1, sizeof *m);
     m->environment = environment;
+    m->resources = resource_path ? strdup(resource_path) : NULL;
     m->log = (void (*)(void))log;
     return fmu_instantiate(m, instance_name, token, logging);
 }
@@ -40,9 +51,10 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance_name, fmi3String to
                                          size_t intermediate_variable_count, fmi3InstanceEnvironment environment,
                                          fmi3LogMessageCallback log,
                                          fmi3IntermediateUpdateCallback intermediate_update) {
-    (void)resource_path, (void)visible, (void)intermediate_variables, (void)intermediate_variable_count;
+    (void)visible, (void)intermediate_variables, (void)intermediate_variable_count;
     fmu* m = calloc(1, sizeof *m);
     m->environment = environment;
+    m->resources = resource_path ? strdup(resource_path) : NULL;
     m->log = (void (*)(void))log;
     m->co_simulation = true;
     const unsigned capabilities = fmu_get_model()->capabilities;
@@ -238,7 +250,7 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
     return (fmi3Status)(stepped ? stepped : status);
 }
 
-/* There are no clocks, no dependencies of single elements and no adjoint derivatives. */
+/* There is no scheduled execution, there are no clocks, no dependencies of single elements and no adjoint derivatives. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define NOT_PROVIDED(name, result, arguments) \
     result fmi3##name arguments { return (result)fmu_fail(c, __func__, "not provided"); }
@@ -253,5 +265,17 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
       (fmi3Instance c, const fmi3ValueReference unknowns[], size_t unknown_count, const fmi3ValueReference knowns[], \
        size_t known_count, const fmi3Float64 seed[], size_t seed_count, fmi3Float64 sensitivity[],                   \
        size_t sensitivity_count))
+fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instance_name, fmi3String token, fmi3String resource_path,
+                                               fmi3Boolean visible, fmi3Boolean logging,
+                                               fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
+                                               fmi3ClockUpdateCallback clock_update, fmi3LockPreemptionCallback lock,
+                                               fmi3UnlockPreemptionCallback unlock) {
+    return NULL;
+}
+
+fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference clock, fmi3Float64 time) {
+    return (fmi3Status)fmu_fail(c, __func__, "not provided");
+}
+
 FMI3_CLOCK_FUNCTIONS(NOT_PROVIDED)
 NOT_PROVIDED_OTHERS(NOT_PROVIDED)

@@ -7,7 +7,7 @@
 
 #include "framework.h"
 
-static int instances; /* alive in this process */
+static _Atomic int instances; /* alive in this process */
 
 static unsigned elements_of(const fmu_variable* v) {
     return v->type == fmu_string || v->type == fmu_binary ? FMU_TEXT_SIZE / sizeof(fmu_value) : 1;
@@ -74,7 +74,24 @@ void fmu_lay_out(fmu* m, bool keep_structure) {
     m->dirty = true;
 }
 
+static void destroy(fmu* m) {
+    if (m->state) {
+        --instances;
+        fmu_release(m, m->state);
+    }
+    free(m->offset);
+    free(m->size);
+    free(m->name);
+    free(m->resources);
+    free(m);
+}
+
+static void destroy_unfinished(fmu** m) {
+    if (*m) destroy(*m);
+}
+
 fmu* fmu_instantiate(fmu* m, const char* name, const char* token, bool logging) {
+    __attribute__((cleanup(destroy_unfinished))) fmu* unfinished = m; /* also when the model throws */
     m->model = fmu_get_model();
     m->name = strdup(name ? name : "");
     m->logging = logging;
@@ -88,8 +105,6 @@ fmu* fmu_instantiate(fmu* m, const char* name, const char* token, bool logging) 
         snprintf(text, sizeof text, "there can be one instance in a process, and there is one");
     if (text[0]) {
         fmu_log(m, fmu_error, "logStatusError", text);
-        free(m->name);
-        free(m);
         return NULL;
     }
     ++instances;
@@ -102,24 +117,20 @@ fmu* fmu_instantiate(fmu* m, const char* name, const char* token, bool logging) 
     }
     m->offset = calloc(m->model->variable_count, sizeof *m->offset);
     m->size = calloc(m->model->variable_count, sizeof *m->size);
-    m->state = calloc(1, sizeof *m->state + m->value_count * sizeof *m->value);
+    m->state = fmu_allocate(m, sizeof *m->state + m->value_count * sizeof *m->value);
     m->value = (fmu_value*)(m->state + 1);
     m->state->mode = fmu_instantiated;
     fmu_lay_out(m, false);
-    if (fmu_enter(m, fmu_call_instantiate, fmu_any_mode, "Instantiate") <= fmu_warning) return m;
-    fmu_free(m);
-    return NULL;
+    const int loaded = m->model->load ? m->model->load(m) : fmu_ok;
+    if (loaded != fmu_ok || fmu_enter(m, fmu_call_instantiate, fmu_any_mode, "Instantiate") > fmu_warning) return NULL;
+    unfinished = NULL;
+    return m;
 }
 
 void fmu_free(fmu* m) {
     if (!m) return;
     fmu_enter(m, fmu_call_free, fmu_any_mode, "FreeInstance");
-    --instances;
-    free(m->state);
-    free(m->offset);
-    free(m->size);
-    free(m->name);
-    free(m);
+    destroy(m);
 }
 
 void fmu_log(fmu* m, int status, const char* category, const char* text) {
@@ -188,8 +199,8 @@ fmu_value* fmu_read(fmu* m, const char* function, unsigned reference, unsigned t
     return find(m, function, reference, types);
 }
 
-/* When a variable may be set: parameters before the end of initialisation (tunable ones also at events and between
- * steps), inputs at any time, though discrete ones not in continuous time, start values of the rest before initialisation. */
+/* When a variable may be set: parameters before the end of initialisation, tunable ones also at events and between steps;
+ * inputs at any time, though discrete ones not in continuous time; start values of the rest before initialisation. */
 static unsigned writable_in(const fmu_variable* v) {
     const unsigned before = fmu_instantiated | fmu_initialization;
     switch (v->causality) {

@@ -75,7 +75,8 @@ enum { /* capabilities */
        fmu_one_instance = 128,       /* per process */
        fmu_fixed_step = 256,         /* all communication steps are equal and a multiple of the internal one */
        fmu_needs_completed_step = 512,
-       fmu_no_model_exchange = 1024
+       fmu_no_model_exchange = 1024,
+       fmu_no_co_simulation = 2048
 };
 
 /* Status codes of both versions. */
@@ -138,6 +139,7 @@ typedef struct {
     unsigned indicators[4]; /* value references of the event indicators, up to the first 0 */
     fmu_terminal terminal;  /* FMI 3.0 */
 
+    int (*load)(fmu* m);      /* from the resources, at the instantiation: a status */
     void (*start)(fmu* m);    /* states from parameters, whenever something is set before the end of initialisation */
     void (*evaluate)(fmu* m); /* derivatives and outputs from time, states, parameters and inputs */
     double (*partial)(fmu* m, unsigned unknown, unsigned known); /* d unknown / d known */
@@ -195,6 +197,7 @@ struct fmu {
     unsigned state_count;
     unsigned state_element[FMU_MAX_STATES], derivative_element[FMU_MAX_STATES];
     char* name;
+    char* resources; /* folder, or NULL */
     bool co_simulation, logging, event_mode_used, early_return_allowed;
     bool dirty; /* evaluate has not been called since the last change */
     bool fatal;

@@ -50,6 +50,9 @@ int fmu_step(fmu* m, double time, double step, fmu_step_result* result);
 /* In fmi3.c (2.0: does nothing): asks for inputs at `time`, or tells that an internal step ended there; true when the
  * importer wants to come back, at the latest at `*return_time`. */
 bool fmu_intermediate_update_at(fmu* m, double time, bool finished, double* return_time);
+/* In fmi2.c and fmi3.c: zeroed memory, in 2.0 from the importer's callbacks where it gives some. */
+void* fmu_allocate(fmu* m, size_t size);
+void fmu_release(fmu* m, void* memory);
 /* In fmi2.c and fmi3.c: hands a message to the importer's callback. */
 void fmu_send(fmu* m, int status, const char* category, const char* text);
 

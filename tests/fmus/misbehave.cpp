@@ -1,6 +1,6 @@
-// Misbehaves on command: in the function `where`, from time `when` on, in the manner `how`. Otherwise x' = u - x, y = x,
-// and an event indicator that never changes its sign. `nan` makes y and the derivative NaN, wherever. Compiled with CRASH_AT_LOAD the library
-// crashes when it is loaded; with UNRESOLVED it misses a function of another library.
+// Misbehaves on command: in the function `where`, from time `when` on, in the manner `how`; `nan` makes y and the
+// derivative NaN, wherever. Otherwise x' = u - x, y = x, and an event indicator that never changes its sign. With
+// CRASH_AT_LOAD the library crashes when it is loaded; with UNRESOLVED it misses a function of another library.
 #include <csignal>
 #include <cstdlib>
 #include <limits>

@@ -82,7 +82,7 @@ static const fmu_variable variables[] = {
     {"acceleration", "acceleration of the mass", fmu_float64, fmu_output, .unit = "m/s2", .derivative_of = velocity,
      .dependencies = "1 7 8", .kinds = "fixed fixed fixed", .initial_dependencies = "1 2 3 4 5 6"},
 #ifdef BUSY
-    {"work", "iterations of idle arithmetic per communication step", fmu_int32, fmu_parameter, fmu_fixed, "1500"},
+    {"work", "iterations of idle arithmetic per communication step", fmu_int32, fmu_parameter, fmu_fixed, "2400"},
 #endif
 };
 

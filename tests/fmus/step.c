@@ -73,12 +73,14 @@ static int check_step(fmu* m, double time, double step) {
     return fmu_ok;
 }
 
-/* Polynomials of earlier steps are over; the others start at the value that was set last. */
-static void begin_polynomials(fmu* m) {
+/* Polynomials of earlier steps are over; the others start now (the given time may differ in its last bits), at the value
+ * that was set last. */
+static void begin_polynomials(fmu* m, double time) {
     unsigned kept = 0;
     for (unsigned k = 0; k < m->state->polynomial_count; ++k) {
         if (m->state->polynomials[k].start < m->state->time) continue;
         m->state->polynomials[kept] = m->state->polynomials[k];
+        m->state->polynomials[kept].start = time;
         m->state->polynomials[kept].coefficients[0] = *fmu_real(m, m->state->polynomials[kept].reference);
         ++kept;
     }
@@ -147,8 +149,8 @@ int fmu_step(fmu* m, double time, double step, fmu_step_result* result) {
     const bool limited = max_step > 0 && step > max_step * (1 + 1e-9);
     /* In FMI 3.0 a step is discarded as a whole, unless coming back early is allowed. */
     if (limited && FMI_VERSION == 3 && !m->early_return_allowed) return fmu_discard;
+    begin_polynomials(m, time);
     m->state->time = time;
-    begin_polynomials(m);
     m->state->mode = fmu_intermediate;
     m->state->early_return = false;
     result->event = advance(m, limited ? time + max_step : asked, asked);

@@ -21,7 +21,7 @@ static const fmu_variable variables[] = {
     {"x", "first state", fmu_float64, fmu_output, .start = "2", .dependencies = "2", .kinds = "constant"},
     {"der(x)", "second state", fmu_float64, fmu_output, .start = "0", .derivative_of = x, .dependencies = "3",
      .kinds = "constant"},
-    {"der(der(x))", "derivative of the second state", fmu_float64, fmu_local, .derivative_of = v, .dependencies = "2 3",
+    {"der(x,2)", "derivative of the second state", fmu_float64, fmu_local, .derivative_of = v, .dependencies = "2 3",
      .initial_dependencies = "1 2 3"},
 };
 
