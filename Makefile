@@ -56,6 +56,8 @@ test-tsan: ## the tests of everything that runs threads under the thread sanitiz
 
 test-long: test ## the same, then the tests that need hours rather than minutes
 	@$(call run_tests,long)
+	@$(call build_in,build-asan,fuzz_tests)
+	@$(call run_tests,fuzz)
 
 bench: ## build and run every benchmark
 	@tools/setup build test

@@ -148,6 +148,7 @@ std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, 
     static std::mutex mutex;
     static std::map<archive_key, std::weak_ptr<const fmu_files>> opened;
     const std::scoped_lock lock(mutex);
+    std::erase_if(opened, [](const auto& entry) { return entry.second.expired(); });
     std::weak_ptr<const fmu_files>& known = opened[key_of(archive)];
     std::shared_ptr<const fmu_files> files = known.lock();
     if (!files) known = files = std::make_shared<const unpacked_fmu>(archive, limits);
