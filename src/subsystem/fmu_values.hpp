@@ -39,10 +39,11 @@ class fmu_values {
                 g.si[k] = value;
             }
             if (different == 0) continue;
-            g.known = true;
+            g.known = false;  // also if the call fails
             if (changed != nullptr) *changed = true;
             if (!g.plain) to_fmu(g);
-            if (instance.set(g.block, g.plain ? g.si : g.buffer) != fmi::status::ok) worst = fmi::status::discard;
+            g.known = instance.set(g.block, g.plain ? g.si : g.buffer) == fmi::status::ok;
+            if (!g.known) worst = fmi::status::discard;
         }
         return worst;
     }
