@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 
+#include "core/suggest.hpp"
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference_run.hpp"
@@ -79,6 +80,13 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
         summary.notes.push_back(watch.divergence());
 }
 
+transport_kind transport_named(const std::string& name) {
+    const auto& names = transport_names();
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) throw user_error(unknown_name("transport", name, "mdpcosim", names));
+    return static_cast<transport_kind>(found - names.begin());
+}
+
 /// Rows of a run on a constant grid, at most.
 std::int64_t most_rows(const time_grid& grid, std::optional<double> every) {
     const double span = grid.end() - grid.start();
@@ -118,10 +126,15 @@ void keep_first_failure(run_summary& summary, const Write& write) {
 
 }  // namespace
 
+const std::vector<std::string>& transport_names() {
+    static const std::vector<std::string> names{"threads", "processes"};
+    return names;
+}
+
 run_summary run(scenario s, const run_options& options) {
     const auto begin = clock::now();
     const std::unique_ptr<method> how = make_method(s);
-    assembly a = assemble(s, options.workers);
+    assembly a = assemble(s, options.workers, transport_named(options.transport));
     std::optional<reference_run> reference;
     if (options.monolithic)
         reference.emplace(s, a);
@@ -131,6 +144,7 @@ run_summary run(scenario s, const run_options& options) {
     s = resolved(s, a);
     folder.write("scenario.yaml", write_scenario(s));
     run_summary summary = describe_before(s, folder, a);
+    if (!options.monolithic) summary.transport = options.transport;
     const time_spec time = s.time;
     const auto record_every = s.record.every;
     coupling_monitor monitor = make_monitor(a);

@@ -38,7 +38,7 @@ std::string to_json(const run_summary& s) {
                         {"status", s.status},
                         {"message", s.message},
                         {"method", s.method},
-                        {"transport", s.method == monolithic_method ? "none" : "threads"},
+                        {"transport", s.transport},
                         {"time", {{"start", s.start}, {"end", s.end}, {"step", s.step}, {"reached", s.reached}}},
                         {"macro_steps", s.steps},
                         {"parallel_macro_steps", s.parallel_steps},

@@ -34,6 +34,7 @@ struct run_summary {
     std::string status = "done";  ///< done, failed, interrupted
     std::string message;          ///< why it failed
     std::string method;
+    std::string transport = "none";  ///< of the reference
     double start = 0, end = 0, step = 0;
     double reached = 0;  ///< simulated time
     std::int64_t steps = 0, parallel_steps = 0, rows = 0;
