@@ -24,7 +24,7 @@ help: ## this list
 build: ## install what is missing and leave the program in build/mdpcosim
 	@tools/setup build
 	@$(configure)
-	@$(call build_in,build,mdpcosim plugins)
+	@$(call build_in,build,mdpcosim plugins example_fmus)
 
 demo: build ## build, run an example and say where to look
 	build/mdpcosim run $(example) --out demo.out

@@ -139,6 +139,7 @@ class builder {
         find_evaluation_order(transport_(), *book_, graph_, result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
+        tell_which_outputs_are_read();
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
         return std::move(result_);
@@ -519,6 +520,9 @@ class builder {
                               std::vector<output_slot> sources, const extrapolation_rule& rule,
                               const std::string& object, const location& where) {
         report.extrapolation = rule.name;
+        for (const channel_term& t : terms)
+            for (const output_slot slot : {t.value, t.rate})
+                if (slot.valid()) read_.push_back(slot);
         const channel_index channel =
             result_.system.coupling.add_channel(report.name, std::move(what), std::move(terms), rule);
         result_.channels.push_back(std::move(report));
@@ -549,6 +553,18 @@ class builder {
         result_.system.coupling.finish(start);
     }
 
+    void tell_which_outputs_are_read() {
+        std::vector<bool> all(transport_().outputs().size(), false);
+        for (const output_slot slot : read_) all[slot.value()] = true;
+        for (const recorded_column& c : result_.columns)
+            if (c.from == recorded_column::source::output) all[c.index] = true;
+        for (std::size_t i = 0; i < transport_().size(); ++i) {
+            const subsystem_index s(i);
+            const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
+            transport_().need_outputs(s, {first, first + transport_().describe(s).output_count()});
+        }
+    }
+
     void add_notes() {
         if (scenario_.record.every) {
             const double ratio = *scenario_.record.every / scenario_.time.step;
@@ -568,6 +584,7 @@ class builder {
     coupling_graph graph_;
     std::map<std::string, extrapolation_rule> rules_;
     std::unordered_map<std::size_t, location> driven_;
+    std::vector<output_slot> read_;                       ///< outputs that channels need
     std::unordered_map<std::size_t, std::string> nodes_;  ///< by input: the node that it belongs to
 };
 
