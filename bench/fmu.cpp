@@ -1,201 +1,171 @@
-// What a macro step with FMUs costs (FMI 2.0 co-simulation, nothing recorded), beside a loop of bare C calls over the same FMUs in
-// the same run. See docs/performance.md.
-//   bench_fmu [ROUNDS]
+// FMI 2.0 co-simulation, recording off: macro steps of mdpcosim beside a bare C loop over the same FMUs' functions. A decay's
+// output goes into a feed-through FMU, a chain of them, or one with 1000 inputs; a ring of busy oscillators; loading. See docs/performance.md.
+#include <benchmark/benchmark.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <functional>
-#include <memory>
+#include <filesystem>
+#include <vector>
 
-#include "../tests/fmus/bare.hpp"
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "fmi/fmi2_functions.h"
 #include "master/macro_loop.hpp"
 
 namespace {
 
 using namespace mdpcosim;
-using test::bare_fmi2;
+namespace fs = std::filesystem;
 
 constexpr double H = 1e-3;
+const fs::path folder = fs::path(MDPCOSIM_BINARY_DIR) / "fmus";
 
-std::string fmu(const char* name) { return fmt::format("'{}/fmus/{}-2.fmu'", MDPCOSIM_BINARY_DIR, name); }
+extern "C" void silent(fmi2ComponentEnvironment, fmi2String, fmi2Status, fmi2String, fmi2String, ...) {}
 
-/// A scenario ready to run; round after round it goes on where it was.
-class running {
-   public:
-    running(const std::string& subsystems, const std::string& signals, int workers)
-        : scenario_(read_scenario_text(
-              fmt::format("time: {{end: 1 s, step: {} s}}\nsubsystems:\n{}signals:\n{}", H, subsystems, signals),
-              "bench")),
-          assembly_(assemble(scenario_, workers)),
-          method_(make_method(scenario_)) {
-        assembly_.system.initialise(0);
+/// An FMU used as in a textbook: no checks, no names, no types.
+struct bare_fmu {
+    bare_fmu(const std::string& name, unsigned input_reference, unsigned output_reference)
+        : input(input_reference), output(output_reference) {
+        void* library = ::dlopen((folder / (name + "-2") / "binaries" / "linux64" / (name + ".so")).c_str(), RTLD_NOW);
+        if (library == nullptr) std::abort();
+        const auto load = [&](const char* function, auto& into) {
+            into = reinterpret_cast<std::remove_reference_t<decltype(into)>>(::dlsym(library, function));
+        };
+        fmi2InstantiateTYPE* instantiate = nullptr;
+        fmi2EnterInitializationModeTYPE* enter = nullptr;
+        fmi2ExitInitializationModeTYPE* leave = nullptr;
+        fmi2SetupExperimentTYPE* set_up = nullptr;
+        load("fmi2Instantiate", instantiate);
+        load("fmi2SetupExperiment", set_up);
+        load("fmi2EnterInitializationMode", enter);
+        load("fmi2ExitInitializationMode", leave);
+        load("fmi2SetReal", set);
+        load("fmi2GetReal", get);
+        load("fmi2DoStep", step);
+        static const fmi2CallbackFunctions callbacks{silent, std::calloc, std::free, nullptr, nullptr};
+        instance = instantiate("bare", fmi2CoSimulation, ("{mdpcosim-" + name + "}").c_str(), "", &callbacks, 0, 0);
+        if (instance == nullptr) std::abort();
+        set_up(instance, 0, 0, 0, 0, 0);
+        enter(instance);
+        leave(instance);
     }
 
-    void run(int steps) {
-        loop_result result;
-        const double begin = time_;
-        time_ = begin + steps * H;
-        run_macro_loop(assembly_.system, *method_, time_grid(begin, time_, H),
-                       {nullptr, std::nullopt, nullptr, nullptr, nullptr}, result);
-        if (result.steps != steps) std::abort();
-    }
-
-   private:
-    scenario scenario_;
-    assembly assembly_;
-    std::unique_ptr<method> method_;
-    double time_ = 0;
+    unsigned input, output;
+    fmi2Component instance = nullptr;
+    fmi2SetRealTYPE* set = nullptr;
+    fmi2GetRealTYPE* get = nullptr;
+    fmi2DoStepTYPE* step = nullptr;
 };
 
-/// The least time of one macro step, in us, of each, in turns, so that all meet the same machine.
-std::vector<double> least(const std::vector<std::function<void(int)>>& runs, int steps, int rounds) {
-    std::vector<double> best(runs.size(), 1e300);
-    for (int round = 0; round < rounds; ++round)
-        for (std::size_t i = 0; i < runs.size(); ++i) {
-            const auto begin = std::chrono::steady_clock::now();
-            runs[i](steps);
-            const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-            best[i] = std::min(best[i], 1e6 * seconds / steps);
+void chain_in_a_bare_loop(benchmark::State& state) {
+    const bare_fmu decay("decay", 0, 2);
+    std::vector<bare_fmu> chain;
+    for (int i = 0; i < state.range(0); ++i) chain.emplace_back("feedthrough", 2, 3);
+    std::int64_t n = 0;
+    for (auto _ : state) {
+        const double t = static_cast<double>(n++) * H;
+        double value = 0;
+        decay.get(decay.instance, &decay.output, 1, &value);
+        decay.step(decay.instance, t, H, fmi2True);
+        for (const bare_fmu& f : chain) {
+            f.set(f.instance, &f.input, 1, &value);
+            f.step(f.instance, t, H, fmi2True);
+            f.get(f.instance, &f.output, 1, &value);
         }
-    return best;
+        benchmark::DoNotOptimize(value);
+    }
 }
 
-/// A decay and n FMUs that pass its output on, by their C functions: set, step, get, one after the other.
-class bare_chain {
-   public:
-    bare_chain(const char* link, unsigned input, unsigned output, int n) : input_(input), output_(output) {
-        source_.initialise();
-        for (int i = 0; i < n; ++i) links_.push_back(std::make_unique<bare_fmi2>(link));
-        for (auto& each : links_) each->initialise();
+/// Macro steps of a scenario, a thousand per iteration.
+void run_scenario(benchmark::State& state, const std::string& text, int workers) {
+    const scenario s = read_scenario_text(text, "bench");
+    assembly a = assemble(s, workers);
+    const auto how = make_method(s);
+    a.system.initialise(0);
+    loop_result result;
+    constexpr int steps = 1000;
+    double begin = 0;
+    for (auto _ : state) {
+        run_macro_loop(a.system, *how, time_grid(begin, begin + steps * H, H), {}, result);
+        begin += steps * H;
     }
-
-    void run(int steps) {
-        constexpr unsigned x = 2;
-        for (int k = 0; k < steps; ++k) {
-            const double t = static_cast<double>(n_++) * H;
-            source_.step(t, H);
-            double value = source_.get(x);
-            for (auto& each : links_) {
-                each->set(input_, value);
-                each->step(t, H);
-                value = each->get(output_);
-            }
-        }
-    }
-
-   private:
-    bare_fmi2 source_{"decay"};
-    std::vector<std::unique_ptr<bare_fmi2>> links_;
-    unsigned input_, output_;
-    std::int64_t n_ = 0;
-};
-
-std::unique_ptr<running> chain(const char* link, const char* input, const char* output, int n, int workers) {
-    std::string subsystems = fmt::format("  source: {{fmu: {}}}\n", fmu("decay")), signals;
-    for (int i = 0; i < n; ++i) {
-        subsystems += fmt::format("  f{}: {{fmu: {}}}\n", i, fmu(link));
-        signals += i == 0 ? fmt::format("  - source.x -> f0.{}\n", input)
-                          : fmt::format("  - f{}.{} -> f{}.{}\n", i - 1, output, i, input);
-    }
-    return std::make_unique<running>(subsystems, signals, workers);
+    state.counters["per_step"] =
+        benchmark::Counter(steps, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-void print(const std::string& system, double ours, double bare) {
-    fmt::print("| {} | {:.3f} | {:.3f} | {:.2f} |\n", system, ours, bare, ours / bare);
-    std::fflush(stdout);
-}
-
-void compare_chains(int rounds) {
-    fmt::print("| system, one worker | ours us | bare us | ratio |\n|---|---|---|---|\n");
-    for (const int n : {1, 10, 100, 1000}) {
-        const auto ours = chain("relay", "u[1]", "y[1]", n, 1);
-        bare_chain bare("relay", 1, 2, n);
-        const auto us = least({[&](int steps) { ours->run(steps); }, [&](int steps) { bare.run(steps); }},
-                              std::max(200, 100000 / n), rounds);
-        print(n == 1 ? "pair: decay -> relay" : fmt::format("chain of {} relays", n), us[0], us[1]);
+void chain_in_mdpcosim(benchmark::State& state) {
+    std::string text = fmt::format("time: {{end: 1 s, step: {} s}}\nsubsystems:\n  f0: {{fmu: '{}'}}\n", H,
+                                   (folder / "decay-2.fmu").string());
+    std::string signals = "signals:\n  - f0.x -> f1.u\n";
+    for (int i = 1; i <= state.range(0); ++i) {
+        text += fmt::format("  f{}: {{fmu: '{}'}}\n", i, (folder / "feedthrough-2.fmu").string());
+        if (i > 1) signals += fmt::format("  - f{}.y -> f{}.u\n", i - 1, i);
     }
-    const auto ours = chain("feedthrough", "u", "y", 1, 1);
-    bare_chain bare("feedthrough", 2, 3, 1);
-    const auto us = least({[&](int steps) { ours->run(steps); }, [&](int steps) { bare.run(steps); }}, 100000, rounds);
-    print("pair: decay -> feedthrough of four types", us[0], us[1]);
+    run_scenario(state, text + signals + "record: {only: [f0.x]}\n", static_cast<int>(state.range(1)));
 }
 
-void compare_wide(int rounds) {
-    running ours(fmt::format("  source: {{fmu: {}}}\n  w: {{fmu: {}}}\n", fmu("decay"), fmu("wide")),
-                 "  - source.x -> w.u[1]\n", 1);
-    constexpr int n = 1000;
-    bare_fmi2 source("decay"), wide("wide");
-    source.initialise();
-    wide.initialise();
+/// 50 oscillators in a ring, each driving the next, about 2 us of work in each.
+void busy_ring(benchmark::State& state) {
+    std::string text = fmt::format("time: {{end: 1 s, step: {} s}}\nsubsystems:\n", H), signals = "signals:\n";
+    for (int i = 0; i < 50; ++i) {
+        text += fmt::format("  o{}: {{fmu: '{}', set: {{work: 900, x0: 0.01}}}}\n", i,
+                            (folder / "busy-oscillator-2.fmu").string());
+        signals += fmt::format("  - 1 N/m*o{}.position -> o{}.force\n", i, (i + 1) % 50);
+    }
+    run_scenario(state, text + signals + "record: {only: [o0.position]}\n", static_cast<int>(state.range(0)));
+}
+
+constexpr int width = 1000;
+
+void wide_in_a_bare_loop(benchmark::State& state) {
+    const bare_fmu decay("decay", 0, 2), wide("wide", 0, 0);
     std::vector<unsigned> inputs, outputs;
-    for (unsigned i = 1; i <= n; ++i) inputs.push_back(i), outputs.push_back(n + i);
-    std::vector<double> u(n), y(n);
-    std::int64_t k = 0;
-    const auto bare = [&](int steps) {
-        for (int i = 0; i < steps; ++i) {
-            const double t = static_cast<double>(k++) * H;
-            source.step(t, H);
-            u[0] = source.get(2);
-            wide.call.SetReal(wide.instance, inputs.data(), n, u.data());
-            wide.step(t, H);
-            wide.call.GetReal(wide.instance, outputs.data(), n, y.data());
-        }
-    };
-    const auto us = least({[&](int steps) { ours.run(steps); }, bare}, 2000, rounds);
-    print("wide: 1000 inputs and outputs", us[0], us[1]);
+    for (unsigned i = 1; i <= width; ++i) inputs.push_back(i), outputs.push_back(width + i);
+    std::vector<double> u(width), y(width);
+    std::int64_t n = 0;
+    for (auto _ : state) {
+        const double t = static_cast<double>(n++) * H;
+        decay.get(decay.instance, &decay.output, 1, &u[0]);
+        decay.step(decay.instance, t, H, fmi2True);
+        wide.set(wide.instance, inputs.data(), width, u.data());
+        wide.step(wide.instance, t, H, fmi2True);
+        wide.get(wide.instance, outputs.data(), width, y.data());
+        benchmark::DoNotOptimize(y.data());
+    }
 }
 
-void compare_workers(int rounds) {
-    fmt::print("\n| system | 1 worker us | 2 workers us | ratio |\n|---|---|---|---|\n");
-    const auto oscillators = [](int workers) {
-        std::string subsystems, signals;
-        for (int i = 0; i < 50; ++i) {
-            subsystems += fmt::format("  o{}: {{fmu: {}, set: {{work: 400}}}}\n", i, fmu("busy-oscillator"));
-            signals += fmt::format("  - 1 N/m*o{}.position -> o{}.force\n", i, (i + 1) % 50);
-        }
-        return std::make_unique<running>(subsystems, signals, workers);
-    };
-    const auto one = oscillators(1), two = oscillators(2);
-    const auto us = least({[&](int steps) { one->run(steps); }, [&](int steps) { two->run(steps); }}, 2000, rounds);
-    fmt::print("| 50 busy oscillators in a ring | {:.1f} | {:.1f} | {:.2f} |\n", us[0], us[1], us[1] / us[0]);
-    const auto alone = chain("relay", "u[1]", "y[1]", 1, 1), shared = chain("relay", "u[1]", "y[1]", 1, 2);
-    const auto pair =
-        least({[&](int steps) { alone->run(steps); }, [&](int steps) { shared->run(steps); }}, 100000, rounds);
-    fmt::print("| pair: decay -> relay | {:.3f} | {:.3f} | {:.2f} |\n", pair[0], pair[1], pair[1] / pair[0]);
+/// All outputs are recorded and so read, in one call.
+void wide_in_mdpcosim(benchmark::State& state) {
+    run_scenario(state,
+                 fmt::format("time: {{end: 1 s, step: {} s}}\nsubsystems:\n  f0: {{fmu: '{}'}}\n  w: {{fmu: '{}'}}\n"
+                             "signals:\n  - f0.x -> w.u[1]\n",
+                             H, (folder / "decay-2.fmu").string(), (folder / "wide-2.fmu").string()),
+                 1);
 }
 
-void load_huge() {
-    const auto begin = std::chrono::steady_clock::now();
-    check(read_scenario_text(
-        fmt::format("time: {{end: 1 s, step: 1 ms}}\nsubsystems:\n  h: {{fmu: {}}}\n", fmu("huge")), "bench"));
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+/// An FMU with 100000 variables, from the archive to the report of `check`; peak_MiB is that of the whole process so far.
+void huge_is_checked(benchmark::State& state) {
+    for (auto _ : state) {
+        const std::string shown =
+            check(read_scenario_text(fmt::format("time: {{end: 1 s, step: 1 ms}}\nsubsystems:\n  h: {{fmu: '{}'}}\n",
+                                                 (folder / "huge-2.fmu").string()),
+                                     "huge"));
+        benchmark::DoNotOptimize(shown.data());
+    }
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);
-    fmt::print("huge: 100000 variables loaded and checked in {:.2f} s, at most {:.0f} MiB in use\n\n", seconds,
-               static_cast<double>(used.ru_maxrss) / 1024);
+    state.counters["peak_MiB"] = static_cast<double>(used.ru_maxrss) / 1024;
 }
+
+BENCHMARK(huge_is_checked)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK(chain_in_a_bare_loop)->Arg(1)->Arg(100)->Arg(1000);
+BENCHMARK(chain_in_mdpcosim)->Args({1, 1})->Args({100, 1})->Args({1000, 1})->Args({1, 2});
+BENCHMARK(wide_in_a_bare_loop);
+BENCHMARK(wide_in_mdpcosim);
+BENCHMARK(busy_ring)->Arg(1)->Arg(2)->UseRealTime();
 
 }  // namespace
 
-int main(int count, char** arguments) {
-    const int rounds = count > 1 ? std::atoi(arguments[1]) : 10;
-    if (rounds < 1) {
-        fmt::print(stderr, "usage: bench_fmu [ROUNDS]\n");
-        return 2;
-    }
-    try {
-        load_huge();  // first: memory is measured by its peak
-        compare_chains(rounds);
-        compare_wide(rounds);
-        compare_workers(rounds);
-    } catch (const std::exception& problem) {
-        fmt::print(stderr, "bench_fmu: {}\n", problem.what());
-        return 1;
-    }
-    return 0;
-}
+BENCHMARK_MAIN();

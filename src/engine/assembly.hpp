@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct channel_report {
     bool recorded_name = false;  ///< has a column `<name>.u`
     std::string extrapolation;
     std::string why_extrapolation;  ///< "given", or why it was chosen
+    std::optional<double> F;        ///< that its coefficients were chosen for (-opt-F)
     std::vector<end> ends;
     conjugate power = conjugate::none;  ///< what u is multiplied by to give power
     bool has_rate = false;              ///< du/dt is known
@@ -46,8 +48,11 @@ struct assembly {
     std::vector<std::string> notes;
 };
 
-/// `workers` 0: one per core.
-assembly assemble(const scenario& s, int workers);
+/// How subsystems are reached. Threads: `workers` threads serve them all, 0: one per core. Processes: `workers` processes, each
+/// with neighbours in the scenario's order, 0: one per subsystem.
+enum class transport_kind { threads, processes };
+
+assembly assemble(const scenario& s, int workers, transport_kind kind = transport_kind::threads);
 
 /// The method the scenario names.
 std::unique_ptr<method> make_method(const scenario& s);

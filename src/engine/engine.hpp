@@ -14,12 +14,16 @@ namespace mdpcosim {
 
 struct run_options {
     std::filesystem::path out;  ///< empty: `<scenario>.out`, of a reference `<scenario>.reference.out`
-    int workers = 0;            ///< 0: one per core
+    int workers = 0;            ///< threads, 0: one per core; or processes, 0: one per subsystem
     bool quiet = false;         ///< no progress
     const std::atomic<bool>* interrupt = nullptr;  ///< set by Ctrl-C: the run ends after the present macro step
     bool monolithic = false;                       ///< the reference: the scenario as one system, no co-simulation
+    std::string transport = "threads";             ///< one of transport_names()
     bool fmi_log = false;                          ///< every call of every FMU goes into fmi.log
 };
+
+/// threads, processes
+const std::vector<std::string>& transport_names();
 
 /// A scenario file, or a single FMU (`.fmu`) with its default experiment, whose inputs `input`, a CSV file, may drive.
 scenario load_scenario(const std::filesystem::path& path, const std::vector<scenario_override>& overrides = {},
