@@ -148,6 +148,7 @@ std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& 
 
 std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
     assert(!is_sampled(spec));
+    std::string reason = "brings its own solver and shows no equations";
     switch (spec.kind) {
         case source_kind::model:
             return make_model(spec);
@@ -165,9 +166,10 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
     }
     throw user_error(
         spec.where,
-        fmt::format("{} ({}) brings its own solver and shows no equations, so that it cannot be part of one system of "
-                    "equations (--monolithic). Run the scenario as a co-simulation with a small macro step instead.",
-                    owner_of(spec), spec.source.value));
+        fmt::format(
+            "{} ({}) {}, so that it cannot be part of one system of equations (--monolithic). Run the scenario as a "
+            "co-simulation with a small macro step instead.",
+            owner_of(spec), spec.source.value, reason));
 }
 
 std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner) {
