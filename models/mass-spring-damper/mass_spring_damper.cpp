@@ -42,6 +42,7 @@ class mass_spring_damper final : public equations {
 
     const subsystem_description& describe() const noexcept override { return description(); }
     int state_count() const override { return 2; }
+    double port_stiffness(int /*port*/) const override { return c_; }
 
     void initial_state(double /*t0*/, double* x) const override {
         x[0] = x0_;

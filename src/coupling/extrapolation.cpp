@@ -4,11 +4,8 @@
 
 #include <Eigen/LU>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
-
-#include "core/suggest.hpp"
 
 /// Every weight set solves one kind of linear system. A functional L (the mean over the step, or the n-th coefficient
 /// of the interpolating polynomial) is written as sum_k (a_k u(tau_k) + b_k u'(tau_k)) and made exact for the
@@ -96,186 +93,17 @@ void mean_weights(const extrapolation_rule& rule, const coefficients& a, const c
     }
 }
 
-// ---- names ----------------------------------------------------------------------------------------------------------
-
-constexpr int max_rate_points = 3;  // K of the families that use rates: beyond, stability is poor
-
-std::string_view family_name(family kind) {
-    constexpr std::array<std::string_view, 5> names{"poly", "hermite", "const", "lin", "quad"};
-    return names[static_cast<std::size_t>(kind)];
-}
-
 std::array<double, max_history> constant_grid() {
     std::array<double, max_history> tau{};
     for (int k = 0; k < max_history; ++k) tau[k] = -k;
     return tau;
 }
 
-/// The published free coefficients b_k of the optimised rules: (2.64), (2.65), (2.67), (2.68); b_0 is free for R = 2
-/// only.
-struct optimised {
-    family kind;
-    int R;
-    double b_0, b_1;
-};
-constexpr std::array<optimised, 4> optimised_2011{{
-    {family::constant, 2, 0.363, -0.2},
-    {family::constant, 3, 0, 0},
-    {family::linear, 2, 0.667, -0.0069},
-    {family::linear, 3, 0, -0.20322},
-}};
-
-/// A rule of the named kind with its mean coefficients on the constant grid; b holds the free ones.
-extrapolation_rule named(std::string name, family kind, int K, int R, bool rates, std::vector<double> b) {
-    extrapolation_rule rule;
-    rule.name = std::move(name);
-    rule.kind = kind;
-    rule.K = K;
-    rule.R = R;
-    rule.uses_rates = rates;
-    rule.a.assign(K, 0.0);
-    rule.b = std::move(b);
-    rule.b.resize(K, 0.0);
-    const auto tau = constant_grid();
-    solve_mean(std::span(tau).first(K), R, rule.a, rule.b);
-    switch (kind) {
-        case family::poly:
-        case family::hermite:
-            rule.degree = R - 1;
-            break;
-        case family::constant:
-            rule.degree = 0;
-            break;
-        case family::linear:
-            rule.degree = 1;
-            break;
-        case family::quadratic:
-            rule.degree = 2;
-            break;
-    }
-    return rule;
-}
-
-std::vector<extrapolation_rule> make_table() {
-    std::vector<extrapolation_rule> table;
-    for (int K = 1; K <= max_history; ++K)
-        table.push_back(named(fmt::format("poly-{}", K), family::poly, K, K, false, {}));
-    for (int K = 1; K <= max_rate_points; ++K)
-        table.push_back(named(fmt::format("hermite-{}", K), family::hermite, K, 2 * K, true, {}));
-    for (const family kind : {family::constant, family::linear, family::quadratic}) {
-        std::vector<extrapolation_rule> rules;
-        for (int K = 1; K <= max_rate_points; ++K)
-            rules.push_back(named(fmt::format("{}-{}-{}", family_name(kind), K, 2 * K), kind, K, 2 * K, true, {}));
-        for (int K = 1; kind != family::quadratic && K <= max_history; ++K)
-            rules.push_back(named(fmt::format("{}-{}-{}-b0", family_name(kind), K, K), kind, K, K, false, {}));
-        for (const char* suffix : {"opt", "opt-2011"})
-            for (const auto& o : optimised_2011)
-                if (o.kind == kind)
-                    rules.push_back(named(fmt::format("{}-2-{}-{}", family_name(kind), o.R, suffix), kind, 2, o.R, true,
-                                          {o.b_0, o.b_1}));
-        table.insert(table.end(), rules.begin(), rules.end());
-        if (kind != family::linear) continue;
-        for (auto& rule : rules) {
-            rule.name += "-continuous";
-            rule.continuous = true;
-            table.push_back(std::move(rule));
-        }
-    }
-    return table;
-}
-
-const std::vector<extrapolation_rule>& rule_table() {
-    static const std::vector<extrapolation_rule> table = make_table();
-    return table;
-}
-
-// ---- why a name is refused ------------------------------------------------------------------------------------------
-
-/// "const-2-3-b0" -> const, {2, 3}, "b0"; nothing when the text is no family with numbers.
-struct name_parts {
-    std::string_view family_text;
-    std::vector<int> numbers;
-    std::string_view suffix;
-};
-
-std::optional<name_parts> split(std::string_view name) {
-    const auto dash = name.find('-');
-    if (dash == std::string_view::npos) return std::nullopt;
-    name_parts parts{name.substr(0, dash), {}, {}};
-    std::string_view rest = name.substr(dash);
-    while (rest.size() > 1 && rest.front() == '-') {
-        int number = 0;
-        const auto [end, status] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), number);
-        if (status != std::errc{} || (end != rest.data() + rest.size() && *end != '-')) break;
-        parts.numbers.push_back(number);
-        rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-    }
-    if (!rest.empty()) parts.suffix = rest.substr(1);
-    return parts;
-}
-
-std::vector<std::string> variants_of(std::string_view family_text, int K) {
-    std::vector<std::string> names;
-    for (const auto& rule : rule_table())
-        if (family_name(rule.kind) == family_text && rule.K == K) names.push_back(rule.name);
-    return names;
-}
-
-/// The reason why const-K-R, lin-K-R or quad-K-R is no rule, or an empty text.
-std::string reason(const name_parts& parts) {
-    const auto& [family_text, numbers, suffix] = parts;
-    if (family_text == "poly" && numbers.size() == 1)
-        return fmt::format("poly-K interpolates K values, K = 1 to {}", max_history);
-    if (family_text == "hermite" && numbers.size() == 1)
-        return fmt::format("hermite-K interpolates K values and rates, K = 1 to {}", max_rate_points);
-    if ((family_text != "const" && family_text != "lin" && family_text != "quad") || numbers.size() != 2) return {};
-    const int K = numbers[0], R = numbers[1];
-    if (K < 1) return "K must be at least 1";
-    if (family_text == "quad" && suffix == "b0")
-        return "a quadratic extrapolation needs du/dt for its slope (2.38b), so that b = 0 saves nothing; a coupling "
-               "without rates takes poly-3";
-    if (suffix.starts_with("b0") && R != K)
-        return fmt::format("without rates the {} coefficients a_k satisfy exactly K = {} conditions", K, K);
-    if (R > 2 * K) return fmt::format("{} coefficients a_k, b_k cannot satisfy {} order conditions", 2 * K, R);
-    if (suffix.empty() && R >= 1 && R < 2 * K)
-        return fmt::format(
-            "K = {} and R = {} leave {} free coefficient{}, which the name does not fix; give own coefficients "
-            "a and b for others",
-            K, R, 2 * K - R, 2 * K - R == 1 ? "" : "s");
-    if (K > max_rate_points && !suffix.starts_with("b0"))
-        return fmt::format("with rates K is 1 to {}", max_rate_points);
-    return {};
-}
-
-[[noreturn]] void refuse(std::string_view name) {
-    const auto names = extrapolation_names();
-    const auto parts = split(name);
-    const std::string why = parts ? reason(*parts) : std::string{};
-    if (why.empty())
-        throw std::invalid_argument(
-            fmt::format("extrapolation '{}' does not exist. The families are poly-K, hermite-K, const-K-R, "
-                        "lin-K-R and quad-K-R.{}",
-                        name, did_you_mean(name, names)));
-    std::vector<std::string> allowed = variants_of(parts->family_text, parts->numbers[0]);
-    if (allowed.empty())
-        for (int K = 1; K <= max_history; ++K)
-            for (auto& other : variants_of(parts->family_text, K)) allowed.push_back(std::move(other));
-    throw std::invalid_argument(
-        fmt::format("extrapolation '{}' does not exist: {}. Allowed: {}.", name, why, name_list(allowed)));
-}
-
 }  // namespace
 
-extrapolation_rule make_extrapolation(std::string_view name) {
-    for (const auto& rule : rule_table())
-        if (rule.name == name) return rule;
-    refuse(name);
-}
-
-std::vector<std::string> extrapolation_names() {
-    std::vector<std::string> names;
-    for (const auto& rule : rule_table()) names.push_back(rule.name);
-    return names;
+std::string_view family_name(family kind) {
+    constexpr std::array<std::string_view, 5> names{"poly", "hermite", "const", "lin", "quad"};
+    return names[static_cast<std::size_t>(kind)];
 }
 
 extrapolation_rule make_extrapolation(int degree, std::vector<double> a, std::vector<double> b, bool continuous) {

@@ -37,15 +37,24 @@ struct extrapolation_rule {
     std::vector<double> a, b;  ///< mean over the step on a constant grid, K each
 };
 
+/// "poly", "hermite", "const", "lin", "quad"
+std::string_view family_name(extrapolation_rule::family kind);
+
 /// The rule with this name; throws std::invalid_argument with the reason and a suggestion.
 extrapolation_rule make_extrapolation(std::string_view name);
+
+/// The same for names that end in -opt-F, whose coefficients depend on F, the stiffness of the connection over that of its ports;
+/// other names do not look at F.
+extrapolation_rule make_extrapolation(std::string_view name, double F);
+bool needs_stiffness_ratio(std::string_view name);
 
 /// Own coefficients (degree 0, 1 or 2; a and b of equal length); throws std::invalid_argument when not even the first
 /// order condition holds. R is the number of leading conditions that hold to 1e-6, published decimals being rounded.
 extrapolation_rule make_extrapolation(int degree, std::vector<double> a, std::vector<double> b, bool continuous);
 
-/// Every name that make_extrapolation() knows, families in order.
+/// Every name that make_extrapolation() knows, families in order; without and with an F.
 std::vector<std::string> extrapolation_names();
+std::vector<std::string> extrapolation_names_over_F();
 
 /// a_k and b_k that satisfy the first R order conditions on the history tau_0 = 0, tau_1, ...; the free coefficients
 /// (the last 2K - R of the list a_0 .. a_{K-1}, b_0 .. b_{K-1}, as in (2.62) and (2.66)) keep the values in `a` and

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ class law {
 
     virtual bool needs_velocity() const { return false; }
     virtual bool has_rate() const { return !needs_velocity(); }
+    /// du/dq where it is the same everywhere: what extrapolations that depend on F ask for.
+    virtual std::optional<double> stiffness() const { return std::nullopt; }
     /// From now on the law as the macro step tends to zero, for integrating the coupled system as one. Called before start().
     virtual void use_limit() {}
     /// Called once before the first evaluate(), with q at the start of the run.

@@ -78,6 +78,15 @@ class network {
     /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
     void clear_history();
 
+    /// What the next accept() and extrapolate() build on while all accepted times lie H apart, as a vector: group after group
+    /// (a group: channels with one rule, in the order in which they were added) u at the last K - 1 accepted times, newest
+    /// first, each followed by du where the rule uses rates; then the end of the last polynomial (forced continuity only);
+    /// at last value, flow and flow before of every integrated value. `t` is the time of the next accept(), H after the last one.
+    /// What laws remember is no part of it.
+    std::size_t memory_size() const;
+    void memory(double t, std::span<double> into) const;
+    void set_memory(double t, double H, std::span<const double> from);
+
    private:
     struct term {
         std::int32_t value, rate;  ///< value < 0: integral -1 - value; rate < 0: the channel has no velocity

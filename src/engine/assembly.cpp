@@ -23,6 +23,8 @@ namespace mdpcosim {
 
 namespace {
 
+constexpr double largest_ratio =
+    1000;  // F beyond which the best coefficients stay; free bodies have no stiffness at all
 constexpr const char* default_with_rates = "lin-2-3-opt";
 constexpr const char* default_without_rates = "lin-3-3-b0";
 constexpr const char* signal_with_rates = "hermite-1";
@@ -126,8 +128,10 @@ class builder {
     }
 
     assembly build() {
-        if (scenario_.extrapolation.given())
-            rule_of(scenario_.extrapolation, "scenario");  // wrong even where nobody uses it
+        if (scenario_.extrapolation.given()) {
+            channel_report nobody;
+            rule_of(scenario_.extrapolation, "scenario", 1.0, nobody);  // wrong even where nobody uses it
+        }
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
         for (const auto& c : scenario_.connections) add_connection(c);
         for (const auto& s : scenario_.signals) add_signal(s);
@@ -135,6 +139,7 @@ class builder {
         find_evaluation_order(transport_(), *book_, graph_, result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
+        tell_which_outputs_are_read();
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
         return std::move(result_);
@@ -161,9 +166,21 @@ class builder {
         }
     }
 
-    const extrapolation_rule& rule_of(const extrapolation_spec& spec, const std::string& object) {
-        if (!spec.degree) return rule_named(spec.name.value, spec.name.where, object);
+    const extrapolation_rule& rule_of(const extrapolation_spec& spec, const std::string& object,
+                                      std::optional<double> F, channel_report& report) {
         try {
+            if (spec.F) F = spec.F;
+            if (F && needs_stiffness_ratio(spec.name.value)) {
+                report.F = F;
+                return rules_
+                    .insert_or_assign(fmt::format("{} {}", spec.name.value, *F),
+                                      make_extrapolation(spec.name.value, *F))
+                    .first->second;
+            }
+            if (spec.F)
+                throw std::invalid_argument(
+                    fmt::format("extrapolation '{}' does not depend on F; leave F out", spec.name.value));
+            if (!spec.degree) return rule_named(spec.name.value, spec.name.where, object);
             extrapolation_rule own = make_extrapolation(*spec.degree, spec.a, spec.b, spec.continuous);
             const std::string key = own.name;
             return rules_.insert_or_assign(key + to_string(spec.where), std::move(own)).first->second;
@@ -175,9 +192,10 @@ class builder {
     /// The channel's own extrapolation, else the scenario's (`general`) if the channel has the rates it uses, else a default.
     const extrapolation_rule& choose_rule(const extrapolation_spec& own, const extrapolation_spec* general,
                                           const reason& no_rate, const char* with_rates, const char* without_rates,
-                                          const std::string& object, channel_report& report) {
+                                          const std::string& object, channel_report& report,
+                                          std::optional<double> F = {}) {
         if (own.given()) {
-            const extrapolation_rule& rule = rule_of(own, object);
+            const extrapolation_rule& rule = rule_of(own, object, F, report);
             if (rule.uses_rates && !no_rate.empty())
                 throw user_error(
                     own.where,
@@ -188,12 +206,19 @@ class builder {
             return rule;
         }
         if (general != nullptr && general->given()) {
-            const extrapolation_rule& rule = rule_of(*general, "scenario");
+            if (!F && !general->F && needs_stiffness_ratio(general->name.value)) {
+                report.why_extrapolation =
+                    fmt::format("of the scenario is '{}', but F is not known", general->name.value);
+                const std::string plain = general->name.value.substr(0, general->name.value.size() - 2);
+                return rule_named(no_rate.empty() ? plain : without_rates, {}, object);
+            }
+            const extrapolation_rule& rule = rule_of(*general, "scenario", F, report);
             if (!rule.uses_rates || no_rate.empty()) {
                 report.why_extrapolation = "of the scenario";
                 return rule;
             }
             report.why_extrapolation = fmt::format("default, because {}", no_rate);
+            report.F.reset();
         } else {
             report.why_extrapolation = no_rate.empty() ? "default" : fmt::format("default, because {}", no_rate);
         }
@@ -286,6 +311,21 @@ class builder {
         return {};
     }
 
+    /// F, the connection's stiffness over that of its ports, in the mean over the ports as in (2.69); nothing where one is unknown.
+    std::optional<double> stiffness_ratio(const law& what, const std::vector<port_use>& ports) {
+        const auto stiffness = what.stiffness();
+        if (!stiffness || *stiffness == 0 || ports.size() != 2) return std::nullopt;
+        double F = 0;
+        for (const auto& p : ports) {
+            const auto& all = transport_().describe(p.place.subsystem).ports;
+            const auto at = static_cast<std::size_t>(p.place.what - all.data());
+            const auto known = transport_().offers(p.place.subsystem).port_stiffness;
+            if (at >= known.size() || std::isnan(known[at])) return std::nullopt;
+            F += *stiffness / known[at] / 2;
+        }
+        return std::min(F, largest_ratio);
+    }
+
     void add_connection(const connection_spec& c) {
         const std::string object = fmt::format("connection '{}'", c.name);
         const law_info& law = known_law(c);
@@ -306,8 +346,9 @@ class builder {
         report.unit = law.ports == causality::takes_load ? info(kind).load_unit : info(kind).motion_unit[0];
         report.recorded_name = true;
         const reason no_rate = no_rate_of(ports, *what, law);
-        const extrapolation_rule& rule = choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate,
-                                                     default_with_rates, default_without_rates, object, report);
+        const extrapolation_rule& rule =
+            choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate, default_with_rates, default_without_rates,
+                        object, report, stiffness_ratio(*what, ports));
         const bool needs_velocity = what->needs_velocity();
         report.power = conjugate_of(kind, law);
         report.has_rate = no_rate.empty();
@@ -479,6 +520,9 @@ class builder {
                               std::vector<output_slot> sources, const extrapolation_rule& rule,
                               const std::string& object, const location& where) {
         report.extrapolation = rule.name;
+        for (const channel_term& t : terms)
+            for (const output_slot slot : {t.value, t.rate})
+                if (slot.valid()) read_.push_back(slot);
         const channel_index channel =
             result_.system.coupling.add_channel(report.name, std::move(what), std::move(terms), rule);
         result_.channels.push_back(std::move(report));
@@ -509,6 +553,18 @@ class builder {
         result_.system.coupling.finish(start);
     }
 
+    void tell_which_outputs_are_read() {
+        std::vector<bool> all(transport_().outputs().size(), false);
+        for (const output_slot slot : read_) all[slot.value()] = true;
+        for (const recorded_column& c : result_.columns)
+            if (c.from == recorded_column::source::output) all[c.index] = true;
+        for (std::size_t i = 0; i < transport_().size(); ++i) {
+            const subsystem_index s(i);
+            const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
+            transport_().need_outputs(s, {first, first + transport_().describe(s).output_count()});
+        }
+    }
+
     void add_notes() {
         if (scenario_.record.every) {
             const double ratio = *scenario_.record.every / scenario_.time.step;
@@ -528,6 +584,7 @@ class builder {
     coupling_graph graph_;
     std::map<std::string, extrapolation_rule> rules_;
     std::unordered_map<std::size_t, location> driven_;
+    std::vector<output_slot> read_;                       ///< outputs that channels need
     std::unordered_map<std::size_t, std::string> nodes_;  ///< by input: the node that it belongs to
 };
 
@@ -556,7 +613,10 @@ scenario resolved(const scenario& s, const assembly& a) {
             e.degree.has_value() ||
             (physical && a.channels[channel].why_extrapolation == "of the scenario" && s.extrapolation.degree);
         if (own && !e.degree) e = s.extrapolation;
-        if (!own) e.name.value = a.channels[channel].extrapolation;
+        if (!own) {
+            e.name.value = a.channels[channel].extrapolation;
+            e.F = a.channels[channel].F;
+        }
         ++channel;
     };
     for (auto& c : full.connections) {

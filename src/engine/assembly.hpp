@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct channel_report {
     bool recorded_name = false;  ///< has a column `<name>.u`
     std::string extrapolation;
     std::string why_extrapolation;  ///< "given", or why it was chosen
+    std::optional<double> F;        ///< that its coefficients were chosen for (-opt-F)
     std::vector<end> ends;
     conjugate power = conjugate::none;  ///< what u is multiplied by to give power
     bool has_rate = false;              ///< du/dt is known

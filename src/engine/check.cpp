@@ -121,7 +121,8 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
         else
             out += fmt::format("  {:<14} {}, u in {}\n                 {}\n", c.name, c.law, c.unit,
                                fmt::join(ends, ", "));
-        out += fmt::format("                 extrapolation {} ({})\n", c.extrapolation, c.why_extrapolation);
+        out += fmt::format("                 extrapolation {} ({}{})\n", c.extrapolation, c.why_extrapolation,
+                           c.F ? fmt::format(", F = {:.4g}", *c.F) : "");
     }
 }
 

@@ -58,6 +58,16 @@ json extrapolations_json() {
                         {"a", rule.a},
                         {"b", rule.b}});
     }
+    for (const auto& name : extrapolation_names_over_F()) {
+        const extrapolation_rule rule = make_extrapolation(name, 1);
+        list.push_back({{"name", name},
+                        {"degree", rule.degree},
+                        {"K", rule.K},
+                        {"R", rule.R},
+                        {"uses_rates", rule.uses_rates},
+                        {"continuous", rule.continuous},
+                        {"depends_on", "F"}});
+    }
     return list;
 }
 
@@ -100,9 +110,10 @@ std::string list_text(const std::string& topic) {
     for (const auto& entry : list) {
         const auto name = entry["name"].get<std::string>();
         if (topic == "extrapolations") {
-            out += fmt::format("{:<28} degree {}, K = {}, R = {}{}\n", name, entry["degree"].get<int>(),
+            out += fmt::format("{:<28} degree {}, K = {}, R = {}{}{}\n", name, entry["degree"].get<int>(),
                                entry["K"].get<int>(), entry["R"].get<int>(),
-                               entry["uses_rates"].get<bool>() ? ", uses rates" : "");
+                               entry["uses_rates"].get<bool>() ? ", uses rates" : "",
+                               entry.contains("depends_on") ? ", coefficients for the connection's F" : "");
             continue;
         }
         out += fmt::format("{:<22} {}\n", name, entry["summary"].get<std::string>());

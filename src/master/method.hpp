@@ -11,7 +11,8 @@
 /// How one macro step is done. One method, one file.
 ///
 /// Call order: check() before the run, then step() over consecutive macro steps of an initialised system. After step() the
-/// outputs and u, du of the system are those of step.end.
+/// outputs and u, du of the system are those of step.end; accepted are the values up to step.begin. What a method has to
+/// remember from step to step it keeps in the network's history, where the analyses find it.
 namespace mdpcosim {
 
 class method {

@@ -93,6 +93,13 @@ extrapolation_spec read_extrapolation(const yaml_node& node, const let_table& le
         return spec;
     }
     map_reader map(node, let, object);
+    spec.name = map.find_text("name");
+    if (!spec.name.empty()) {
+        const text F = map.find_text("F");
+        if (!F.empty()) spec.F = read_number(F, "1", object + ": 'F'");
+        map.finish();
+        return spec;
+    }
     spec.degree = read_whole(map.need_text("degree"), 0, object + ": degree");
     const auto numbers = [&](const char* key) {
         std::vector<double> list;

@@ -40,6 +40,7 @@ struct solver_spec {
 /// A name from `mdpcosim list extrapolations`, or own coefficients `{degree: N, a: [...], b: [...]}`.
 struct extrapolation_spec {
     text name;
+    std::optional<double> F;  ///< with a name that ends in -opt-F: stiffness of the connection over that of its ports
     std::optional<int> degree;
     std::vector<double> a, b;
     bool continuous = false;

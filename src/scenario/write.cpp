@@ -52,6 +52,7 @@ std::string flow_solver(const solver_spec& s) {
 }
 
 std::string flow_extrapolation(const extrapolation_spec& e) {
+    if (e.F) return fmt::format("{{name: {}, F: {}}}", scalar(e.name.value), *e.F);
     if (!e.degree) return scalar(e.name.value);
     return fmt::format("{{degree: {}, a: [{}], b: [{}], continuous: {}}}", *e.degree, fmt::join(e.a, ", "),
                        fmt::join(e.b, ", "), e.continuous);

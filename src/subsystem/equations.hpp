@@ -37,6 +37,9 @@ class equations {
     virtual void derivatives(double t, const double* x, const double* u, double* dx) const = 0;
     virtual void outputs(double t, const double* x, const double* u, double* y) const = 0;
 
+    /// Stiffness of the model against the ground at a port, near its rest position; NaN: it cannot tell.
+    virtual double port_stiffness(int /*port*/) const { return std::numeric_limits<double>::quiet_NaN(); }
+
     /// True where 0 = f_i instead of x_i' = f_i; the answers never change. initial_state() gives a first guess for such x_i.
     virtual bool is_algebraic(int /*i*/) const { return false; }
 

@@ -29,7 +29,10 @@ class native_subsystem final : public subsystem {
 
     capabilities offers() const override {
         const std::string why = why_not_saved();
-        return {.save_restore = why.empty(), .own_equations = true, .why_no_save_restore = why};
+        capabilities offered{.save_restore = why.empty(), .own_equations = true, .why_no_save_restore = why};
+        for (std::size_t i = 0; i < model_->describe().ports.size(); ++i)
+            offered.port_stiffness.push_back(model_->port_stiffness(static_cast<int>(i)));
+        return offered;
     }
 
     void initialise(double t0) override {

@@ -73,6 +73,10 @@ class thread_transport final : public transport, public worker_pool::job {
     std::int64_t parallel_steps() const override { return parallel_steps_; }
     std::span<const profile_log> profile() const override { return profile_; }
 
+    void need_outputs(subsystem_index i, const std::vector<bool>& needed) override {
+        subsystems_[i.value()].model->need_outputs(needed);
+    }
+
     void initialise(double t0) override {
         for (std::size_t i = 0; i < size(); ++i) {
             try {

@@ -11,6 +11,7 @@ class spring final : public law {
     explicit spring(const parameter_values& p) : stiffness_(p["stiffness"]), length_(p["length"]) {}
 
     bool remembers() const override { return false; }
+    std::optional<double> stiffness() const override { return stiffness_; }
     law_value evaluate(double q, double v) const override { return {stiffness_ * (q - length_), stiffness_ * v}; }
 
    private:

@@ -14,6 +14,7 @@ class spring_damper final : public law {
 
     bool needs_velocity() const override { return damping_ != 0; }
     bool remembers() const override { return false; }
+    std::optional<double> stiffness() const override { return stiffness_; }
     law_value evaluate(double q, double v) const override {
         if (damping_ == 0) return {stiffness_ * (q - length_), stiffness_ * v};
         return {stiffness_ * (q - length_) + damping_ * v, 0};

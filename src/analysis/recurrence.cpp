@@ -1,0 +1,77 @@
+#include "analysis/recurrence.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+namespace mdpcosim {
+
+recurrence::recurrence(linear_system& system) : system_(system) {
+    for (auto* part : system.parts) states_ += static_cast<int>(part->state().size());
+    scratch_.resize(static_cast<std::size_t>(states_) + system.system.coupling.memory_size());
+    zeros_.resize(system.system.subsystems->inputs().size());
+    P_.resize(size(), size());
+}
+
+void recurrence::set(double t, double H, std::span<const double> r) {
+    coupled_system& system = system_.system;
+    auto from = r.begin();
+    for (std::size_t i = 0; i < system_.parts.size(); ++i) {
+        const auto x = system_.parts[i]->state();
+        std::copy_n(from, x.size(), x.begin());
+        from += static_cast<std::ptrdiff_t>(x.size());
+        const auto inputs = static_cast<std::size_t>(system_.parts[i]->describe().input_count());
+        system.subsystems->evaluate(subsystem_index(i), std::span<const double>(zeros_).first(inputs));
+    }
+    system.coupling.set_memory(t, H, {from, r.end()});
+    system.evaluate(t, system.at_each_step);
+}
+
+void recurrence::get(double t, std::span<double> r) const {
+    auto to = r.begin();
+    for (auto* part : system_.parts) to = std::copy(part->state().begin(), part->state().end(), to);
+    system_.system.coupling.memory(t, {to, r.end()});
+}
+
+const Eigen::MatrixXd& recurrence::matrix(double H) {
+    for (int column = 0; column < size(); ++column) {
+        std::fill(scratch_.begin(), scratch_.end(), 0.0);
+        scratch_[static_cast<std::size_t>(column)] = 1;
+        set(0, H, scratch_);
+        system_.how->step(system_.system, {0, H, 0});
+        get(H, {P_.col(column).data(), scratch_.size()});
+    }
+    return P_;
+}
+
+Eigen::VectorXd balance(Eigen::MatrixXd& M) {
+    Eigen::VectorXd scale = Eigen::VectorXd::Ones(M.rows());
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (Eigen::Index i = 0; i < M.rows(); ++i) {
+            const double column = M.col(i).cwiseAbs().sum() - std::abs(M(i, i));
+            const double row = M.row(i).cwiseAbs().sum() - std::abs(M(i, i));
+            if (column == 0 || row == 0) continue;
+            const double factor = std::exp2(std::round(std::log2(row / column) / 2));
+            if (factor > 0.6 && factor < 1.6) continue;
+            M.col(i) *= factor;
+            M.row(i) /= factor;
+            scale[i] *= factor;
+            changed = true;
+        }
+    }
+    return scale;
+}
+
+std::vector<std::complex<double>> eigenvalues(Eigen::MatrixXd P) {
+    balance(P);
+    const Eigen::EigenSolver<Eigen::MatrixXd> solver(P, false);
+    return {solver.eigenvalues().begin(), solver.eigenvalues().end()};
+}
+
+double spectral_radius(Eigen::MatrixXd P) {
+    balance(P);
+    return Eigen::EigenSolver<Eigen::MatrixXd>(P, false).eigenvalues().cwiseAbs().maxCoeff();
+}
+
+}  // namespace mdpcosim

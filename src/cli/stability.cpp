@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <memory>
+
+#include "cli/analysis_options.hpp"
+#include "cli/commands.hpp"
+#include "core/error.hpp"
+#include "engine/stability.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+const std::vector<std::string> shown_by_default{"const-2-3-opt", "lin-2-3-opt", "const-2-2-opt",
+                                                "lin-2-2-opt",   "const-2-4",   "lin-3-3-b0"};
+
+struct options {
+    analysis_options common;
+    std::optional<std::string> coupling_damping, table, figure, points, seed;
+    std::vector<std::string> weights;
+    bool optimise = false;
+};
+
+int whole_number(const std::string& option, const std::optional<std::string>& text, int fallback, int least) {
+    if (!text) return fallback;
+    int value = 0;
+    const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), value);
+    if (status != std::errc{} || end != text->data() + text->size() || value < least)
+        throw user_error(
+            fmt::format("{} {}: '{}' must be a whole number of at least {}.", option, *text, *text, least));
+    return value;
+}
+
+/// One line on a terminal, rewritten as the search goes on.
+void show_progress(double part, double best) {
+    fmt::print(stderr, "\r{:3.0f} %  best so far {:.5g}\033[K", 100 * part, best);
+    if (part >= 1) fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+}
+
+test_system_parameters system_of(const options& o) {
+    test_system_parameters p;
+    p.method = o.common.method();
+    p.V = o.common.V();
+    p.frequency_ratio = o.common.frequency_ratio();
+    p.damping = o.common.damping();
+    if (o.coupling_damping) p.coupling_damping = number_not_negative("--coupling-damping", *o.coupling_damping);
+    p.input_degree = o.common.input_degree();
+    const auto variants = o.common.variants({"force-force"});
+    if (variants.size() != 1) throw user_error("--variant: stability takes one variant at a time.");
+    p.variant = read_coupling_variant(variants[0]);
+    return p;
+}
+
+void optimise(const options& o) {
+    const auto names = o.common.extrapolations({"lin-2-3"});
+    if (names.size() != 1) throw user_error("--extrapolation: --optimise takes one extrapolation at a time.");
+    if (o.common.svg()) throw user_error("--svg: --optimise draws no picture; draw what it found by its coefficients.");
+    const auto F = o.common.F(stiff_F());
+    std::vector<double> weights;
+    for (const auto& text : o.weights) weights.push_back(positive_number("--weight", text));
+    const auto seed = static_cast<std::uint32_t>(whole_number("--seed", o.seed, 1, 0));
+    const bool shown = ::isatty(STDERR_FILENO) != 0;
+    const optimum found = optimise_stability(names[0], F, weights, system_of(o), seed,
+                                             shown ? show_progress : std::function<void(double, double)>{});
+    fmt::print("{}", o.common.json() ? to_json(found, F) : to_table(found, F));
+}
+
+void analyse(const options& o) {
+    if (o.table && o.figure) throw user_error("--table and --figure: give one of them.");
+    const stability_report report =
+        o.table ? analyse_published_table(*o.table)
+        : o.figure
+            ? analyse_published_figure(*o.figure, whole_number("--points", o.points, 60, 2))
+            : analyse_stability(o.common.extrapolations(shown_by_default), o.common.F(published_F()), system_of(o));
+    if (o.common.svg()) write_svg(*o.common.svg(), report);
+    fmt::print("{}", o.common.json() ? to_json(report) : to_table(report));
+}
+
+}  // namespace
+
+void add_stability(CLI::App& app, int& status) {
+    auto o = std::make_shared<options>();
+    CLI::App* command = app.add_subcommand(
+        "stability", "Largest stable macro step of a coupling on the two-mass test system; better coefficients");
+    o->common.add_coupling(*command, "the recommended ones and their rivals");
+    o->common.add_test_system(*command);
+    command
+        ->add_option("--coupling-damping", o->coupling_damping,
+                     "Damping ratio of the coupling, d/(2 sqrt(c m)) with 1/m = 1/m_A + 1/m_B (default: 0)")
+        ->type_name("X");
+    command->add_option("--table", o->table, "Reproduce a table of Friedrich 2011: 2.4, 2.5, 2.6, 2.7 or 2.8")
+        ->type_name("NUMBER");
+    command->add_option("--figure", o->figure, "Reproduce Fig. 2.13: every extrapolation that has a limit, over F")
+        ->type_name("NUMBER");
+    command->add_option("--points", o->points, "Points per curve of a figure (default: 60)")->type_name("N");
+    command->add_flag("--optimise", o->optimise,
+                      "Find the free coefficients of const-K-R or lin-K-R (default lin-2-3) that allow the largest "
+                      "steps; for several "
+                      "F the best compromise (default 10^1/2, 10^5/4, 10^2)");
+    command
+        ->add_option(
+            "--weight", o->weights,
+            "With --optimise, one per F: the share of its own optimum that this F is to get, relative to the others "
+            "(default: the same for all)")
+        ->type_name("X ...");
+    command->add_option("--seed", o->seed, "Of the search's random starts (default: 1)")->type_name("N");
+    o->common.add_output(*command);
+    command->callback([o, &status] {
+        if (o->optimise)
+            optimise(*o);
+        else
+            analyse(*o);
+        status = 0;
+    });
+}
+
+}  // namespace mdpcosim
