@@ -380,10 +380,8 @@ void subsystem_process::end() {
         waitpid(process_, nullptr, 0);
         process_ = -1;
     }
-    if (gone_) {
-        fmi::remove_left_folders();  // a process that died could not do it
-        return;
-    }
+    fmi::remove_left_folders();  // it ends without ceremony, as an FMU's exit handlers may do anything
+    if (gone_) return;
     const std::string text = last_text();
     for (std::size_t from = 0; from < text.size();) {
         const std::size_t newline = std::min(text.find('\n', from), text.size());
