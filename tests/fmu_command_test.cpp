@@ -234,9 +234,11 @@ class fmu_misbehaves : public fmu_command, public testing::WithParamInterface<mi
    protected:
     void expect_failure(const std::string& version, bool isolated) {
         const misbehaviour& m = GetParam();
-        const outcome done = run("run '" + fmu("misbehave-" + version) +
-                                 "' --quiet --out r --end 1 --step 10ms --set when=0.5 --set how=" + m.how +
-                                 " --set where=" + m.where + (isolated ? " --set isolate='{limit: 1 s}'" : ""));
+        write("in.csv", "time,u\n0,0\n1,1\n");  // an input that does not change is not set again
+        const outcome done =
+            run("run '" + fmu("misbehave-" + version) +
+                "' --quiet --out r --end 1 --step 10ms --input in.csv --set when=0.5 --set how=" + m.how +
+                " --set where=" + m.where + (isolated ? " --set isolate='{limit: 1 s}'" : ""));
         SCOPED_TRACE(done.err);
         EXPECT_EQ(done.status, 1);
         EXPECT_THAT(done.err, AllOf(HasSubstr("'misbehave'"), HasSubstr("at t = 0.")));
