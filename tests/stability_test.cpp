@@ -9,6 +9,7 @@
 
 #include "bad_input.hpp"
 #include "process.hpp"
+#include "scenario/read.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -121,6 +122,56 @@ TEST(stability_command, sets_over_F) {
     const json found = stability_json({"--extrapolation", "lin-2-3-opt-F", "lin-2-3-opt", "--F", "0.1", "100"});
     for (const std::size_t i : {0, 1})
         EXPECT_GT(found["results"][i]["omega_max"].get<double>(), found["results"][i + 2]["omega_max"].get<double>());
+}
+
+std::string coupled(const std::string& general, const std::string& own) {
+    return "time: {end: 10 ms, step: 1 ms}\nextrapolation: " + general +
+           "\nsubsystems:\n"
+           "  A: {model: mass-spring-damper, set: {mass: 1, stiffness: 100, x0: 0.01}}\n"
+           "  B: {model: mass-spring-damper, set: {mass: 1, stiffness: 50}}\n"
+           "  C: {model: mass-spring-damper, set: {mass: 1}}\n"
+           "  D: {ode: {parameters: {m: 1 kg}, states: {x: 0 m, v: 0 m/s}, inputs: {f: 0 N}, equations: {x: v, v: "
+           "f/m}},\n"
+           "      ports: {p: {kind: translation, position: x, velocity: v, force: f}}}\n"
+           "connections:\n"
+           "  known: {law: spring, between: [A.mass, B.mass], stiffness: 1000}\n"
+           "  free: {law: spring, between: [B.mass, C.mass], stiffness: 1000}\n"
+           "  own: {law: spring, between: [B.mass, D.p], stiffness: 1000, extrapolation: " +
+           own +
+           "}\n"
+           "  unknown: {law: spring, between: [B.mass, D.p], stiffness: 1000}\n"
+           "  damped: {law: spring-damper, between: [A.mass, B.mass], stiffness: 1000, damping: 1}\n";
+}
+
+TEST(sets_over_F, a_connection_picks_its_own) {
+    const std::string text =
+        check(read_scenario_text(coupled("lin-2-3-opt-F", "{name: const-2-2-opt-F, F: 20}"), "s.yaml"));
+    EXPECT_THAT(text, HasSubstr("extrapolation lin-2-3-opt-F (of the scenario, F = 15)"));
+    EXPECT_THAT(text, HasSubstr("extrapolation lin-2-3-opt-F (of the scenario, F = 1000)"));
+    EXPECT_THAT(text, HasSubstr("extrapolation const-2-2-opt-F (given, F = 20)"));
+    EXPECT_THAT(text, HasSubstr("extrapolation lin-2-3-opt (of the scenario is 'lin-2-3-opt-F', but F is not known)"));
+    EXPECT_THAT(text, HasSubstr("extrapolation lin-3-3-b0 (default, because law 'spring-damper' needs velocities"));
+}
+
+TEST(sets_over_F, the_resolved_scenario_names_F) {
+    const scratch_folder folder("sets-over-F");
+    const run_options quiet{.out = folder.path() / "a", .quiet = true};
+    run(read_scenario_text(coupled("lin-2-3-opt-F", "{name: const-2-2-opt-F, F: 20}"), "s.yaml"), quiet);
+    const std::string resolved = text_of(folder.path() / "a/scenario.yaml");
+    EXPECT_THAT(resolved, HasSubstr("extrapolation: {name: lin-2-3-opt-F, F: 15}"));
+    EXPECT_THAT(resolved, HasSubstr("extrapolation: {name: const-2-2-opt-F, F: 20}"));
+    run(read_scenario(folder.path() / "a/scenario.yaml"), {.out = folder.path() / "b", .quiet = true});
+    EXPECT_EQ(text_of(folder.path() / "a/results.csv"), text_of(folder.path() / "b/results.csv"));
+}
+
+TEST(sets_over_F, mistakes) {
+    expect_message(message_of(coupled("poly-1", "lin-2-3-opt-F")),
+                   "s.yaml:", {"connection 'own'", "needs F", "{name: lin-2-3-opt-F, F: 20}"});
+    expect_message(message_of(coupled("poly-1", "{name: lin-2-3-opt-F, F: -2}")),
+                   "s.yaml:", {"F is -2", "greater than zero"});
+    expect_message(message_of(coupled("poly-1", "{name: lin-2-3-opt, F: 2}")), "s.yaml:", {"does not depend on F"});
+    expect_message(message_of(coupled("poly-1", "{name: lin-2-3-opt-G, F: 2}")), "s.yaml:", {"does not"});
+    expect_message(message_of(coupled("poly-1", "{name: lin-2-3-opt-F, f: 2}")), "s.yaml:", {"key 'f' is not known"});
 }
 
 TEST(stability_command, optimises_with_progress_on_a_terminal) {
