@@ -4,7 +4,9 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
+#include <cmath>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "bad_input.hpp"
@@ -196,8 +198,68 @@ TEST_F(command_line, wrong_options) {
     expect_refused("list modells --json", "list: ", {"topic 'modells' does not exist."});
 }
 
+TEST_F(command_line, wrong_analyses) {
+    expect_refused("order --extrapolation polly-2",
+                   "--extrapolation polly-2: ", {"extrapolation 'polly-2' does not exist.", "Did you mean 'poly-2'?"});
+    expect_refused("order --extrapolation lin-2-3", "--extrapolation lin-2-3: ", {"Allowed: lin-2-4", "lin-2-3-opt"});
+    expect_refused("order --extrapolation '{degree: 1, a: [0.5, 0.4]}'",
+                   "--extrapolation {degree: 1, a: [0.5, 0.4]}: ", {"the coefficients a must add up to 1"});
+    expect_refused("order --extrapolation '{degree: 1, c: [1]}'",
+                   "--extrapolation {degree: 1, c: [1]}: ", {"key 'c' is not known."});
+    expect_refused("order --method implicit",
+                   "--method implicit: ", {"method 'implicit' does not exist. mdpcosim has: explicit"});
+    expect_refused("order --input-degree 7", "--input-degree 7: ", {"'7' must be a whole number from 0 to 6."});
+    expect_refused("order --input-degree=-1", "--input-degree -1: ", {"'-1' must be a whole number from 0 to 6."});
+    expect_refused("order --F 3", "order: ", {"option '--F' does not exist."});
+    expect_refused("order --extrapolation poly-1 --svg no/such/folder.svg",
+                   "no/such/folder.svg: ", {"the picture cannot be written (No such file or directory)."});
+    expect_refused("longtime --F 0", "--F 0: ", {"'0' must be greater than zero."});
+    expect_refused("longtime --F=-10", "--F -10: ", {"'-10' must be greater than zero."});
+    expect_refused("longtime --F stiff", "--F stiff: ", {"'stiff' is not a number. Examples: 3.16, 1e-2, 10^1/2."});
+    expect_refused("longtime --V 0", "--V 0: ", {"'0' must be greater than zero."});
+    expect_refused("longtime --mass-ratio=-1", "--mass-ratio -1: ", {"'-1' must be greater than zero."});
+    expect_refused("longtime --frequency-ratio 1/0", "--frequency-ratio 1/0: ", {"'1/0' is not a number."});
+    expect_refused("longtime --V 4 --mass-ratio 1 --frequency-ratio 3", "--frequency-ratio 3: ",
+                   {"with --V 4 and --mass-ratio 1 the frequency ratio is 2. Give two of the three."});
+    expect_refused("longtime --damping=-0.1", "--damping -0.1: ", {"'-0.1' must not be negative."});
+    expect_refused("longtime --coupling-damping=-1", "--coupling-damping -1: ", {"'-1' must not be negative."});
+    expect_refused("longtime --step 0", "--step 0: ", {"'0' must be greater than zero."});
+    expect_refused("longtime --periods 0", "--periods 0: ", {"'0' must be a whole number from 1 to 10000."});
+    expect_refused("longtime --variant force-forse", "--variant: ",
+                   {"variant 'force-forse' does not exist.", "has: force-force, force-displacement",
+                    "Did you mean 'force-force'?"});
+    expect_refused("longtime --displacement-extrapolation lin-2-3-opt --coupling-damping 0.1",
+                   "longtime: ", {"extrapolation 'lin-2-3-opt' needs du/dt", "take one without rates"});
+}
+
+TEST_F(command_line, analyses) {
+    const outcome order = run("order --extrapolation lin-2-3-opt '{degree: 0, a: [1.5, -0.5]}' --json --svg o.svg");
+    ASSERT_EQ(order.status, 0) << order.err;
+    const auto orders = nlohmann::json::parse(order.out)["orders"];
+    ASSERT_EQ(orders.size(), 2u);
+    EXPECT_NEAR(orders[0]["local"]["q"]["order"].get<double>(), 3, 0.05);
+    EXPECT_EQ(orders[1]["extrapolation"], "const-2-2-own");
+    EXPECT_TRUE(content(folder_.path() / "o.svg").starts_with("<svg"));
+
+    const outcome longtime =
+        run("longtime --extrapolation lin-2-3-opt --F 10^1/2 --mass-ratio 1/4 --frequency-ratio 2 "
+            "--step 0.1 --json --svg l.svg");
+    ASSERT_EQ(longtime.status, 0) << longtime.err;
+    const auto result = nlohmann::json::parse(longtime.out)["longtime"][0];
+    EXPECT_NEAR(result["F"].get<double>(), std::sqrt(10), 1e-15);
+    EXPECT_EQ(result["V"], 1.0);
+    EXPECT_EQ(result["omega_H"], 0.1);
+    EXPECT_EQ(result["variants"].size(), 3u);
+    EXPECT_TRUE(content(folder_.path() / "l.svg").ends_with("</svg>\n"));
+    const outcome table = run("longtime --variant force-force --F 10 100");
+    EXPECT_EQ(table.status, 0);
+    EXPECT_NE(table.out.find("F = 100"), std::string::npos);
+    EXPECT_EQ(table.out.find("displacement"), std::string::npos);
+}
+
 TEST_F(command_line, help_is_no_mistake) {
-    for (const char* arguments : {"--help", "--version", "run --help", "list models", "list models --json"}) {
+    for (const char* arguments : {"--help", "--version", "run --help", "list models", "list models --json",
+                                  "order --help", "longtime --help"}) {
         const outcome result = run(arguments);
         EXPECT_EQ(result.status, 0) << arguments;
         EXPECT_NE(result.out, "") << arguments;

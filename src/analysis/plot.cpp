@@ -75,7 +75,7 @@ std::string escape(const std::string& text) {
 /// Estimated: the viewer's font is not known.
 double text_width(const std::string& text, double size) {
     const auto characters = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    return 0.56 * size * static_cast<double>(characters);
+    return 0.6 * size * static_cast<double>(characters);
 }
 
 std::string text_element(double x, double y, const char* anchor, const std::string& inner,
@@ -207,8 +207,12 @@ reference_drawing references(const plot_panel& panel, const plot_scale& x, const
         if (pieces.empty()) continue;
         lines += path_data(pieces);
         if (r.label.empty()) continue;
-        const point end = pieces.back().back();
-        labels += text_element(std::min(end.x, b.right) - 3, std::max(end.y - 4, b.top + 12), "end", escape(r.label),
+        // Written backwards from the line's end, so that it stays inside.
+        const polyline& last = pieces.back();
+        const point end = last.back();
+        const bool leftwards = end.x < last.front().x;
+        const double base = leftwards ? std::min(end.y + 14, b.bottom - 4) : std::max(end.y - 4, b.top + 12);
+        labels += text_element(end.x + (leftwards ? 3 : -3), base, leftwards ? "start" : "end", escape(r.label),
                                " class=\"r\"");
     }
     if (lines.empty()) return {};

@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
 
 namespace mdpcosim {
 
@@ -43,12 +44,33 @@ const Eigen::MatrixXd& recurrence::matrix(double H) {
     return P_;
 }
 
-std::vector<std::complex<double>> eigenvalues(const Eigen::MatrixXd& P) {
+Eigen::VectorXd balance(Eigen::MatrixXd& M) {
+    Eigen::VectorXd scale = Eigen::VectorXd::Ones(M.rows());
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (Eigen::Index i = 0; i < M.rows(); ++i) {
+            const double column = M.col(i).cwiseAbs().sum() - std::abs(M(i, i));
+            const double row = M.row(i).cwiseAbs().sum() - std::abs(M(i, i));
+            if (column == 0 || row == 0) continue;
+            const double factor = std::exp2(std::round(std::log2(row / column) / 2));
+            if (factor > 0.6 && factor < 1.6) continue;
+            M.col(i) *= factor;
+            M.row(i) /= factor;
+            scale[i] *= factor;
+            changed = true;
+        }
+    }
+    return scale;
+}
+
+std::vector<std::complex<double>> eigenvalues(Eigen::MatrixXd P) {
+    balance(P);
     const Eigen::EigenSolver<Eigen::MatrixXd> solver(P, false);
     return {solver.eigenvalues().begin(), solver.eigenvalues().end()};
 }
 
-double spectral_radius(const Eigen::MatrixXd& P) {
+double spectral_radius(Eigen::MatrixXd P) {
+    balance(P);
     return Eigen::EigenSolver<Eigen::MatrixXd>(P, false).eigenvalues().cwiseAbs().maxCoeff();
 }
 

@@ -39,7 +39,11 @@ class recurrence {
     Eigen::MatrixXd P_;
 };
 
-std::vector<std::complex<double>> eigenvalues(const Eigen::MatrixXd& P);
-double spectral_radius(const Eigen::MatrixXd& P);
+/// Scales rows and columns by powers of two until they are equally large (Parlett and Reinsch): displacements and forces
+/// of a stiff coupling differ by orders of magnitude, which costs digits of the eigenvalues. Returns the scale of every entry.
+Eigen::VectorXd balance(Eigen::MatrixXd& M);
+
+std::vector<std::complex<double>> eigenvalues(Eigen::MatrixXd P);
+double spectral_radius(Eigen::MatrixXd P);
 
 }  // namespace mdpcosim

@@ -46,6 +46,13 @@ double number(const std::string& option, const std::string& text) {
     return *value;
 }
 
+/// Of stiffnesses, masses or frequencies. Beyond these bounds double precision cannot tell the modes apart.
+double ratio(const std::string& option, const std::string& text) {
+    const double value = positive_number(option, text);
+    if (value < 1e-6 || value > 1e6) refuse(option, text, fmt::format("'{}' must lie between 1e-6 and 1e6.", text));
+    return value;
+}
+
 }  // namespace
 
 double positive_number(const std::string& option, const std::string& text) {
@@ -60,13 +67,20 @@ double number_not_negative(const std::string& option, const std::string& text) {
     return value;
 }
 
+int whole_number(const std::string& option, const std::string& text, int low, int high) {
+    const auto value = plain_number(text);
+    if (!value || *value != std::floor(*value) || *value < low || *value > high)
+        refuse(option, text, fmt::format("'{}' must be a whole number from {} to {}.", text, low, high));
+    return static_cast<int>(*value);
+}
+
 void analysis_options::add_coupling(CLI::App& command, const std::string& default_extrapolations) {
     command
         .add_option("--extrapolation", extrapolations_,
                     fmt::format("Extrapolations (mdpcosim list extrapolations), or own coefficients "
                                 "'{{degree: 1, a: [...], b: [...]}}'; default: {}",
                                 default_extrapolations))
-        ->type_name("E ...");
+        ->type_name("E");
     command.add_option("--method", method_, "Method of the macro step (mdpcosim list methods)")->type_name("M");
     command
         .add_option("--input-degree", input_degree_,
@@ -78,9 +92,9 @@ void analysis_options::add_test_system(CLI::App& command) {
     command
         .add_option("--variant", variants_,
                     "What is exchanged: force-force, force-displacement, displacement-displacement")
-        ->type_name("NAME ...");
+        ->type_name("NAME");
     command.add_option("--F", F_, "Stiffness of the coupling over that of subsystem A, c/c_A; 10^1/2 is read, too")
-        ->type_name("X ...");
+        ->type_name("X");
     command.add_option("--V", V_, "Stiffness of subsystem B over that of A, c_B/c_A (default: 1)")->type_name("X");
     command
         .add_option("--frequency-ratio", frequency_ratio_,
@@ -110,40 +124,33 @@ std::vector<std::string> analysis_options::variants(std::vector<std::string> def
 }
 
 int analysis_options::input_degree() const {
-    if (!input_degree_) return max_degree;
-    const auto value = plain_number(*input_degree_);
-    if (!value || *value != std::floor(*value) || *value < 0 || *value > max_degree)
-        refuse("--input-degree", *input_degree_,
-               fmt::format("'{}' must be a whole number from 0 to {}.", *input_degree_, max_degree));
-    return static_cast<int>(*value);
+    return input_degree_ ? whole_number("--input-degree", *input_degree_, 0, max_degree) : max_degree;
 }
 
 std::vector<double> analysis_options::F(std::vector<double> defaults) const {
     if (F_.empty()) return defaults;
     std::vector<double> values;
-    for (const auto& text : F_) values.push_back(positive_number("--F", text));
+    for (const auto& text : F_) values.push_back(ratio("--F", text));
     return values;
 }
 
 double analysis_options::V() const {
-    if (V_) return positive_number("--V", *V_);
+    if (V_) return ratio("--V", *V_);
     if (!mass_ratio_) return 1;
-    const double ratio = frequency_ratio();
-    return positive_number("--mass-ratio", *mass_ratio_) * ratio * ratio;
+    const double k = frequency_ratio();
+    return ratio("--mass-ratio", *mass_ratio_) * k * k;
 }
 
 double analysis_options::frequency_ratio() const {
     if (V_ && mass_ratio_) {
-        const double from_masses =
-            std::sqrt(positive_number("--V", *V_) / positive_number("--mass-ratio", *mass_ratio_));
-        if (frequency_ratio_ &&
-            std::abs(positive_number("--frequency-ratio", *frequency_ratio_) / from_masses - 1) > 1e-9)
+        const double from_masses = std::sqrt(ratio("--V", *V_) / ratio("--mass-ratio", *mass_ratio_));
+        if (frequency_ratio_ && std::abs(ratio("--frequency-ratio", *frequency_ratio_) / from_masses - 1) > 1e-9)
             refuse("--frequency-ratio", *frequency_ratio_,
                    fmt::format("with --V {} and --mass-ratio {} the frequency ratio is {}. Give two of the three.", *V_,
                                *mass_ratio_, from_masses));
         return from_masses;
     }
-    return frequency_ratio_ ? positive_number("--frequency-ratio", *frequency_ratio_) : 1;
+    return frequency_ratio_ ? ratio("--frequency-ratio", *frequency_ratio_) : 1;
 }
 
 double analysis_options::damping() const { return damping_ ? number_not_negative("--damping", *damping_) : 0; }

@@ -13,6 +13,8 @@ void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
 void add_stability(CLI::App& app, int& status);
+void add_order(CLI::App& app, int& status);
+void add_longtime(CLI::App& app, int& status);
 
 /// The options that stand for settings of the scenario (--set, --step, --end ...), the same in every subcommand.
 class scenario_options {

@@ -54,6 +54,8 @@ int main(int argc, char** argv) {
     mdpcosim::add_list(app, status);
     mdpcosim::add_compare(app, status);
     mdpcosim::add_stability(app, status);
+    mdpcosim::add_order(app, status);
+    mdpcosim::add_longtime(app, status);
     try {
         app.parse(argc, argv);
         return status;

@@ -187,6 +187,11 @@ std::string si_unit(std::string_view unit) {
     return name.empty() ? base : name;
 }
 
+std::string customary_unit(std::string_view unit) {
+    const std::string name = customary_name(base_units(unit), unit);
+    return name.empty() ? std::string(unit) : name;
+}
+
 std::string rate_unit(std::string_view unit) {
     if (unit.empty()) return {};
     const std::string text = mentions(unit, "/") ? fmt::format("({})/s", unit) : fmt::format("{}/s", unit);

@@ -43,6 +43,9 @@ std::string unit_product(std::string_view a, std::string_view b);
 /// that is coherent already stays as written; empty stays empty. Throws unit_error for an unknown or logarithmic unit.
 std::string si_unit(std::string_view unit);
 
+/// The customary name of a coherent SI unit, `kg.m2.s-2` to `N.m`; as written where it has none.
+std::string customary_unit(std::string_view unit);
+
 /// The SI unit of the time derivative of something in the SI unit `unit`: `rad` to `rad/s`; empty when that is unknown.
 std::string rate_unit(std::string_view unit);
 

@@ -6,6 +6,7 @@
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
 #include "subsystem/factory.hpp"
+#include "subsystem/fmu_report.hpp"
 
 namespace mdpcosim {
 
@@ -83,6 +84,10 @@ void write_settings(std::string& out, const subsystem_spec& spec, const subsyste
                            full.sample->time, full.sample->offset, full.sample->delay);
     if (spec.input_degree)
         out += fmt::format("    input-degree      {} (limit set in the scenario)\n", *spec.input_degree);
+    if (spec.kind == subsystem_spec::source_kind::fmu) {
+        for (const auto& [label, value] : fmu_report(spec)) out += fmt::format("    {:<17} {}\n", label, value);
+        return;
+    }
     for (const auto& s : spec.set) {
         std::vector<std::string> values;
         for (const auto& v : s.values) {

@@ -167,4 +167,18 @@ double composite_equations::next_time_event(double t) const {
     return next;
 }
 
+bool composite_equations::watches(moment m) const {
+    return std::any_of(places_.begin(), places_.end(), [m](const place& p) { return p.model->watches(m); });
+}
+
+bool composite_equations::discrete_update(moment m, double t, double* x, const double*) {
+    bool changed = false;
+    for (const auto& p : places_) {
+        if (m != moment::time_event && !p.model->watches(m)) continue;
+        couple(t, x);
+        guarded(p, t, [&] { changed |= p.model->discrete_update(m, t, x + p.state, inputs_.data() + p.input); });
+    }
+    return changed;
+}
+
 }  // namespace mdpcosim

@@ -68,6 +68,8 @@ class composite_equations final : public equations {
     void event_indicators(double t, const double* x, const double*, double* z) const override;
     bool apply_event(int event, bool rising, double t, double* x, const double*) override;
     double next_time_event(double t) const override;
+    bool watches(moment m) const override;
+    bool discrete_update(moment m, double t, double* x, const double*) override;
 
    private:
     struct place {

@@ -72,6 +72,9 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     yaml_node* subsystems = root.find("subsystems");
     if (yaml_node* found = subsystems == nullptr ? nullptr : subsystems->find(object)) {
         if (found->find("file") != nullptr) return target_in_file(*found, object, rest, where);
+        static const std::vector<std::string> of_fmus{"fmu", "interface", "isolate", "tolerance", "outputs", "log"};
+        if (found->find("fmu") != nullptr && std::find(of_fmus.begin(), of_fmus.end(), rest) != of_fmus.end())
+            return entry(*found, rest, where);
         if (rest == "plugin" && found->find("plugin") != nullptr) return entry(*found, rest, where);
         if (rest.starts_with("solver."))
             return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);

@@ -130,6 +130,62 @@ file_spec read_file(map_reader& map, const text& path, const std::filesystem::pa
     return file;
 }
 
+bool read_flag(const text& given, const std::string& object) {
+    if (given.value == "true" || given.value == "false") return given.value == "true";
+    throw user_error(given.where, fmt::format("{}: '{}' is not allowed. Allowed: true, false.", object, given.value));
+}
+
+/// `true`, `false`, or `{limit: 10 s}`.
+void read_isolation(const yaml_node& node, const let_table& let, const std::string& object, fmu_spec& fmu) {
+    if (node.kind != yaml_node::type::map) {
+        fmu.isolate = read_flag(read_text(node, let, object), object);
+        return;
+    }
+    map_reader map(node, let, object);
+    const text limit = map.need_text("limit");
+    map.finish();
+    fmu.isolate = true;
+    fmu.limit = read_number(limit, "s", object + ": limit");
+    if (!(fmu.limit > 0))
+        throw user_error(limit.where, fmt::format("{}: limit: '{}' must be greater than zero.", object, limit.value));
+}
+
+fmu_spec read_fmu(map_reader& map) {
+    fmu_spec fmu;
+    const auto object = [&](const char* key) { return fmt::format("{}: {}", map.object(), key); };
+    const auto list = [&](const char* key) {
+        const yaml_node* node = map.find(key);
+        return node == nullptr ? std::vector<text>{}
+                               : read_setting({key, node->where}, *node, map.let(), map.object()).values;
+    };
+    fmu.interface = map.find_text("interface");
+    static const std::vector<std::string> interfaces{"co-simulation", "model-exchange"};
+    const std::string& name = fmu.interface.value;
+    if (!name.empty() && name != interfaces[0] && name != interfaces[1])
+        throw user_error(fmu.interface.where,
+                         fmt::format("{}: '{}' is not allowed. Allowed: {}.{}", object("interface"), name,
+                                     name_list(interfaces), did_you_mean(name, interfaces)));
+    if (const yaml_node* isolate = map.find("isolate")) read_isolation(*isolate, map.let(), object("isolate"), fmu);
+    const text tolerance = map.find_text("tolerance");
+    if (!tolerance.empty()) {
+        fmu.tolerance = read_number(tolerance, "1", object("tolerance"));
+        if (!(*fmu.tolerance > 0))
+            throw user_error(tolerance.where,
+                             fmt::format("{}: '{}' must be greater than zero.", object("tolerance"), tolerance.value));
+    }
+    fmu.outputs = list("outputs");
+    fmu.log = list("log");
+    return fmu;
+}
+
+const char* with_article(subsystem_spec::source_kind kind) {
+    using source_kind = subsystem_spec::source_kind;
+    return kind == source_kind::ode      ? "an 'ode'"
+           : kind == source_kind::plugin ? "a 'plugin'"
+           : kind == source_kind::fmu    ? "an 'fmu'"
+                                         : "a 'file'";
+}
+
 }  // namespace
 
 subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const let_table& let,
@@ -144,20 +200,22 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const yaml_node* ode = map.find("ode");
     const yaml_node* file = map.find("file");
     const yaml_node* plugin = map.find("plugin");
-    const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr);
-    for (const char* later : {"fmu", "program"})
-        if (const yaml_node* found = node.find(later))
-            throw user_error(
-                found->where,
-                fmt::format("{}: '{}' is not available in this version. Available: model, ode, file, plugin.", object,
-                            later));
+    const yaml_node* fmu = map.find("fmu");
+    const int sources =
+        (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr) + (fmu != nullptr);
+    if (const yaml_node* found = node.find("program"))
+        throw user_error(found->where,
+                         fmt::format("{}: 'program' is not available in this version. Available: model, ode, file, "
+                                     "plugin, fmu.",
+                                     object));
     if (sources != 1) {
-        for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside"})
+        for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside",
+                                  "interface", "isolate", "tolerance", "outputs", "log"})
             map.find(other);
         map.finish();  // a misspelt key says more than a missing one
-        const char* reason = sources == 0
-                                 ? "one of the keys 'model', 'ode', 'file', 'plugin' is missing, which say what it is."
-                                 : "of the keys 'model', 'ode', 'file', 'plugin' only one can say what it is.";
+        const char* reason =
+            sources == 0 ? "one of the keys 'model', 'ode', 'file', 'plugin', 'fmu' is missing, which say what it is."
+                         : "of the keys 'model', 'ode', 'file', 'plugin', 'fmu' only one can say what it is.";
         throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
     if (model != nullptr) {
@@ -172,6 +230,12 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.kind = subsystem_spec::source_kind::plugin;
         spec.source = read_text(*plugin, let, object + ": 'plugin'");
         spec.path = folder / spec.source.value;
+    } else if (fmu != nullptr) {
+        spec.kind = subsystem_spec::source_kind::fmu;
+        spec.source = read_text(*fmu, let, object + ": 'fmu'");
+        spec.path = folder / spec.source.value;
+        spec.fmu = read_fmu(map);
+        spec.ports = read_ports(map.find("ports"), let, object);
     } else {
         spec.kind = subsystem_spec::source_kind::file;
         spec.source = read_text(*file, let, object + ": 'file'");
@@ -179,12 +243,9 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     }
     if (const yaml_node* sample = map.find("sample")) {
         if (spec.kind != subsystem_spec::source_kind::model)
-            throw user_error(
-                sample->where,
-                fmt::format("{}: 'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.", object,
-                            ode != nullptr      ? "an 'ode'"
-                            : plugin != nullptr ? "a 'plugin'"
-                                                : "a 'file'"));
+            throw user_error(sample->where,
+                             fmt::format("{}: 'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.",
+                                         object, with_article(spec.kind)));
         spec.sample = read_sample(*sample, let, object + ": sample");
     }
     if (spec.kind != subsystem_spec::source_kind::file) {

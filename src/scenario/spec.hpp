@@ -48,7 +48,7 @@ struct extrapolation_spec {
     bool given() const { return !name.empty() || degree.has_value(); }
 };
 
-/// `ports:` of a subsystem whose variables have names of their own (ode, later FMUs and programs):
+/// `ports:` of a subsystem whose variables have names of their own (ode, FMUs, later programs):
 /// `shaft: {kind: rotation, angle: phi, speed: w, torque: tau}`.
 struct port_spec {
     std::string name;
@@ -92,6 +92,16 @@ struct file_spec {
     text outside;                ///< hold (default), repeat
 };
 
+/// What an `fmu:` entry says beyond `set`, `ports` and `solver`.
+struct fmu_spec {
+    text interface;        ///< "co-simulation", "model-exchange"; empty: co-simulation where the FMU offers it
+    bool isolate = false;  ///< in a process of its own
+    double limit = 0;      ///< s of wall time that one call of an isolated FMU may take; 0: any time
+    std::optional<double> tolerance;  ///< handed to the FMU; absent: that of its default experiment
+    std::vector<text> outputs;        ///< variables that become outputs besides the FMU's own
+    std::vector<text> log;            ///< categories of messages to show; `all`: every one
+};
+
 /// `sample:` of a subsystem whose model is sampled; seconds.
 struct sample_spec {
     location where;
@@ -100,13 +110,13 @@ struct sample_spec {
 };
 
 struct subsystem_spec {
-    enum class source_kind { model, ode, file, plugin };
+    enum class source_kind { model, ode, file, plugin, fmu };
 
     std::string name;
     location where;
     source_kind kind = source_kind::model;
     text source;                 ///< the model's name or the file as written
-    std::filesystem::path path;  ///< of a plugin, resolved against the scenario's folder
+    std::filesystem::path path;  ///< of a plugin or an FMU, resolved against the scenario's folder
     std::vector<setting> set;
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
@@ -114,6 +124,7 @@ struct subsystem_spec {
     std::vector<port_spec> ports;
     ode_spec ode;
     file_spec file;
+    fmu_spec fmu;
 };
 
 struct connection_spec {

@@ -82,6 +82,19 @@ void write_ode(std::string& out, const ode_spec& ode) {
                            e.direction.empty() ? "both" : scalar(e.direction.value), flow_map(e.set));
 }
 
+void write_fmu(std::string& out, const subsystem_spec& s) {
+    const auto list = [&](const char* key, const std::vector<text>& values) {
+        if (!values.empty()) out += fmt::format("    {}: {}\n", key, value_of({key, {}, values, true}));
+    };
+    out += fmt::format("    fmu: {}\n", scalar(std::filesystem::absolute(s.path).lexically_normal().string()));
+    if (!s.fmu.interface.empty()) out += fmt::format("    interface: {}\n", scalar(s.fmu.interface.value));
+    if (s.fmu.isolate)
+        out += s.fmu.limit > 0 ? fmt::format("    isolate: {{limit: {} s}}\n", s.fmu.limit) : "    isolate: true\n";
+    if (s.fmu.tolerance) out += fmt::format("    tolerance: {}\n", *s.fmu.tolerance);
+    list("outputs", s.fmu.outputs);
+    list("log", s.fmu.log);
+}
+
 void write_subsystem(std::string& out, const subsystem_spec& s) {
     out += fmt::format("  {}:\n", scalar(s.name));
     switch (s.kind) {
@@ -94,6 +107,9 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
         case subsystem_spec::source_kind::plugin:
             out +=
                 fmt::format("    plugin: {}\n", scalar(std::filesystem::absolute(s.path).lexically_normal().string()));
+            break;
+        case subsystem_spec::source_kind::fmu:
+            write_fmu(out, s);
             break;
         case subsystem_spec::source_kind::file:
             out += fmt::format("    file: {}\n", scalar(std::filesystem::absolute(s.file.path).string()));

@@ -10,7 +10,7 @@
 /// Equations of a native model: M x' = f(t, x, u), y = g(t, x, u), without a solver. M is the unit matrix but for the rows of
 /// algebraic states, where it is zero: 0 = f_i(t, x, u), of index 1 (df_a/dx_a is regular). Only the solver ida takes those.
 ///
-/// All calls are const but apply_event(): the state lives in the solver. x, u, y have state_count(),
+/// All calls are const but apply_event() and discrete_update(): the state lives in the solver. x, u, y have state_count(),
 /// describe().input_count() and output_count() elements; the pointers never overlap.
 namespace mdpcosim {
 
@@ -20,6 +20,9 @@ struct sparsity {
     std::vector<int> start, rows;
     std::size_t entries() const { return rows.size(); }
 };
+
+/// When a discrete part may change: at the begin of an interval, where the inputs jump; at a time event; after a micro step.
+enum class moment { interval, time_event, micro_step };
 
 class equations {
    public:
@@ -64,6 +67,19 @@ class equations {
 
     /// The next time after `t` at which f jumps; a solver stops there.
     virtual double next_time_event(double /*t*/) const { return std::numeric_limits<double>::infinity(); }
+
+    /// A model with a discrete part changes it, and x, here. Called at every time event (of the larger system that the model
+    /// is part of, so it asks itself whether it is its own), and at the other moments where watches() says so; the
+    /// answers of watches() never change. True: x or f changed, the solver starts anew.
+    virtual bool watches(moment /*m*/) const { return false; }
+    virtual bool discrete_update(moment /*m*/, double /*t*/, double* /*x*/, const double* /*u*/) { return false; }
+
+    /// The discrete part, for save/restore; nullptr: there is none.
+    virtual std::unique_ptr<snapshot> make_memory() const { return nullptr; }
+    virtual void save_memory(snapshot& /*into*/) {}
+    virtual void restore_memory(const snapshot& /*from*/) {}
+    /// Why the discrete part cannot be saved, and the way that needs less; empty: it can, or there is none.
+    virtual std::string why_not_saved() const { return {}; }
 };
 
 /// Spreads entries in compressed columns, at the front of `values`, over the dense column-major matrix of n columns there.

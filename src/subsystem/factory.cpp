@@ -8,6 +8,9 @@
 #include "core/suggest.hpp"
 #include "scenario/resolve.hpp"
 #include "subsystem/file_subsystem.hpp"
+#include "subsystem/fmu_component.hpp"
+#include "subsystem/fmu_subsystem.hpp"
+#include "subsystem/isolated_subsystem.hpp"
 #include "subsystem/model.hpp"
 #include "subsystem/native_subsystem.hpp"
 #include "subsystem/ode_equations.hpp"
@@ -156,6 +159,10 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
         case source_kind::plugin:
             if (auto shown = make_plugin_equations(spec)) return shown;
             break;
+        case source_kind::fmu:
+            if (fmu_interface(spec) == fmi::kind::model_exchange) return make_fmu_equations(spec);
+            reason = "brings its own solver in co-simulation (where it offers both, write interface: model-exchange)";
+            break;
     }
     throw user_error(
         spec.where,
@@ -172,6 +179,7 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
 }
 
 subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
+    if (spec.kind == source_kind::fmu) check_fmu_step(spec, H);
     if (!spec.sample || !is_sampled(spec)) return spec;
     sample_spec& s = *spec.sample;
     const std::string object = fmt::format("subsystem '{}': sample", spec.name);
@@ -188,9 +196,16 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
 }
 
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
+    if (spec.fmu.isolate)
+        return make_isolated_subsystem({.name = spec.name, .limit = spec.fmu.limit}, [inside = spec]() mutable {
+            inside.fmu.isolate = false;
+            return make_subsystem(inside);
+        });
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
     if (spec.kind == source_kind::plugin)
         return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
+    if (spec.kind == source_kind::fmu && fmu_interface(spec) == fmi::kind::co_simulation)
+        return make_fmu_co_simulation(spec);
     if (is_sampled(spec)) return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec));
     auto model = make_equations(spec);
     try {
@@ -222,6 +237,11 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
         const plugin_model& model = load_plugin(spec);
         full.set = complete(model.parameters, spec.set);
         if (model.own_solver()) return full;
+    }
+    if (spec.kind == source_kind::fmu) {
+        const bool exchange = fmu_interface(spec) == fmi::kind::model_exchange;
+        full.fmu.interface.value = exchange ? "model-exchange" : "co-simulation";
+        if (!exchange) return full;
     }
     if (spec.kind == source_kind::model) full.set = complete(known_model(spec).parameters, spec.set);
     if (is_sampled(spec)) return full;

@@ -11,7 +11,8 @@ namespace {
 
 struct native_snapshot final : snapshot {
     double time = 0;
-    std::vector<double> numbers;  ///< the state, then the solver's memory
+    std::vector<double> numbers;      ///< the state, then the solver's memory
+    std::unique_ptr<snapshot> model;  ///< the model's discrete part, where it has one
 };
 
 class native_subsystem final : public subsystem {
@@ -27,10 +28,8 @@ class native_subsystem final : public subsystem {
     const subsystem_description& describe() const noexcept override { return model_->describe(); }
 
     capabilities offers() const override {
-        capabilities offered{
-            .save_restore = integrator_->saves(),
-            .own_equations = true,
-            .why_no_save_restore = integrator_->saves() ? std::string{} : integrator_->why_not_saved()};
+        const std::string why = why_not_saved();
+        capabilities offered{.save_restore = why.empty(), .own_equations = true, .why_no_save_restore = why};
         for (std::size_t i = 0; i < model_->describe().ports.size(); ++i)
             offered.port_stiffness.push_back(model_->port_stiffness(static_cast<int>(i)));
         return offered;
@@ -53,8 +52,9 @@ class native_subsystem final : public subsystem {
     }
 
     std::unique_ptr<snapshot> make_snapshot() const override {
-        if (!integrator_->saves()) return subsystem::make_snapshot();
+        if (!why_not_saved().empty()) return subsystem::make_snapshot();
         auto made = std::make_unique<native_snapshot>();
+        made->model = model_->make_memory();
         made->numbers.resize(n_ + integrator_->memory_size());
         return made;
     }
@@ -66,12 +66,14 @@ class native_subsystem final : public subsystem {
                          integrator_->memory_size());  // allocates only if the snapshot was made before initialise()
         std::ranges::copy(x(), s.numbers.begin());
         integrator_->memory(std::span(s.numbers).subspan(n_));
+        if (s.model) model_->save_memory(*s.model);
     }
 
     void restore(const snapshot& from) override {
         const auto& s = static_cast<const native_snapshot&>(from);
         time_ = s.time;
         std::copy_n(s.numbers.begin(), n_, numbers_.get());
+        if (s.model) model_->restore_memory(*s.model);
         integrator_->reset(time_, x());
         integrator_->set_memory(std::span(s.numbers).subspan(n_));
     }
@@ -80,6 +82,10 @@ class native_subsystem final : public subsystem {
 
    private:
     std::span<double> x() { return {numbers_.get(), n_}; }
+
+    std::string why_not_saved() const {
+        return integrator_->saves() ? model_->why_not_saved() : integrator_->why_not_saved();
+    }
 
     /// Algebraic states follow the inputs at once: they are solved for `u` in a copy of the state.
     void evaluate_outputs(const double* u, double* y) {

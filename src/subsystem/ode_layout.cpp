@@ -5,11 +5,47 @@
 #include <algorithm>
 
 #include "core/units.hpp"
-#include "subsystem/ode_ports.hpp"
+#include "subsystem/port_resolver.hpp"
 
 namespace mdpcosim {
 
 namespace {
+
+template <class Variables>
+int find_by_name(const Variables& variables, std::string_view name) {
+    const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.name == name; });
+    return found == variables.end() ? -1 : static_cast<int>(found - variables.begin());
+}
+
+template <class Variables>
+std::vector<std::string> names_of(const Variables& variables) {
+    std::vector<std::string> names;
+    for (const auto& v : variables) names.push_back(v.name);
+    return names;
+}
+
+/// Slots count the model's inputs and outputs.
+class ode_port_variables final : public port_variables {
+   public:
+    explicit ode_port_variables(ode_model& model) : model_(model) {}
+
+    int find_input(const std::string& name) override { return find_by_name(model_.inputs, name); }
+    int find_output(const std::string& name) override { return find_by_name(model_.outputs, name); }
+    std::string& input_unit(int slot) override { return model_.inputs[static_cast<std::size_t>(slot)].unit; }
+    std::string& output_unit(int slot) override { return model_.outputs[static_cast<std::size_t>(slot)].unit; }
+    std::string what_is(const std::string& name) const override {
+        if (find_by_name(model_.states, name) >= 0) return "a state";
+        if (find_by_name(model_.outputs, name) >= 0) return "an output";
+        if (find_by_name(model_.parameters, name) >= 0) return "a parameter";
+        return find_by_name(model_.inputs, name) >= 0 ? "an input" : "";
+    }
+    std::vector<std::string> input_names() const override { return names_of(model_.inputs); }
+    std::vector<std::string> output_names() const override { return names_of(model_.outputs); }
+    std::pair<std::string, std::string> output_words() const override { return {"state", "output"}; }
+
+   private:
+    ode_model& model_;
+};
 
 class layout_builder {
    public:
@@ -99,7 +135,8 @@ class layout_builder {
 }  // namespace
 
 ode_layout lay_out(ode_model model, const subsystem_spec& spec) {
-    const std::vector<port> ports = resolve_ode_ports(spec, model);
+    ode_port_variables variables(model);
+    const std::vector<port> ports = resolve_ports(spec.ports, fmt::format("subsystem '{}'", spec.name), variables);
     layout_builder builder(model);
     builder.add_inputs(spec.input_degree);
     builder.add_outputs();

@@ -72,7 +72,8 @@ class thread_transport final : public transport, public worker_pool::job {
           workers_(std::clamp(workers > 0 ? workers : available_cores(), 1,
                               std::max(1, static_cast<int>(subsystems_.size())))),
           schedule_(subsystems_.size(), workers_),
-          failures_(static_cast<std::size_t>(workers_)) {
+          failures_(static_cast<std::size_t>(workers_)),
+          cursors_(static_cast<std::size_t>(workers_)) {
         for (int w = 0; w < workers_; ++w) profile_.emplace_back(most_events / static_cast<std::size_t>(workers_));
         std::size_t input = 0, output = 0;
         for (const auto& [name, model] : subsystems_) {
@@ -166,6 +167,11 @@ class thread_transport final : public transport, public worker_pool::job {
         std::uint32_t input, output, input_count, output_count;
     };
 
+    /// How far the list of one worker is done, by whomever.
+    struct alignas(64) cursor {
+        std::atomic<std::size_t> next{0};
+    };
+
     struct alignas(64) failure {
         int subsystem = -1;
         std::string reason;
@@ -174,12 +180,24 @@ class thread_transport final : public transport, public worker_pool::job {
     std::span<double> output_of(const place& p) { return {outputs_.data() + p.output, p.output_count}; }
 
     void work(int worker) noexcept override {
-        for (const int i : schedule_.work(worker)) advance_one(i, worker);
+        if (!shared_) {
+            for (const int i : schedule_.work(worker)) advance_one(i, worker);
+            return;
+        }
+        for (int k = 0; k < workers_; ++k) {
+            const int owner = (worker + k) % workers_;
+            const auto list = schedule_.work(owner);
+            auto& next = cursors_[static_cast<std::size_t>(owner)].next;
+            for (std::size_t at; (at = next.fetch_add(1, std::memory_order_relaxed)) < list.size();)
+                advance_one(list[at], worker);
+        }
     }
 
     void advance_all() {
         if (parallel_) {
             ++parallel_steps_;
+            if (shared_)
+                for (auto& c : cursors_) c.next.store(0, std::memory_order_relaxed);
             pool_->run();
         } else {
             for (std::size_t i = 0; i < places_.size(); ++i) advance_one(static_cast<int>(i), 0);
@@ -257,8 +275,19 @@ class thread_transport final : public transport, public worker_pool::job {
         wall_ = blend(wall_, wall, wall_samples_++);
         // Every step after a change of mode, ever more rarely later: clock reads cost as much as a small step.
         next_sample_ = calls_ + std::clamp<std::int64_t>((calls_ - mode_since_) / 8, 1, 1000);
-        if (workers_ == 1 || wall_samples_ < first_samples) return;
+        if (workers_ == 1) return;
         const double serial = std::accumulate(cost_.begin(), cost_.end(), 0.0);
+        // Who is done with its own list helps the others where a subsystem costs much more than fetching it. Costs that
+        // change from step to step then balance by themselves.
+        constexpr double worth_sharing = 2e-6;
+        shared_ = serial > worth_sharing * static_cast<double>(size());
+        // A first step so long that no wake-up of workers matters needs no further proof.
+        constexpr double surely_long = 2e-4;
+        if (calls_ == 0 && size() > 1 && serial > surely_long) {
+            serial_wall_ = wall_;
+            return change_mode(true);
+        }
+        if (wall_samples_ < first_samples) return;
         if (parallel_) {
             // The first verdict compares with what serial steps took just before; later the costs may have changed.
             const bool slower = wall_ > (wall_samples_ == first_samples ? serial_wall_ : serial);
@@ -299,6 +328,7 @@ class thread_transport final : public transport, public worker_pool::job {
     int workers_;
     schedule schedule_;
     std::vector<failure> failures_;
+    std::vector<cursor> cursors_;
     std::vector<profile_log> profile_;
     std::int64_t profile_stride_ = 1;
     const clock::time_point made_ = clock::now();
@@ -307,9 +337,10 @@ class thread_transport final : public transport, public worker_pool::job {
     macro_step step_;
     double time_ = 0, saved_time_ = 0;
     bool parallel_ = false, sampling_ = false;
+    bool shared_ = false;                ///< workers that are done take over work of others
     double wall_ = 0, serial_wall_ = 0;  ///< of a whole step in the present mode; in serial mode before the change
     std::int64_t cost_samples_ = 0, wall_samples_ = 0;
-    std::int64_t calls_ = 0, next_sample_ = 1, mode_since_ = 0;
+    std::int64_t calls_ = 0, next_sample_ = 0, mode_since_ = 0;
     std::int64_t retry_at_ = 0, retry_after_ = first_retry, parallel_steps_ = 0;
     std::unique_ptr<worker_pool> pool_;  // last: its threads use the members above
 };

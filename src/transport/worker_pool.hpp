@@ -6,13 +6,14 @@
 #include <thread>
 #include <vector>
 
+#include "core/mailbox.hpp"
+
 namespace mdpcosim {
 
 /// Threads that do the same piece of work again and again, made for rounds of microseconds.
 ///
 /// run() calls work(w) for every worker w; worker 0 is the caller's thread. Waiting threads spin while there are no more
-/// workers than cores, then yield, then sleep: waking a sleeper costs as much as hundreds of small macro steps, a
-/// spinner answers within a cache miss. One thread calls run(); work() must not throw.
+/// workers than cores. One thread calls run(); work() must not throw.
 class worker_pool {
    public:
     class job {
@@ -31,15 +32,8 @@ class worker_pool {
     void run();
 
    private:
-    struct alignas(64) mailbox {
-        std::atomic<std::uint32_t> round{0};
-        std::atomic<std::uint32_t> sleepers{0};
-    };
-
     void serve(int worker);
     void stop();
-    void post(mailbox& box, std::uint32_t round) const;
-    void wait_for(mailbox& box, std::uint32_t round) const;
 
     int workers_;
     bool spin_;

@@ -239,7 +239,7 @@ void arkode_solver::start(double t) {
 int arkode_solver::run(double stop, double limit, double& t) {
     check(call_.set_stop_time(memory_, limit), "SetStopTime");
     check(call_.set_max_steps(memory_, static_cast<long>(steps_left(t))), "SetMaxNumSteps");
-    const int flag = call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
+    const int flag = call_.evolve(memory_, stop, y_.get(), &t, one_micro_step() ? ARK_ONE_STEP : ARK_NORMAL);
     return flag == ARK_ROOT_RETURN && pair_.p > interpolated_order ? sharpen_root(stop, limit, t) : flag;
 }
 
@@ -265,7 +265,7 @@ int arkode_solver::sharpen_root(double stop, double limit, double& t) {
         check(call_.set_initial_step(memory_, t - begin + near / 2 * h), "SetInitStep");
         check(call_.set_stop_time(memory_, limit), "SetStopTime");
         t = begin;
-        const int flag = call_.evolve(memory_, stop, y_.get(), &t, ARK_NORMAL);
+        const int flag = call_.evolve(memory_, stop, y_.get(), &t, one_micro_step() ? ARK_ONE_STEP : ARK_NORMAL);
         if (flag != ARK_ROOT_RETURN) return flag;
     }
     return ARK_ROOT_RETURN;

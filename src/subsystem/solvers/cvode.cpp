@@ -37,7 +37,8 @@ class cvode_solver final : public sundials_solver {
     }
 
     std::string why_not(const equations& model) const override {
-        const std::string reason = sundials_solver::why_not(model);
+        std::string reason = sundials_solver::why_not(model);
+        if (reason.empty()) reason = why_not_over(model);
         return reason.empty() && method_ == CV_BDF ? why_not_linear(options_.linear, model) : reason;
     }
     bool saves() const override { return options_.restart; }
@@ -121,10 +122,10 @@ int cvode_solver::run(double stop, double limit, double& t) {
         const int flag = CVode(memory_, stop, y_.get(), &t, CV_ONE_STEP);
         if (flag < 0) return flag;
         learn_first_step();
-        if (flag != CV_SUCCESS || t >= stop) return flag;
+        if (flag != CV_SUCCESS || t >= stop || one_micro_step()) return flag;
         check(CVodeSetMaxNumSteps(memory_, static_cast<long>(steps_left(t))), "CVodeSetMaxNumSteps");
     }
-    return CVode(memory_, stop, y_.get(), &t, CV_NORMAL);
+    return CVode(memory_, stop, y_.get(), &t, one_micro_step() ? CV_ONE_STEP : CV_NORMAL);
 }
 
 /// The first step is of order 1; the step it should have had serves the next restart.

@@ -60,6 +60,7 @@ struct fixed_step_events {
     std::vector<double> x0;      ///< state at the micro step's start
     std::vector<double> z0, z1;  ///< indicators at its start and end
     std::vector<double> dx;
+    std::vector<char> guessed;  ///< the side was taken from the motion after an event
 };
 
 template <class Method>
@@ -86,8 +87,10 @@ class fixed_step_solver final : public solver {
    private:
     void split(double begin, double end);
     void run(double s, double s_end);
+    double run_watched(double s, double s_end);
+    void update(moment m, double s);
     void run_with_events(double s, double s_end);
-    void step_with_events(double s, double h);
+    double step_with_events(double s, double h);
     double first_change(double s, double h);
     bool misjudged(std::size_t i, double s, double h);
     double locate(std::size_t i, double s, double h);
@@ -100,6 +103,7 @@ class fixed_step_solver final : public solver {
     double next_event_ = std::numeric_limits<double>::quiet_NaN();  ///< cached; NaN: ask the model
     std::int64_t micro_steps_ = 0;
     std::int64_t time_events_ = 0;
+    bool watches_intervals_ = false, watches_steps_ = false;
     std::unique_ptr<double[]> work_;
     std::unique_ptr<fixed_step_events> events_;
 };
@@ -113,6 +117,8 @@ void fixed_step_solver<Method>::initialise(equations& model, double t0, std::spa
     now_.u = work_.get();
     now_.work = work_.get() + inputs;
     method_.prepare(model, x.data(), t0, now_.u);
+    watches_intervals_ = model.watches(moment::interval);
+    watches_steps_ = model.watches(moment::micro_step);
     if (model.event_count() > 0) events_ = std::make_unique<fixed_step_events>(model, now_.n, Method::name);
 }
 
@@ -122,32 +128,55 @@ void fixed_step_solver<Method>::integrate(double begin, double end, std::span<co
     now_.inputs = inputs;
     now_.begin = begin;
     now_.x = x.data();
+    if (watches_intervals_) update(moment::interval, 0);
     if (events_) {
         events_->monitor.start_interval();
+        std::ranges::fill(events_->guessed, false);
         input_values(inputs, 0, now_.u);
         events_->monitor.jump(begin, now_.x, now_.u);
     }
-    if (end < next_event_) [[likely]]
+    if (end < next_event_ && !watches_steps_) [[likely]]
         run(0, end - begin);
     else
         split(begin, end);
     if (!all_finite(x.data(), x.size())) throw_not_finite(Method::name, end, *now_.model, x.data(), x.size());
 }
 
-/// The macro step in pieces between time events.
+/// The macro step in pieces between time events. An event of a watched model may bring the next time event forward: then its
+/// piece ends early.
 template <class Method>
 void fixed_step_solver<Method>::split(double begin, double end) {
     double t = begin;
     for (;;) {
-        next_event_ = now_.model->next_time_event(t);
-        if (!(next_event_ > t)) throw_bad_time_event(Method::name, t, next_event_);
-        if (next_event_ > end) break;
-        if (next_event_ - t > time_resolution(t)) run(t - begin, just_before(next_event_) - begin);
-        t = next_event_;
+        const double event = now_.model->next_time_event(t);
+        if (!(event > t)) throw_bad_time_event(Method::name, t, event);
+        next_event_ = event;
+        const double stop = event > end ? end : just_before(event);
+        if (event - t > time_resolution(t) && stop - t > time_resolution(t)) {
+            if (watches_steps_) {
+                const double reached = run_watched(t - begin, stop - begin);
+                if (reached < stop - begin) {
+                    t = begin + reached;
+                    continue;
+                }
+            } else {
+                run(t - begin, stop - begin);
+            }
+        }
+        if (event > end) return;
+        t = event;
         ++time_events_;
-        if (t == end) break;
+        update(moment::time_event, t - begin);
+        if (t == end) return;
     }
-    if (end - t > time_resolution(t)) run(t - begin, end - begin);
+}
+
+/// The model's discrete part at begin + s; where that moves the state or an indicator, its events follow.
+template <class Method>
+void fixed_step_solver<Method>::update(moment m, double s) {
+    input_values(now_.inputs, s, now_.u);
+    if (now_.model->discrete_update(m, now_.begin + s, now_.x, now_.u) && events_)
+        events_->monitor.jump(now_.begin + s, now_.x, now_.u);
 }
 
 template <class Method>
@@ -164,6 +193,30 @@ void fixed_step_solver<Method>::run(double s, double s_end) {
     micro_steps_ += n;
 }
 
+/// How far it came: less than s_end when the next time event has come nearer.
+template <class Method>
+double fixed_step_solver<Method>::run_watched(double s, double s_end) {
+    const std::int64_t n = step_ == 0 ? 1 : micro_step_count(s_end - s, step_);
+    const double h = (s_end - s) / static_cast<double>(n);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double at = s + static_cast<double>(i) * h;
+        const double end = i + 1 == n ? s_end : at + h;
+        double reached = end;
+        if (events_) {
+            input_values(now_.inputs, at, now_.u);
+            std::ranges::copy(events_->monitor.evaluate(now_.begin + at, now_.x, now_.u), events_->z0.begin());
+            const double cut = step_with_events(at, h);
+            if (cut < at + h) reached = cut;
+        } else {
+            method_.step(now_, at, h);
+            ++micro_steps_;
+        }
+        update(moment::micro_step, reached);
+        if (reached < end || next_event_ > now_.model->next_time_event(now_.begin + reached)) return reached;
+    }
+    return s_end;
+}
+
 template <class Method>
 void fixed_step_solver<Method>::run_with_events(double s, double s_end) {
     const std::int64_t n = step_ == 0 ? 1 : micro_step_count(s_end - s, step_);
@@ -173,11 +226,12 @@ void fixed_step_solver<Method>::run_with_events(double s, double s_end) {
     for (std::int64_t i = 0; i < n; ++i) step_with_events(s + static_cast<double>(i) * h, h);
 }
 
-/// One micro step, cut at every event inside it.
+/// One micro step, cut at every event inside it. How far it came: less than s + h when an event of a watched model has brought
+/// the next time event into it.
 template <class Method>
-void fixed_step_solver<Method>::step_with_events(double s, double h) {
+double fixed_step_solver<Method>::step_with_events(double s, double h) {
     auto& e = *events_;
-    const double whole = h;
+    const double whole = h, end = s + h;
     while (h > 1e-13 * whole) {
         std::copy_n(now_.x, now_.n, e.x0.begin());
         method_.step(now_, s, h);
@@ -187,14 +241,19 @@ void fixed_step_solver<Method>::step_with_events(double s, double h) {
         const double tau = first_change(s, h);
         if (tau > h) {
             for (std::size_t i = 0; i < e.z1.size(); ++i)
-                if (e.z1[i] != 0) e.monitor.sides()[i] = e.z1[i] > 0 ? 1 : -1;
+                if (e.z1[i] != 0) {
+                    e.monitor.sides()[i] = e.z1[i] > 0 ? 1 : -1;
+                    e.guessed[i] = false;
+                }
             std::swap(e.z0, e.z1);
-            return;
+            return end;
         }
         apply_events(s, tau, h - tau > 1e-13 * whole);
         s += tau;
         h -= tau;
+        if (watches_steps_ && now_.model->next_time_event(now_.begin + s) < now_.begin + s + h) return s;
     }
+    return end;
 }
 
 /// Time of the first change of side in (0, h], or infinity. Leaves the state at the step's end untouched if there is
@@ -221,9 +280,10 @@ double fixed_step_solver<Method>::first_change(double s, double h) {
 template <class Method>
 bool fixed_step_solver<Method>::misjudged(std::size_t i, double s, double h) {
     auto& e = *events_;
-    if (e.z0[i] * e.monitor.sides()[i] > 0) return false;
+    if (!e.guessed[i] || e.z0[i] * e.monitor.sides()[i] > 0) return false;
     if (indicator(i, s, 1e-9 * h) * e.monitor.sides()[i] > 0) return false;
     e.monitor.sides()[i] = e.z1[i] > 0 ? 1 : -1;
+    e.guessed[i] = false;
     return true;
 }
 
@@ -232,6 +292,7 @@ template <class Method>
 double fixed_step_solver<Method>::locate(std::size_t i, double s, double h) {
     auto& e = *events_;
     const double side = e.monitor.sides()[i];
+    if (e.z0[i] == 0 && !e.guessed[i]) return 0;  // crossed at the very point where the micro step begins
     double a = e.z0[i] * side > 0 ? 0 : 1e-9 * h;
     double z_a = a > 0 ? indicator(i, s, a) : e.z0[i];
     double b = h;
@@ -290,7 +351,10 @@ void fixed_step_solver<Method>::apply_events(double s, double tau, bool more) {
     input_values(now_.inputs, s + tau + small, now_.u);
     const auto z = e.monitor.evaluate(t + small, e.x0.data(), now_.u);
     for (std::size_t i = 0; i < z.size(); ++i)
-        if (e.z1[i] != 0 && z[i] != e.z0[i]) e.monitor.sides()[i] = z[i] > e.z0[i] ? 1 : -1;
+        if (e.z1[i] != 0 && z[i] != e.z0[i]) {
+            e.monitor.sides()[i] = z[i] > e.z0[i] ? 1 : -1;
+            e.guessed[i] = true;
+        }
 }
 
 template <class Method>

@@ -30,7 +30,10 @@ class ida_solver final : public sundials_solver {
         if (memory_) IDAFree(&memory_);
     }
 
-    std::string why_not(const equations& model) const override { return why_not_linear(options_.linear, model); }
+    std::string why_not(const equations& model) const override {
+        const std::string reason = why_not_over(model);
+        return reason.empty() ? why_not_linear(options_.linear, model) : reason;
+    }
     bool saves() const override { return options_.restart; }
     std::string why_not_saved() const override { return why_multistep_not_saved(); }
     void solve_algebraic(double t, const double* u, std::span<double> x) override;
@@ -242,10 +245,10 @@ int ida_solver::run(double stop, double limit, double& t) {
         const int flag = IDASolve(memory_, stop, &t, y_.get(), yp_.get(), IDA_ONE_STEP);
         if (flag < 0) return flag;
         learn_first_step();
-        if (flag != IDA_SUCCESS || t >= stop) return flag;
+        if (flag != IDA_SUCCESS || t >= stop || one_micro_step()) return flag;
         check(IDASetMaxNumSteps(memory_, static_cast<long>(steps_left(t))), "IDASetMaxNumSteps");
     }
-    return IDASolve(memory_, stop, &t, y_.get(), yp_.get(), IDA_NORMAL);
+    return IDASolve(memory_, stop, &t, y_.get(), yp_.get(), one_micro_step() ? IDA_ONE_STEP : IDA_NORMAL);
 }
 
 /// The first step is of order 1; the step it should have had serves the next restart.

@@ -127,6 +127,8 @@ void sundials_solver::initialise(equations& model, double t0, std::span<double> 
     u_.resize(static_cast<std::size_t>(model.describe().input_count()));
     u_end_.resize(u_.size());
     for (const auto& input : model.describe().inputs) std::fill_n(u_.begin() + input.slot, input.size, input.start);
+    watches_intervals_ = model.watches(moment::interval);
+    watches_steps_ = model.watches(moment::micro_step);
     if (model.event_count() > 0) {
         monitor_.emplace(model, name_);
         roots_.resize(monitor_->count());
@@ -200,6 +202,7 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
     input_values(inputs_, 0, u_.data());
     bool restart = !loaded_ || restarts(begin, u_end_.data(), u_.data());
     loaded_ = false;  // until this step is done
+    if (watches_intervals_ && model_->discrete_update(moment::interval, begin, state, u_.data())) restart = true;
     if (monitor_) {
         monitor_->start_interval();
         shift_until_ = -std::numeric_limits<double>::infinity();
@@ -208,6 +211,7 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
             restart = true;
         }
     }
+    stale_ = false;
     double t = begin;
     for (;;) {
         const double event = model_->next_time_event(t);
@@ -217,20 +221,29 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
                             name_, t, event));
         const double stop = event <= end ? just_before(event) : end;
         const double limit = options_.over && event > end ? just_before(event) : stop;
-        if (stop - t > time_resolution(t)) advance(t, stop, limit, state, restart);
+        if (stop - t > time_resolution(t)) {
+            const double reached = advance(t, stop, limit, state, restart);
+            if (reached < stop) {
+                t = reached;
+                restart = true;
+                continue;
+            }
+        }
         if (event > end) break;
         t = event;
         restart = true;
         ++time_events_;
+        update(moment::time_event, t, state);
         if (t == end) break;
     }
     input_values(inputs_, end - begin, u_end_.data());
     if (monitor_) monitor_->remember(end, state, u_end_.data());
-    loaded_ = t != end;  // after a time event the integrator starts anew
+    loaded_ = t != end && !stale_;  // after an event at the end the integrator starts anew
 }
 
-/// From t to `stop` through all state events between.
-void sundials_solver::advance(double t, double stop, double limit, double* x, bool restart) {
+/// From t to `stop` through all state events between. How far it came: less than `stop` when an event of a watched model has
+/// brought its next time event nearer.
+double sundials_solver::advance(double t, double stop, double limit, double* x, bool restart) {
     stop_ = stop;
     for (;;) {
         if (restart) {
@@ -240,10 +253,24 @@ void sundials_solver::advance(double t, double stop, double limit, double* x, bo
         failure_ = nullptr;
         const int flag = run(stop, limit, t);
         if (flag < 0 || failure_) fail(flag, t);
-        if (flag != CV_ROOT_RETURN) return;
-        restart = apply_roots(t, x);
-        if (stop - t <= time_resolution(t)) return;
+        restart = flag == CV_ROOT_RETURN && apply_roots(t, x);
+        if (watches_steps_) {
+            restart |= update(moment::micro_step, t, x);
+            if (stop - t > time_resolution(t) && model_->next_time_event(t) < stop) return t;
+        }
+        stale_ = restart;
+        if (stop - t <= time_resolution(t) || (flag != CV_ROOT_RETURN && !watches_steps_)) break;
     }
+    return stop;
+}
+
+/// The model's discrete part at t; where that moves the state or an indicator, its events follow. True: start anew.
+bool sundials_solver::update(moment m, double t, double* x) {
+    input_values(inputs_, t - begin_, u_.data());
+    if (!model_->discrete_update(m, t, x, u_.data())) return false;
+    if (monitor_) monitor_->jump(t, x, u_.data());
+    make_consistent(t);
+    return true;
 }
 
 bool sundials_solver::apply_roots(double t, double* x) {
@@ -298,6 +325,12 @@ std::string sundials_solver::why_multistep_not_saved() const {
     return name_ +
            " keeps its history across macro steps, which cannot be saved; give it the option `restart: yes`, or take a "
            "one-step solver (erk-5, dirk-4)";
+}
+
+std::string sundials_solver::why_not_over(const equations& model) const {
+    if (!options_.over || !model.watches(moment::micro_step)) return {};
+    return "the model may change at the end of any micro step, so that none can run over the macro point; write stop: "
+           "exact";
 }
 
 double sundials_solver::control(double h, double e, int k) {

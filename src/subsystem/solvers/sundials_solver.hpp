@@ -59,7 +59,7 @@ class sundials_solver : public solver {
     virtual void create(double t0) = 0;
     /// Restarts at (t, y) with the remembered step.
     virtual void start(double t) = 0;
-    /// Integrates to `stop` or to a root; the return code, and the time reached in `t`. Micro steps do not go beyond
+    /// Integrates to `stop` or to a root, with one_micro_step() over one micro step; the return code, and the time reached in `t`. Micro steps do not go beyond
     /// `limit`, which is `stop` but for options.over.
     virtual int run(double stop, double limit, double& t) = 0;
     /// After a root: +1 or -1 per indicator that crossed, 0 for the others.
@@ -111,6 +111,10 @@ class sundials_solver : public solver {
     /// With options.over: no micro step is larger than the macro step.
     double largest_step() const;
     std::string why_multistep_not_saved() const;
+    std::string why_not_over(const equations& model) const;
+
+    /// The model wants to see every micro step.
+    bool one_micro_step() const { return watches_steps_ && !warming_up_; }
 
     equations* model_ = nullptr;
     std::size_t n_ = 0;
@@ -126,7 +130,8 @@ class sundials_solver : public solver {
 
    private:
     void warm_up(double t0, std::span<double> x);
-    void advance(double t, double stop, double limit, double* x, bool restart);
+    double advance(double t, double stop, double limit, double* x, bool restart);
+    bool update(moment m, double t, double* x);
     bool apply_roots(double t, double* x);
     void shift_indicators(double t, const double* x);
     void evaluate(double t, const double* x, double* dx);
@@ -140,7 +145,9 @@ class sundials_solver : public solver {
     std::ptrdiff_t not_finite_ = -1;  ///< derivative that was not finite last
     double not_finite_time_ = 0;
     std::int64_t not_finite_evaluation_ = 0;
+    bool watches_intervals_ = false, watches_steps_ = false;
     bool loaded_ = false;            ///< the integrator holds the present state
+    bool stale_ = false;             ///< the state was changed after the last micro step
     subsystem_statistics baseline_;  ///< counted while warming up
     std::int64_t time_events_ = 0;
 };

@@ -1,8 +1,8 @@
-#include "subsystem/ode_ports.hpp"
+#include "subsystem/port_resolver.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 
 #include "core/suggest.hpp"
 #include "core/units.hpp"
@@ -11,16 +11,9 @@ namespace mdpcosim {
 
 namespace {
 
-template <class Variables>
-int find_by_name(const Variables& variables, std::string_view name) {
-    const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.name == name; });
-    return found == variables.end() ? -1 : static_cast<int>(found - variables.begin());
-}
-
 class port_resolver {
    public:
-    port_resolver(const subsystem_spec& spec, ode_model& model)
-        : spec_(spec), model_(model), owners_(model.inputs.size()) {}
+    port_resolver(const std::string& owner, port_variables& variables) : owner_(owner), variables_(variables) {}
 
     port resolve(const port_spec& written) {
         written_ = &written;
@@ -51,7 +44,7 @@ class port_resolver {
 
    private:
     [[noreturn]] void fail(const location& where, const std::string& message) const {
-        throw user_error(where, fmt::format("subsystem '{}': port '{}': {}", spec_.name, written_->name, message));
+        throw user_error(where, fmt::format("{}: port '{}': {}", owner_, written_->name, message));
     }
 
     port_kind kind() const {
@@ -66,12 +59,10 @@ class port_resolver {
                                          did_you_mean(name.value, allowed)));
         if (*found == port_kind::signal)
             fail(name.where,
-                 "kind 'signal' is not allowed: signals join inputs and outputs of an ode by their names, "
-                 "without a port.");
+                 "kind 'signal' is not allowed: signals join inputs and outputs by their names, without a port.");
         if (*found == port_kind::frame)
             fail(name.where,
-                 fmt::format("kind 'frame' is not allowed: equations written in a scenario have scalar ports "
-                             "only. Allowed: {}.",
+                 fmt::format("kind 'frame' is not allowed: ports mapped in a scenario are scalar. Allowed: {}.",
                              name_list(allowed)));
         return *found;
     }
@@ -106,8 +97,7 @@ class port_resolver {
         if (place >= 0) fail(s.where, fmt::format("'{}' is given twice.", s.name));
         const text& target = s.values.front();
         place = wants_input ? find_input(s, target) : find_output(s, target);
-        auto& own_unit = wants_input ? model_.inputs[static_cast<std::size_t>(place)].unit
-                                     : model_.outputs[static_cast<std::size_t>(place)].unit;
+        std::string& own_unit = wants_input ? variables_.input_unit(place) : variables_.output_unit(place);
         if (!units_fit(own_unit, unit))
             fail(target.where, fmt::format("'{}' needs a variable in '{}', but '{}' is in '{}'.", s.name, unit,
                                            target.value, own_unit));
@@ -115,13 +105,14 @@ class port_resolver {
     }
 
     int find_input(const setting& s, const text& target) {
-        const int input = find_by_name(model_.inputs, target.value);
+        const int input = variables_.find_input(target.value);
         if (input < 0) {
             refuse_other_kind(s, target, "an input");
-            fail(target.where, fmt::format("'{}': {}", s.name,
-                                           unknown_name("input", target.value, "The subsystem", names(model_.inputs))));
+            fail(target.where,
+                 fmt::format("'{}': {}", s.name,
+                             unknown_name("input", target.value, "The subsystem", variables_.input_names())));
         }
-        auto& owner = owners_[static_cast<std::size_t>(input)];
+        std::string& owner = owners_[input];
         if (!owner.empty())
             fail(target.where,
                  fmt::format("'{}': input '{}' already belongs to port '{}'. Every port needs inputs of its own.",
@@ -131,21 +122,18 @@ class port_resolver {
     }
 
     int find_output(const setting& s, const text& target) const {
-        const int output = find_by_name(model_.outputs, target.value);
+        const int output = variables_.find_output(target.value);
         if (output >= 0) return output;
-        refuse_other_kind(s, target, "a state or an output");
-        fail(target.where,
-             fmt::format("'{}': {}", s.name,
-                         unknown_name("state or output", target.value, "The subsystem", names(model_.outputs))));
+        const auto [first, second] = variables_.output_words();
+        refuse_other_kind(s, target, fmt::format("a {} or an {}", first, second));
+        fail(target.where, fmt::format("'{}': {}", s.name,
+                                       unknown_name(fmt::format("{} or {}", first, second), target.value,
+                                                    "The subsystem", variables_.output_names())));
     }
 
     /// The name exists, but as something that cannot stand here: says what the port's causality asks for.
     void refuse_other_kind(const setting& s, const text& target, std::string_view wanted) const {
-        std::string found;
-        if (find_by_name(model_.inputs, target.value) >= 0) found = "an input";
-        if (find_by_name(model_.parameters, target.value) >= 0) found = "a parameter";
-        if (find_by_name(model_.outputs, target.value) >= 0) found = "an output";
-        if (find_by_name(model_.states, target.value) >= 0) found = "a state";
+        const std::string found = variables_.what_is(target.value);
         if (found.empty()) return;
         fail(target.where,
              fmt::format("'{}' is mapped to '{}', which is {}, but must be {}: the port {}. {}", s.name, target.value,
@@ -166,16 +154,9 @@ class port_resolver {
              fmt::format("'{}' is missing. A {} port maps: {}.", missing, info_->name, name_list(variable_names())));
     }
 
-    template <class Variables>
-    static std::vector<std::string> names(const Variables& variables) {
-        std::vector<std::string> list;
-        for (const auto& v : variables) list.push_back(v.name);
-        return list;
-    }
-
-    const subsystem_spec& spec_;
-    ode_model& model_;
-    std::vector<std::string> owners_;  // by input: the port it belongs to
+    const std::string& owner_;
+    port_variables& variables_;
+    std::map<int, std::string> owners_;  // by input: the port it belongs to
     const port_spec* written_ = nullptr;
     const port_kind_info* info_ = nullptr;
     bool takes_load_ = true;
@@ -183,10 +164,11 @@ class port_resolver {
 
 }  // namespace
 
-std::vector<port> resolve_ode_ports(const subsystem_spec& spec, ode_model& model) {
-    port_resolver resolver(spec, model);
+std::vector<port> resolve_ports(const std::vector<port_spec>& written, const std::string& owner,
+                                port_variables& variables) {
+    port_resolver resolver(owner, variables);
     std::vector<port> ports;
-    for (const auto& written : spec.ports) ports.push_back(resolver.resolve(written));
+    for (const auto& p : written) ports.push_back(resolver.resolve(p));
     return ports;
 }
 

@@ -1,0 +1,71 @@
+#include "core/mailbox.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <thread>
+
+namespace mdpcosim {
+
+namespace {
+
+inline void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    std::this_thread::yield();
+#endif
+}
+
+// A few microseconds of spinning, some milliseconds of yielding, then sleep. Yielding answers nearly as fast as spinning on a
+// free core; where others want the core, long spinning would keep it from the very thread that is waited for.
+constexpr int spins = 100;
+constexpr int yields = 5000;
+
+// Not the private kind: the two sides may be processes.
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
+    return syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
+}
+
+}  // namespace
+
+/// Nobody sleeps through a round: either the sleeper sees the new round after it has announced itself, or the poster
+/// sees the announcement after it has set the round. That needs one order of all four (sequential consistency).
+void mailbox::post(std::uint32_t round) {
+    round_.store(round);
+    if (sleepers_.load() != 0) futex(round_, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+bool mailbox::awake(std::uint32_t round, bool spin) const {
+    for (int i = 0; spin && i < spins; ++i) {
+        if (arrived(round)) return true;
+        relax();
+    }
+    for (int i = 0; i < yields; ++i) {
+        if (arrived(round)) return true;
+        std::this_thread::yield();
+    }
+    return false;
+}
+
+void mailbox::wait_for(std::uint32_t round, bool spin) {
+    if (awake(round, spin)) return;
+    sleepers_.fetch_add(1);
+    for (std::uint32_t seen = round_.load(); static_cast<std::int32_t>(seen - round) < 0; seen = round_.load())
+        futex(round_, FUTEX_WAIT, seen, nullptr);
+    sleepers_.fetch_sub(1);
+}
+
+bool mailbox::wait_for(std::uint32_t round, bool spin, std::chrono::milliseconds sleep) {
+    if (awake(round, spin)) return true;
+    const timespec timeout{sleep.count() / 1000, static_cast<long>(sleep.count() % 1000) * 1000000L};
+    sleepers_.fetch_add(1);
+    const std::uint32_t seen = round_.load();
+    if (static_cast<std::int32_t>(seen - round) < 0) futex(round_, FUTEX_WAIT, seen, &timeout);
+    sleepers_.fetch_sub(1);
+    return arrived(round);
+}
+
+}  // namespace mdpcosim

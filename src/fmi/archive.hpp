@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "fmi/description.hpp"
+
+/// An FMU's archive, unpacked into a private folder for as long as somebody uses it.
+namespace mdpcosim::fmi {
+
+/// What an archive may hold; beyond that it is refused before anything is written.
+struct archive_limits {
+    std::uint64_t entries = 100000;
+    std::uint64_t bytes = 4ULL << 30;     ///< unpacked
+    std::uint64_t ratio = 1000;           ///< unpacked to packed, of an entry above one MiB
+    std::uint64_t description = 1 << 29;  ///< bytes of modelDescription.xml
+};
+
+/// An FMU that was unpacked: shared by all its instances, its folder is removed with the last of them, or at the end of the
+/// process once its library was loaded (libraries stay loaded, see library.hpp). Folders of processes that died are removed
+/// when the next process unpacks an FMU.
+class fmu_files {
+   public:
+    virtual ~fmu_files() = default;
+    const std::filesystem::path& path() const { return path_; }      ///< of the archive
+    const std::filesystem::path& folder() const { return folder_; }  ///< where it is unpacked
+    const fmi::description& description() const { return description_; }
+    std::string resource_location() const;  ///< URI (2.0) or path (3.0)
+    /// The shared library for this platform; a user_error that says which platforms there are where it is missing.
+    std::filesystem::path library(const std::string& model_identifier) const;
+
+   protected:
+    std::filesystem::path path_, folder_;
+    fmi::description description_;
+};
+
+/// Unpacks and reads the FMU; the same archive (path, size, time of change) is unpacked once per process. Throws user_error:
+/// no archive, entries that leave the folder, links, bombs, no description, a version that is not supported.
+std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, const archive_limits& limits = {});
+
+/// The texts alone, without unpacking, for `fmu info` and `fmu validate`.
+struct fmu_texts {
+    std::string description, terminals;
+    std::vector<std::string> entries;
+};
+fmu_texts read_fmu_texts(const std::filesystem::path& archive, const archive_limits& limits = {});
+
+}  // namespace mdpcosim::fmi

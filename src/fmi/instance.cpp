@@ -1,0 +1,22 @@
+#include "fmi/instance.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "fmi/instance_versions.hpp"
+
+namespace mdpcosim::fmi {
+
+std::unique_ptr<instance> make_instance(std::shared_ptr<const fmu_files> fmu, const instance_options& options) {
+    const description& d = fmu->description();
+    const bool wants_steps = options.kind == kind::co_simulation;
+    if (wants_steps ? !d.co_simulation : !d.model_exchange)
+        throw user_error(fmt::format("FMU '{}' does not offer {}, only {}.", fmu->path().string(),
+                                     wants_steps ? "co-simulation" : "model exchange",
+                                     wants_steps ? "model exchange" : "co-simulation"));
+    std::shared_ptr<fmu_library> library = load_library(fmu, options.kind);
+    return d.version == version::v2 ? make_instance_2(std::move(library), options)
+                                    : make_instance_3(std::move(library), options);
+}
+
+}  // namespace mdpcosim::fmi

@@ -1,0 +1,283 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "subsystem/fmu_component.hpp"
+#include "subsystem/fmu_subsystem.hpp"
+#include "subsystem/fmu_values.hpp"
+#include "subsystem/solvers/interval.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+constexpr int most_halvings = 20;
+constexpr int most_stops = 100000;  ///< returns of the FMU before the end of one macro step
+
+struct fmu_snapshot final : snapshot {
+    std::unique_ptr<fmi::saved_state> state;
+    double time = 0;
+    int mode = 0;
+};
+
+class fmu_co_simulation final : public subsystem {
+   public:
+    explicit fmu_co_simulation(const subsystem_spec& spec)
+        : fmu_(spec, read_fmu(spec),
+               [this](fmi::instance_options& o, const fmi::interface_description& offered) { adjust(o, offered); }),
+          instance_(fmu_.instance()),
+          offers_(fmu_.model().offers()) {
+        const subsystem_description& d = describe();
+        for (const auto& u : d.inputs) {
+            degree_ = std::max(degree_, u.max_degree);
+            by_event_ = by_event_ || (u.sampled && offers_.event_mode);
+        }
+        follows_ = degree_ > 0 &&
+                   std::any_of(d.outputs.begin(), d.outputs.end(), [](const auto& y) { return !y.direct.empty(); });
+    }
+
+    const subsystem_description& describe() const noexcept override { return fmu_.model().layout.description; }
+
+    capabilities offers() const override {
+        capabilities offered;
+        offered.save_restore = offers_.state;
+        offered.directional_derivatives = offers_.directional_derivatives;
+        if (!offered.save_restore)
+            offered.why_no_save_restore = fmt::format(
+                "fmu {} does not offer to get and set its state (canGetAndSetFMUState)", fmu_.model().file());
+        return offered;
+    }
+
+    void initialise(double t0) override {
+        time_ = t0;
+        fmu_.enter_initialisation(t0);
+        group_variables();
+        mode_ = mode::initialisation;
+        // Output derivatives exist after the initialisation only.
+        if (!rates_.empty()) fmu_.call(time_, [&] { leave_initialisation(); });
+    }
+
+    void outputs(std::span<const double> u, std::span<double> y) override {
+        fmu_.call(time_, [&] {
+            set_all([&](int slot) { return u[static_cast<std::size_t>(slot)]; });
+            get(y);
+        });
+    }
+
+    void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
+        time_ = step.begin;
+        fmu_.call(time_, [&] {
+            set_all([&](int slot) { return inputs[static_cast<std::size_t>(slot)].c[0]; });
+            if (mode_ == mode::initialisation) leave_initialisation();
+            if (mode_ == mode::event) leave_event_mode();
+            polynomials_ = inputs, begin_ = step.begin;
+            integrate(step);
+            time_ = step.end;
+            if (by_event_) enter_event_mode();
+            if (follows_) set_values(step.end - step.begin);
+            get(y);
+        });
+    }
+
+    std::unique_ptr<snapshot> make_snapshot() const override {
+        if (!offers_.state) return subsystem::make_snapshot();
+        auto made = std::make_unique<fmu_snapshot>();
+        made->state = instance_.make_state();
+        return made;
+    }
+
+    void save(snapshot& into) override {
+        auto& s = static_cast<fmu_snapshot&>(into);
+        fmu_.call(time_, [&] { instance_.save(*s.state); });
+        s.time = time_;
+        s.mode = static_cast<int>(mode_);
+    }
+
+    void restore(const snapshot& from) override {
+        const auto& s = static_cast<const fmu_snapshot&>(from);
+        fmu_.call(time_, [&] { instance_.restore(*s.state); });
+        time_ = s.time;
+        mode_ = static_cast<mode>(s.mode);
+    }
+
+    subsystem_statistics statistics() const override { return counted_; }
+
+   private:
+    enum class mode { initialisation, event, step };
+
+    void adjust(fmi::instance_options& o, const fmi::interface_description& offered) {
+        o.event_mode = offered.event_mode;
+        o.early_return = offered.early_return;
+        if (offered.intermediate_update)
+            o.intermediate = [this](fmi::instance& instance, double t) {
+                varying_.set(instance,
+                             [&](int slot) { return polynomials_[static_cast<std::size_t>(slot)](t - begin_); });
+            };
+    }
+
+    void group_variables() {
+        const fmu_layout& l = fmu_.model().layout;
+        std::vector<int> continuous, discrete, varying, outputs, rates;
+        for (const auto& u : l.description.inputs) {
+            (u.sampled ? discrete : continuous).push_back(u.slot);
+            if (u.max_degree > 0) varying.push_back(u.slot);
+        }
+        for (std::size_t i = 0; i < l.outputs.size(); ++i)
+            (l.outputs[i].derivative ? rates : outputs).push_back(static_cast<int>(i));
+        continuous_ = fmu_values(instance_, l.inputs, continuous);
+        discrete_ = fmu_values(instance_, l.inputs, discrete);
+        varying_ = fmu_values(instance_, l.inputs, varying);
+        outputs_ = fmu_values(instance_, l.outputs, outputs);
+        rates_ = fmu_values(instance_, l.outputs, rates);
+    }
+
+    template <class Function>
+    void set_all(const Function& value_of) {
+        if (!continuous_.empty()) continuous_.set(instance_, value_of);
+        if (!discrete_.empty() && (mode_ != mode::step || !offers_.event_mode)) discrete_.set(instance_, value_of);
+    }
+
+    void get(std::span<double> y) {
+        outputs_.get(instance_, y);
+        if (!rates_.empty()) rates_.get_derivatives(instance_, y);
+    }
+
+    void leave_initialisation() {
+        instance_.exit_initialisation();
+        mode_ = offers_.event_mode ? mode::event : mode::step;
+        if (mode_ == mode::event && !by_event_) leave_event_mode();
+    }
+
+    void enter_event_mode() {
+        instance_.enter_event_mode();
+        mode_ = mode::event;
+    }
+
+    void leave_event_mode() {
+        fmu_.update_discrete_states(time_);
+        instance_.enter_step_mode();
+        mode_ = mode::step;
+    }
+
+    /// Inputs as they are `s` after the begin of the macro step; constant ones stay as they were set there.
+    void set_values(double s) {
+        if (degree_ > 0)
+            continuous_.set(instance_, [&](int slot) { return polynomials_[static_cast<std::size_t>(slot)](s); });
+    }
+
+    void set_derivatives(double s) {
+        if (!offers_.input_derivatives) return;
+        for (int order = 1; order <= degree_; ++order)
+            varying_.set_derivatives(instance_, order, [&](int slot) {
+                const polynomial& p = polynomials_[static_cast<std::size_t>(slot)];
+                double value = 0;
+                for (int n = p.degree; n >= order; --n) {
+                    double term = p.c[static_cast<std::size_t>(n)];
+                    for (int k = 0; k < order; ++k) term *= n - k;
+                    value = value * s + term;
+                }
+                return value;
+            });
+    }
+
+    /// From step.begin to step.end, in as many steps as the FMU needs.
+    void integrate(const macro_step& step) {
+        double length = step.end - step.begin;
+        const double resolution = 1e-9 * length + time_resolution(step.end);
+        int halvings = 0;
+        for (int stops = 0;; ++stops) {
+            if (stops > 0) set_values(time_ - step.begin);
+            set_derivatives(time_ - step.begin);
+            const bool last = time_ + length >= step.end - resolution;
+            const double target = last ? step.end : time_ + length;
+            const fmi::step_result done = instance_.do_step(time_, target - time_, offers_.state);
+            ++counted_.micro_steps;
+            if (done.terminate) [[unlikely]]
+                fmu_.fail(done.reached, "doStep: the FMU asks to end the simulation");
+            const bool whole = done.status == fmi::status::ok && done.reached >= target - resolution;
+            if (whole && !done.event) {
+                if (last) return;
+                time_ = target;
+                length = std::min(2 * length, step.end - time_);
+                continue;
+            }
+            if (stops > most_stops)
+                fmu_.fail(time_, fmt::format("doStep: it stopped {} times before the end of the macro step at {} s",
+                                             most_stops, step.end));
+            if (done.status == fmi::status::discard) ++counted_.rejected;
+            // A discarded step that reached its end is an FMU that did not say where it is: it did nothing.
+            const bool part = done.reached > time_ + resolution && done.reached < target - resolution;
+            const bool moved = whole || done.event || part;
+            if (!moved) {
+                refuse_fixed(target);
+                if (++halvings > most_halvings)
+                    fmu_.fail(time_, fmt::format("doStep: it takes no step, not even one of {} s", target - time_));
+                length = (target - time_) / 2;
+                continue;
+            }
+            halvings = 0;
+            time_ = whole ? target : done.reached;
+            if (done.event) {
+                ++counted_.events;
+                enter_event_mode();
+                leave_event_mode();
+            }
+            if (time_ >= step.end - resolution) return;
+            if (!done.event && !done.early) refuse_fixed(target);
+            length = step.end - time_;
+        }
+    }
+
+    /// The step to `target` was discarded: another size is needed, which not every FMU can take.
+    void refuse_fixed(double target) {
+        if (offers_.variable_step) return;
+        fmu_.fail(time_, fmt::format("doStep: it discards the step to {} s and cannot take steps of another size "
+                                     "(canHandleVariableCommunicationStepSize is false). Try a smaller macro step",
+                                     target));
+    }
+
+    fmu_component fmu_;
+    fmi::instance& instance_;
+    const fmi::interface_description& offers_;
+    fmu_values continuous_, discrete_, varying_, outputs_, rates_;
+    std::span<const polynomial> polynomials_;  ///< of the step under way
+    double begin_ = 0, time_ = 0;
+    int degree_ = 0;         ///< highest of the inputs
+    bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
+    bool follows_ = false;   ///< outputs follow inputs that change during the step
+    mode mode_ = mode::initialisation;
+    subsystem_statistics counted_;
+};
+
+}  // namespace
+
+std::unique_ptr<subsystem> make_fmu_co_simulation(const subsystem_spec& spec) {
+    if (!spec.solver.name.empty() || !spec.solver.options.empty())
+        throw user_error(
+            spec.solver.name.empty() ? spec.solver.options.front().where : spec.solver.name.where,
+            fmt::format("subsystem '{}': 'solver' is not allowed: in co-simulation the FMU has its own solver. With "
+                        "'interface: model-exchange' it needs one.",
+                        spec.name));
+    return std::make_unique<fmu_co_simulation>(spec);
+}
+
+void check_fmu_step(const subsystem_spec& spec, double H) {
+    if (fmu_interface(spec) != fmi::kind::co_simulation) return;
+    const double h = fmi::open_fmu(spec.path)->description().co_simulation->fixed_step;
+    if (!(h > 0)) return;
+    const double n = std::round(H / h);
+    if (n >= 1 && std::abs(H / h - n) <= 1e-9 * n) return;
+    const double below = std::max(1.0, std::floor(H / h)), above = std::max(1.0, std::ceil(H / h));
+    throw user_error(
+        spec.source.where,
+        fmt::format(
+            "subsystem '{}': fmu '{}' works in fixed steps of {} s, and the macro step {} s is no whole multiple "
+            "of it. The nearest allowed: {}.",
+            spec.name, spec.source.value, h, H,
+            below == above ? fmt::format("{:.12g} s", below * h)
+                           : fmt::format("{:.12g} s and {:.12g} s", below * h, above * h)));
+}
+
+}  // namespace mdpcosim

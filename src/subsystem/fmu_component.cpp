@@ -1,0 +1,164 @@
+#include "subsystem/fmu_component.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace mdpcosim {
+
+namespace {
+
+constexpr int most_updates = 1000;
+constexpr int most_messages = 200;
+
+/// Runs what may find fault with the FMU itself, and adds the place and the entry.
+template <class Function>
+auto about_the_fmu(const subsystem_spec& spec, const Function& function) {
+    try {
+        return function();
+    } catch (const user_error& problem) {
+        throw user_error(spec.source.where, fmt::format("subsystem '{}': {}", spec.name, problem.what()));
+    }
+}
+
+std::shared_ptr<const fmi::fmu_files> open(const subsystem_spec& spec) {
+    return about_the_fmu(spec, [&] { return fmi::open_fmu(spec.path); });
+}
+
+fmi::kind choose_interface(const subsystem_spec& spec, const fmi::description& fmu) {
+    const text& wanted = spec.fmu.interface;
+    const bool exchange = wanted.empty() ? !fmu.co_simulation : wanted.value == "model-exchange";
+    if (exchange ? !fmu.model_exchange : !fmu.co_simulation)
+        throw user_error(
+            wanted.empty() ? spec.source.where : wanted.where,
+            wanted.empty()
+                ? fmt::format("subsystem '{}': fmu '{}' offers neither co-simulation nor model exchange.", spec.name,
+                              spec.source.value)
+                : fmt::format("subsystem '{}': interface: fmu '{}' does not offer {}. It offers: {}.", spec.name,
+                              spec.source.value, wanted.value, exchange ? "co-simulation" : "model-exchange"));
+    return exchange ? fmi::kind::model_exchange : fmi::kind::co_simulation;
+}
+
+/// The FMU with the sizes that structural parameters give to its arrays.
+class resized_files final : public fmi::fmu_files {
+   public:
+    resized_files(std::shared_ptr<const fmi::fmu_files> original, const std::vector<fmu_start>& starts)
+        : original_(std::move(original)) {
+        path_ = original_->path();
+        folder_ = original_->folder();
+        description_ = original_->description();
+        for (auto& v : description_.variables)
+            for (auto& d : v.dimensions)
+                for (const auto& s : starts)
+                    if (d.parameter == description_.variables[static_cast<std::size_t>(s.variable)].reference)
+                        d.size = static_cast<std::uint64_t>(s.numbers.front());
+    }
+
+   private:
+    std::shared_ptr<const fmi::fmu_files> original_;  ///< keeps the folder
+};
+
+bool is_structural(const fmi::description& fmu, const std::string& name) {
+    const fmi::variable* v = fmu.find(name);
+    return v != nullptr && v->causality == fmi::causality::structural_parameter;
+}
+
+/// Sizes come first: they decide how many values other settings need.
+std::shared_ptr<const fmi::fmu_files> with_sizes(std::shared_ptr<const fmi::fmu_files> files,
+                                                 const subsystem_spec& spec) {
+    subsystem_spec sizes = spec;
+    std::erase_if(sizes.set, [&](const setting& s) { return !is_structural(files->description(), s.name); });
+    if (sizes.set.empty()) return files;
+    const auto starts = read_fmu_settings(files->description(), sizes);
+    return std::make_shared<resized_files>(std::move(files), starts);
+}
+
+/// Shows messages of the FMU on standard error: warnings and worse, and the categories asked for.
+std::function<void(const fmi::log_message&)> make_log(const subsystem_spec& spec, const std::string& file) {
+    std::vector<std::string> categories;
+    for (const auto& c : spec.fmu.log) categories.push_back(c.value);
+    auto count = std::make_shared<std::atomic<int>>(0);
+    return [categories, count, name = spec.name, file](const fmi::log_message& message) {
+        const bool asked = std::any_of(categories.begin(), categories.end(),
+                                       [&](const auto& c) { return c == "all" || c == message.category; });
+        if (!asked && message.status == 0) return;
+        const int n = ++*count;
+        if (n > most_messages) return;
+        fmt::print(stderr, "mdpcosim: subsystem '{}' (fmu {}): {}: {}\n", name, file, message.category, message.text);
+        if (n == most_messages)
+            fmt::print(stderr, "mdpcosim: subsystem '{}' (fmu {}): further messages are left out.\n", name, file);
+    };
+}
+
+}  // namespace
+
+fmi::kind fmu_interface(const subsystem_spec& spec) { return choose_interface(spec, open(spec)->description()); }
+
+fmu_model read_fmu(const subsystem_spec& spec) {
+    fmu_model model;
+    model.files = open(spec);
+    model.kind = choose_interface(spec, model.description());
+    model.files = with_sizes(model.files, spec);
+    model.starts = read_fmu_settings(model.description(), spec);
+    model.layout = lay_out_fmu(model.description(), model.kind, spec, model.starts);
+    return model;
+}
+
+fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const adjustment& adjust)
+    : model_(std::move(model)), tolerance_(spec.fmu.tolerance) {
+    if (!tolerance_) tolerance_ = model_.description().experiment.tolerance;
+    fmi::instance_options options;
+    options.name = spec.name;
+    options.kind = model_.kind;
+    options.logging = !spec.fmu.log.empty();
+    options.log = make_log(spec, model_.file());
+    if (adjust) adjust(options, model_.offers());
+    instance_ = about_the_fmu(spec, [&] { return fmi::make_instance(model_.files, options); });
+}
+
+void fmu_component::set_starts(bool structural) {
+    for (const fmu_start& s : model_.starts) {
+        const fmi::variable& v = model_.description().variables[static_cast<std::size_t>(s.variable)];
+        if ((v.causality == fmi::causality::structural_parameter) != structural) continue;
+        if (v.type == fmi::base_type::string) {
+            instance_->set_strings(s.variable, s.texts);
+        } else {
+            fmi::value_block block = instance_->make_block({&s.variable, 1});
+            instance_->set(block, s.numbers);
+        }
+    }
+}
+
+void fmu_component::enter_initialisation(double t0) {
+    call(t0, [&] {
+        const bool structural = std::any_of(model_.starts.begin(), model_.starts.end(), [&](const fmu_start& s) {
+            return model_.description().variables[static_cast<std::size_t>(s.variable)].causality ==
+                   fmi::causality::structural_parameter;
+        });
+        if (structural) {
+            instance_->enter_configuration();
+            set_starts(true);
+            instance_->exit_configuration();
+        }
+        set_starts(false);
+        instance_->enter_initialisation(t0, std::nullopt, tolerance_);
+    });
+}
+
+fmi::discrete_update fmu_component::update_discrete_states(double t) {
+    bool changed = false;
+    for (int n = 0; n < most_updates; ++n) {
+        fmi::discrete_update update = instance_->update_discrete_states();
+        update.states_changed = changed |= update.states_changed;
+        if (update.terminate) fail(t, "the FMU asks to end the simulation");
+        if (!update.again) return update;
+    }
+    fail(t, fmt::format("its discrete states do not come to rest in {} updates", most_updates));
+}
+
+void fmu_component::fail(double t, const std::string& reason) const {
+    throw run_error(fmt::format("fmu {} at t = {} s: {}", model_.file(), t, reason));
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "fmi/instance.hpp"
+#include "scenario/spec.hpp"
+#include "subsystem/fmu_layout.hpp"
+#include "subsystem/fmu_settings.hpp"
+
+namespace mdpcosim {
+
+/// What a scenario's entry with `fmu:` says, resolved against the FMU.
+struct fmu_model {
+    std::shared_ptr<const fmi::fmu_files> files;  ///< its description has the sizes that the structural parameters give
+    fmi::kind kind = fmi::kind::co_simulation;
+    std::vector<fmu_start> starts;
+    fmu_layout layout;
+
+    const fmi::description& description() const { return files->description(); }
+    const fmi::interface_description& offers() const {
+        return kind == fmi::kind::co_simulation ? *description().co_simulation : *description().model_exchange;
+    }
+    std::string file() const { return files->path().filename().string(); }  ///< for messages
+};
+
+/// The interface that the entry asks for, or the default. User errors: no such file, no FMU, not offered, not available.
+fmi::kind fmu_interface(const subsystem_spec& spec);
+
+/// User errors, at their place in the scenario: as above, and everything wrong with `set`, `ports`, `outputs`.
+fmu_model read_fmu(const subsystem_spec& spec);
+
+/// An instance of the FMU with the entry's name, start values and log. A failure of the FMU becomes a run_error with the
+/// FMU's file, the call and the time.
+class fmu_component {
+   public:
+    /// `adjust` may change how the instance is made, knowing what the FMU offers.
+    using adjustment = std::function<void(fmi::instance_options&, const fmi::interface_description&)>;
+    fmu_component(const subsystem_spec& spec, fmu_model model, const adjustment& adjust = {});
+
+    const fmu_model& model() const { return model_; }
+    fmi::instance& instance() { return *instance_; }
+
+    /// Structural parameters, start values, enter_initialisation.
+    void enter_initialisation(double t0);
+    /// update_discrete_states() until nothing changes; what the last one says, and whether any of them changed states.
+    fmi::discrete_update update_discrete_states(double t);
+
+    /// Runs `calls`; `t` is read when something fails.
+    template <class Function>
+    decltype(auto) call(const double& t, const Function& calls) {
+        try {
+            return calls();
+        } catch (const fmi::fmu_failure& problem) {
+            fail(t, problem.what());
+        }
+    }
+
+    [[noreturn]] void fail(double t, const std::string& reason) const;
+
+   private:
+    void set_starts(bool structural);
+
+    fmu_model model_;
+    std::optional<double> tolerance_;
+    std::unique_ptr<fmi::instance> instance_;
+};
+
+}  // namespace mdpcosim

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+
+#include "scenario/spec.hpp"
+#include "subsystem/equations.hpp"
+#include "subsystem/subsystem.hpp"
+
+namespace mdpcosim {
+
+/// The subsystem of an entry with `fmu:` that runs through co-simulation: the FMU brings its own solver.
+///
+/// Inputs over a step: as polynomials through input derivatives (FMI 2.0) or intermediate updates (3.0) where the FMU offers
+/// them, else held at what the master gives (its mean over the step). Between initialise() and the first step the FMU
+/// stays in its initialisation mode, where outputs follow inputs at once; afterwards outputs() sets inputs and reads
+/// outputs without a step between. FMUs whose outputs change in a step only answer with those of the last step.
+std::unique_ptr<subsystem> make_fmu_co_simulation(const subsystem_spec& spec);
+
+/// The equations of an entry with `fmu:` that runs through model exchange, for the solvers of native models and for the
+/// reference. The FMU's events are those of the equations: its indicators are state events, what it asks for after a micro
+/// step and at its own times are updates of its discrete part, as are changes of its discrete inputs.
+std::unique_ptr<equations> make_fmu_equations(const subsystem_spec& spec);
+
+/// A macro step that the FMU cannot take is a user error with the nearest that it can.
+void check_fmu_step(const subsystem_spec& spec, double H);
+
+}  // namespace mdpcosim

@@ -1,0 +1,141 @@
+#include "subsystem/wire.hpp"
+
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace mdpcosim {
+
+void wire_writer::put(const std::string& text) {
+    put(text.size());
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+}
+
+void wire_writer::put(const std::vector<int>& values) {
+    put(values.size());
+    for (const int value : values) put(value);
+}
+
+void wire_reader::take(void* to, std::size_t size) {
+    if (rest_.size() < size) throw run_error("the description of a subsystem in another process is cut short");
+    std::memcpy(to, rest_.data(), size);
+    rest_ = rest_.subspan(size);
+}
+
+std::size_t wire_reader::get_count() {
+    const auto count = get<std::size_t>();
+    if (count > rest_.size()) throw run_error("the description of a subsystem in another process is cut short");
+    return count;
+}
+
+std::string wire_reader::get_text() {
+    std::string text(get_count(), '\0');
+    take(text.data(), text.size());
+    return text;
+}
+
+std::vector<int> wire_reader::get_numbers() {
+    std::vector<int> values(get_count());
+    for (int& value : values) value = get<int>();
+    return values;
+}
+
+namespace {
+
+void put_variable(wire_writer& to, const variable& v) {
+    to.put(v.name);
+    to.put(v.unit);
+    to.put(v.description);
+    to.put(v.type);
+    to.put(v.size);
+    to.put(v.slot);
+    to.put(v.sampled);
+}
+
+void get_variable(wire_reader& from, variable& v) {
+    v.name = from.get_text();
+    v.unit = from.get_text();
+    v.description = from.get_text();
+    v.type = from.get<variable_type>();
+    v.size = from.get<int>();
+    v.slot = from.get<int>();
+    v.sampled = from.get<bool>();
+}
+
+}  // namespace
+
+void put(wire_writer& to, const subsystem_description& d) {
+    to.put(d.type);
+    to.put(d.inputs.size());
+    for (const auto& v : d.inputs) {
+        put_variable(to, v);
+        to.put(v.max_degree);
+        to.put(v.start);
+    }
+    to.put(d.outputs.size());
+    for (const auto& v : d.outputs) {
+        put_variable(to, v);
+        to.put(v.rate_slot);
+        to.put(v.rate_needs_input);
+        to.put(v.direct);
+    }
+    to.put(d.ports.size());
+    for (const auto& p : d.ports) {
+        to.put(p.name);
+        to.put(p.kind);
+        to.put(p.causality);
+        to.put(p.motion);
+        to.put(p.load);
+        to.put(p.load_integral);
+        to.put(p.description);
+    }
+}
+
+subsystem_description get_description(wire_reader& from) {
+    subsystem_description d;
+    d.type = from.get_text();
+    d.inputs.resize(from.get_count());
+    for (auto& v : d.inputs) {
+        get_variable(from, v);
+        v.max_degree = from.get<int>();
+        v.start = from.get<double>();
+    }
+    d.outputs.resize(from.get_count());
+    for (auto& v : d.outputs) {
+        get_variable(from, v);
+        v.rate_slot = from.get<int>();
+        v.rate_needs_input = from.get<bool>();
+        v.direct = from.get_numbers();
+    }
+    d.ports.resize(from.get_count());
+    for (auto& p : d.ports) {
+        p.name = from.get_text();
+        p.kind = from.get<port_kind>();
+        p.causality = from.get<causality>();
+        p.motion = from.get<std::array<int, 3>>();
+        p.load = from.get<int>();
+        p.load_integral = from.get<int>();
+        p.description = from.get_text();
+    }
+    return d;
+}
+
+void put(wire_writer& to, const capabilities& c) {
+    to.put(c.save_restore);
+    to.put(c.dense_output);
+    to.put(c.directional_derivatives);
+    to.put(c.own_equations);
+    to.put(c.why_no_save_restore);
+}
+
+capabilities get_capabilities(wire_reader& from) {
+    capabilities c;
+    c.save_restore = from.get<bool>();
+    c.dense_output = from.get<bool>();
+    c.directional_derivatives = from.get<bool>();
+    c.own_equations = from.get<bool>();
+    c.why_no_save_restore = from.get_text();
+    return c;
+}
+
+}  // namespace mdpcosim
