@@ -24,7 +24,7 @@ help: ## this list
 build: ## install what is missing and leave the program in build/mdpcosim
 	@tools/setup build
 	@$(configure)
-	@$(call build_in,build,mdpcosim plugins)
+	@$(call build_in,build,mdpcosim plugins example_fmus)
 
 demo: build ## build, run an example and say where to look
 	build/mdpcosim run $(example) --out demo.out
@@ -56,6 +56,8 @@ test-tsan: ## the tests of everything that runs threads under the thread sanitiz
 
 test-long: test ## the same, then the tests that need hours rather than minutes
 	@$(call run_tests,long)
+	@$(call build_in,build-asan,fuzz_tests)
+	@$(call run_tests,fuzz)
 
 bench: ## build and run every benchmark
 	@tools/setup build test

@@ -2,11 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -64,30 +61,5 @@ inline void expect_refused(const bad_scenario& bad) {
     ASSERT_FALSE(place.empty()) << "the scenario has no mark";
     expect_message(message_of(text), place, bad.message);
 }
-
-/// A folder that goes away with the test.
-class scratch_folder {
-   public:
-    explicit scratch_folder(const std::string& name)
-        : path_(std::filesystem::temp_directory_path() / ("mdpcosim-" + name + "-" + std::to_string(::getpid()))) {
-        std::filesystem::remove_all(path_);
-        std::filesystem::create_directories(path_);
-    }
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-    ~scratch_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-
-    const std::filesystem::path& path() const { return path_; }
-    std::filesystem::path write(const std::string& name, const std::string& content) const {
-        std::ofstream(path_ / name, std::ios::binary) << content;
-        return path_ / name;
-    }
-
-   private:
-    std::filesystem::path path_;
-};
 
 }  // namespace mdpcosim

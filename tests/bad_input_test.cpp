@@ -1,6 +1,8 @@
 // Wrong scenarios: YAML, the sections of the file, time, record, recorded data.
 #include "bad_input.hpp"
 
+#include "results/test/temporary_folder.hpp"
+
 namespace mdpcosim {
 namespace {
 
@@ -103,9 +105,9 @@ INSTANTIATE_TEST_SUITE_P(
 // recorded data
 
 TEST(bad_file, csv) {
-    const scratch_folder folder("csv");
-    folder.write("run.csv", "time,speed\n0,1\n1,fast\n");
-    folder.write("good.csv", "time,speed\n0,1\n1,2\n");
+    const test::temporary_folder folder;
+    test::write_file(folder / "run.csv", "time,speed\n0,1\n1,fast\n");
+    test::write_file(folder / "good.csv", "time,speed\n0,1\n1,2\n");
     const auto message = [&](const std::string& entry) {
         return message_of(time_ + "subsystems:\n  c: {" + entry + "}\n", folder.path());
     };
@@ -113,7 +115,7 @@ TEST(bad_file, csv) {
         message("file: rum.csv"), "s.yaml:3:13: ",
         {"subsystem 'c': file '", "rum.csv' cannot be read: No such file or directory.", "Did you mean 'run.csv'?"});
     expect_message(message("file: ."), "s.yaml:3:13: ", {"cannot be read: Is a directory."});
-    expect_message(message("file: run.csv"), (folder.path() / "run.csv").string() + ":3:3: ",
+    expect_message(message("file: run.csv"), (folder / "run.csv").string() + ":3:3: ",
                    {"subsystem 'c': column 'speed' (column 2): 'fast' is not a finite number."});
     expect_message(message("file: good.csv, units: {sped: m/s}"),
                    "s.yaml:3:31: ", {"subsystem 'c': units: column 'sped' does not exist.", "Did you mean 'speed'?"});

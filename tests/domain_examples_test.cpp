@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <cmath>
@@ -18,11 +17,13 @@
 
 #include "core/error.hpp"
 #include "engine/engine.hpp"
+#include "results/test/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {
 
 namespace fs = std::filesystem;
+using test::temporary_folder;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -31,26 +32,6 @@ const fs::path examples = fs::path(MDPCOSIM_SOURCE_DIR) / "examples";
 using column = std::vector<double>;
 using results = std::map<std::string, column>;
 using settings = std::vector<std::pair<std::string, std::string>>;
-
-/// A folder of this test's own, removed at its end.
-class temporary_folder {
-   public:
-    temporary_folder() {
-        std::string name = (fs::temp_directory_path() / "mdpcosim-domains-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-        path_ = name;
-    }
-    temporary_folder(const temporary_folder&) = delete;
-    temporary_folder& operator=(const temporary_folder&) = delete;
-    ~temporary_folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    const fs::path& path() const { return path_; }
-
-   private:
-    fs::path path_;
-};
 
 results read_results(const fs::path& file) {
     std::ifstream in(file);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -21,38 +20,21 @@
 #include "core/error.hpp"
 #include "core/port_kind.hpp"
 #include "engine/engine.hpp"
+#include "results/test/temporary_folder.hpp"
 #include "subsystem/expression.hpp"
 
 namespace mdpcosim {
 namespace {
 
 namespace fs = std::filesystem;
+using test::content;
+using test::temporary_folder;
 
 const fs::path source_dir = MDPCOSIM_SOURCE_DIR;
 const fs::path examples = source_dir / "examples";
 
 using column = std::vector<double>;
 using settings = std::vector<std::pair<std::string, std::string>>;
-
-/// A folder of this test's own, removed at its end.
-class temporary_folder {
-   public:
-    temporary_folder() {
-        std::string name = (fs::temp_directory_path() / "mdpcosim-examples-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-        path_ = name;
-    }
-    temporary_folder(const temporary_folder&) = delete;
-    temporary_folder& operator=(const temporary_folder&) = delete;
-    ~temporary_folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    const fs::path& path() const { return path_; }
-
-   private:
-    fs::path path_;
-};
 
 /// What a run left in results.csv, by column.
 class results {
@@ -262,14 +244,6 @@ std::string made_chain(const std::string& arguments) {
     return output_of(fmt::format("'{}' {}", (examples / "oscillator-chain" / "make_scenario").string(), arguments));
 }
 
-std::string content_of(const fs::path& file) {
-    std::ifstream in(file);
-    EXPECT_TRUE(in) << file.string();
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
 /// The parts' energies and what the joints store.
 column chain_energy(const results& r, int parts) {
     column energy(r.rows(), 0.0);
@@ -300,8 +274,8 @@ settings all_positions(const char* step) {
 }
 
 TEST(oscillator_chain, files_are_what_make_scenario_writes) {
-    EXPECT_EQ(made_chain("30 3"), content_of(examples / "oscillator-chain/scenario.yaml"));
-    EXPECT_EQ(made_chain("30 1"), content_of(examples / "oscillator-chain/monolithic.yaml"));
+    EXPECT_EQ(made_chain("30 3"), content(examples / "oscillator-chain/scenario.yaml"));
+    EXPECT_EQ(made_chain("30 1"), content(examples / "oscillator-chain/monolithic.yaml"));
 }
 
 TEST(oscillator_chain, three_parts_against_one) {
@@ -565,7 +539,7 @@ TEST(guide, complete_scenarios_run) {
             // The scenario that a run leaves gives the same results.
             const temporary_folder again;
             run(read_scenario(out.path() / "scenario.yaml"), {again.path(), 1, true, nullptr});
-            EXPECT_EQ(content_of(out.path() / "results.csv"), content_of(again.path() / "results.csv")) << block;
+            EXPECT_EQ(content(out.path() / "results.csv"), content(again.path() / "results.csv")) << block;
             ++scenarios;
         }
         inside = line == "```yaml";
@@ -576,7 +550,7 @@ TEST(guide, complete_scenarios_run) {
 
 /// Nothing that a user can name is missing in the guide.
 TEST(guide, names_everything) {
-    const std::string text = content_of(guide);
+    const std::string text = content(guide);
     const auto expect_named = [&](const std::string& name) {
         EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << name;
     };

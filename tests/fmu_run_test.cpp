@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -227,6 +228,77 @@ TEST(fmu_run, only_true_loops_are_loops) {
     };
     EXPECT_EQ(message_of(text("int32_out")), "accepted");
     EXPECT_THAT(message_of(text("y")), HasSubstr("algebraic loop"));
+}
+
+/// The numbers of examples/fmu-shaft/README.md, with the FMUs of this build.
+class fmu_shaft : public fmu_program {
+   protected:
+    struct table {
+        std::vector<std::string> names;
+        rows values;
+        double operator()(std::size_t row, const std::string& name) const {
+            return values[row][static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
+        }
+    };
+
+    table run_example(const std::string& name, const std::vector<scenario_override>& changes = {}) {
+        const fs::path example = fs::path(MDPCOSIM_SOURCE_DIR) / "examples" / "fmu-shaft";
+        std::string text = content(example / name);
+        const std::string written = "../../build/";
+        for (auto at = text.find(written); at != std::string::npos; at = text.find(written))
+            text.replace(at, written.size(), MDPCOSIM_BINARY_DIR "/");
+        std::istringstream csv(results(read_scenario_text(text, name, example, changes), name));
+        table t;
+        std::string line, field;
+        std::getline(csv, line);
+        for (std::istringstream fields(line); std::getline(fields, field, ',');) t.names.push_back(field);
+        while (std::getline(csv, line)) {
+            auto& row = t.values.emplace_back();
+            for (std::istringstream fields(line); std::getline(fields, field, ',');) row.push_back(std::stod(field));
+        }
+        return t;
+    }
+
+    double error(std::vector<scenario_override> changes) {
+        const table t = run_example("scenario.yaml", changes);
+        EXPECT_EQ(t.values.size(), 201u);
+        const double J1 = 0.2, J2 = 0.5, w0 = 4 * std::acos(-1.0), w = std::sqrt(200 * (1 / J1 + 1 / J2));
+        double worst = 0;
+        for (std::size_t n = 0; n < t.values.size(); ++n) {
+            const double time = t(n, "time"), mean = J1 * w0 / (J1 + J2) * time;
+            const double shaft = w0 / w * std::sin(w * time) / (J1 + J2);
+            worst = std::max({worst, std::abs(t(n, "engine.phi") - mean - J2 * shaft),
+                              std::abs(t(n, "load.phi") - mean + J1 * shaft)});
+        }
+        return worst;
+    }
+
+    /// What the README states, within a factor of 1.5 both ways.
+    static void expect_stated(const std::string& what, double measured, double stated) {
+        std::printf("%-48s %.3g\n", what.c_str(), measured);
+        EXPECT_LT(measured, 1.5 * stated) << what;
+        EXPECT_GT(measured, stated / 1.5) << what;
+    }
+};
+
+TEST_F(fmu_shaft, follows_the_exact_solution) {
+    const scenario_override held{"engine.input-degree", "0", "--set"}, held_too{"load.input-degree", "0", "--set"};
+    const scenario_override half{"time.step", "0.5 ms", "--set"};
+    expect_stated("error at 1 ms [rad]", error({}), 5.36e-5);
+    expect_stated("error at 0.5 ms [rad]", error({half}), 6.72e-6);
+    expect_stated("inputs held, error at 1 ms [rad]", error({held, held_too}), 1.00e-3);
+    expect_stated("inputs held, error at 0.5 ms [rad]", error({held, held_too, half}), 2.52e-4);
+}
+
+TEST_F(fmu_shaft, angular_momentum_is_balanced) {
+    const table t = run_example("mixed.yaml");
+    const double start = 0.2 * t(0, "engine.w");
+    double worst = 0;
+    for (std::size_t n = 0; n < t.values.size(); ++n)
+        worst = std::max(worst, std::abs(0.2 * t(n, "engine.w") + 0.5 * t(n, "load.w") + t(n, "flywheel.shaft.speed") +
+                                         0.1 * t(n, "brake.w") - start + 2 * t(n, "brake.phi")));
+    std::printf("%-48s %.3g of %.3g\n", "balance of the angular momentum [N.m.s]", worst, start);
+    EXPECT_LT(worst, 1e-13);
 }
 
 TEST_F(fmu_program, a_failing_fmu_leaves_what_was_recorded) {

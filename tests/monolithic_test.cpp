@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,81 +15,19 @@
 #include "core/error.hpp"
 #include "coupling/law.hpp"
 #include "engine/engine.hpp"
+#include "monolithic_fixture.hpp"
 
 namespace mdpcosim {
 namespace {
 
 namespace fs = std::filesystem;
+using test::column;
+using test::difference;
+using test::examples;
+using test::monolithic;
+using test::settings;
+using test::shown;
 using testing::HasSubstr;
-using settings = std::vector<std::pair<std::string, std::string>>;
-
-const fs::path examples = fs::path(MDPCOSIM_SOURCE_DIR) / "examples";
-
-class monolithic : public testing::Test {
-   protected:
-    monolithic() {
-        std::string name = (fs::temp_directory_path() / "mdpcosim-monolithic-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-        folder = name;
-    }
-    ~monolithic() override {
-        std::error_code ignored;
-        fs::remove_all(folder, ignored);
-    }
-
-    static std::vector<scenario_override> overrides(const settings& list) {
-        std::vector<scenario_override> all;
-        for (const auto& [address, value] : list) all.push_back({address, value, "--set " + address + "=" + value});
-        return all;
-    }
-
-    run_summary run_into(const std::string& name, scenario s, bool as_one) {
-        run_options options;
-        options.out = folder / name;
-        options.quiet = true;
-        options.monolithic = as_one;
-        return mdpcosim::run(std::move(s), options);
-    }
-
-    result_table run(const std::string& name, const fs::path& file, bool as_one, const settings& list = {}) {
-        const run_summary summary = run_into(name, read_scenario(file, overrides(list)), as_one);
-        EXPECT_EQ(summary.status, "done") << summary.message;
-        return read_results(folder / name, [](std::string_view) { return true; });
-    }
-
-    result_table run_text(const std::string& name, const std::string& text, bool as_one) {
-        const run_summary summary = run_into(name, read_scenario_text(text, name + ".yaml"), as_one);
-        EXPECT_EQ(summary.status, "done") << summary.message;
-        return read_results(folder / name, [](std::string_view) { return true; });
-    }
-
-    fs::path folder;
-};
-
-std::size_t column(const result_table& t, const std::string& name) {
-    const auto found = std::find(t.names.begin(), t.names.end(), name);
-    if (found == t.names.end()) throw std::runtime_error("no column " + name);
-    return static_cast<std::size_t>(found - t.names.begin());
-}
-
-/// Largest difference of two columns over equal times, as a part of the range of the second.
-double difference(const result_table& a, const std::string& in_a, const result_table& b, const std::string& in_b) {
-    const std::size_t i = column(a, in_a), j = column(b, in_b);
-    EXPECT_EQ(a.rows(), b.rows());
-    double largest = 0, low = INFINITY, high = -INFINITY;
-    for (std::size_t row = 0; row < std::min(a.rows(), b.rows()); ++row) {
-        EXPECT_NEAR(a.time[row], b.time[row], 1e-12);
-        largest = std::max(largest, std::abs(a.value(row, i) - b.value(row, j)));
-        low = std::min(low, b.value(row, j));
-        high = std::max(high, b.value(row, j));
-    }
-    return largest / (high - low);
-}
-
-double shown(const std::string& what, double value) {
-    std::printf("%-50s %.2e\n", what.c_str(), value);
-    return value;
-}
 
 // ---- the examples ---------------------------------------------------------------------------------------------------
 
@@ -287,6 +224,8 @@ connections:
         true);
     EXPECT_EQ(implicit.subsystems.at(0).solver, "cvode-bdf");
     EXPECT_LT(implicit.subsystems.at(0).micro_steps, 1000);
+    EXPECT_GE(implicit.subsystems.at(0).newton_iterations, implicit.subsystems.at(0).micro_steps);
+    EXPECT_GT(implicit.subsystems.at(0).factorisations, 10);
     const comparison c = compare_results(folder / "implicit", folder / "plain", {"*.position", "*.velocity"});
     EXPECT_LT(shown("stiff: " + c.errors.front().name, c.errors.front().relative), 1e-6);
 }
@@ -321,16 +260,6 @@ signals: [a.z -> b.u, b.y -> a.u]
             {worst, std::abs(t.value(row, column(t, "a.x")) - x), std::abs(t.value(row, column(t, "a.z")) - 2 * x)});
     }
     EXPECT_LT(shown("algebraic states", worst), 1e-7);
-}
-
-TEST_F(monolithic, what_shows_no_equations_is_refused_by_name) {
-    try {
-        run("refused", examples / "motor-control/scenario.yaml", true);
-        FAIL() << "accepted";
-    } catch (const user_error& problem) {
-        EXPECT_THAT(problem.what(), HasSubstr("subsystem 'controller' (pid-sampled) is sampled"));
-    }
-    EXPECT_FALSE(fs::exists(folder / "refused"));
 }
 
 TEST_F(monolithic, writes_the_files_of_a_run) {

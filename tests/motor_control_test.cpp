@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "coupled_run.hpp"
+#include "monolithic_fixture.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -102,6 +103,24 @@ TEST(motor_control, follows_the_integration_of_the_whole_loop) {
             EXPECT_NEAR(std::log2(last / error.speed), 3, 0.1) << step;
         }
         last = error.speed;
+    }
+}
+
+class motor_control_as_one : public test::monolithic {};
+
+/// What is left is the error of the integration above: h^4.
+TEST_F(motor_control_as_one, equals_the_integration_of_the_whole_loop) {
+    for (const double delay : {0.0, 1e-3, 5e-3, 8e-3}) {
+        const result_table t = run("whole", test::examples / "motor-control/scenario.yaml", true,
+                                   {{"record.every", "0.5 ms"}, {"delay", std::to_string(delay)}});
+        std::vector<row> rows;
+        for (std::size_t n = 0; n < t.rows(); ++n)
+            rows.push_back({t.value(n, test::column(t, "load.shaft.speed")), t.value(n, test::column(t, "motor.i")),
+                            t.value(n, test::column(t, "controller.y"))});
+        const row error = largest_difference(rows, reference(delay));
+        EXPECT_LT(test::shown("speed [rad/s]", error.speed), 1e-9) << delay;
+        EXPECT_LT(test::shown("current [A]", error.current), 1e-9) << delay;
+        EXPECT_LT(test::shown("voltage [V]", error.voltage), 1e-9) << delay;
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/assembly.hpp"
 #include "engine/trust.hpp"
+#include "fmi/instance.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
 #include "results/test/temporary_folder.hpp"
@@ -106,6 +107,40 @@ measured run_counted(const std::string& text, int workers, std::optional<double>
     rows.flush();
     counting = false;
     return {allocations - before, result.steps, a.system.subsystems->parallel_steps(), rows.rows()};
+}
+
+/// The calls of an FMU's instance, of all types of variables and of both versions.
+TEST(no_allocation_in, calls_of_fmus) {
+    for (const std::string version : {"2", "3"}) {
+        const auto fmu = fmi::make_instance(fmi::open_fmu(MDPCOSIM_BINARY_DIR "/fmus/feedthrough-" + version + ".fmu"),
+                                            {.name = "one"});
+        std::vector<fmi::value_block> inputs, outputs;
+        const auto& variables = fmu->description().variables;
+        for (int i = 0; i < static_cast<int>(variables.size()); ++i) {
+            if (variables[i].type == fmi::base_type::string) continue;
+            if (variables[i].causality == fmi::causality::input) inputs.push_back(fmu->make_block({&i, 1}));
+            if (variables[i].causality == fmi::causality::output) outputs.push_back(fmu->make_block({&i, 1}));
+        }
+        fmu->enter_initialisation(0, {}, {});
+        fmu->exit_initialisation();
+        const auto state = fmu->make_state();
+        fmu->save(*state);
+        double sum = 0;
+        const long before = allocations;
+        counting = true;
+        for (int n = 0; n < 100; ++n) {
+            const double value = n % 2;
+            double result = 0;
+            for (fmi::value_block& block : inputs) fmu->set(block, {&value, 1});
+            fmu->do_step(n * 0.1, 0.1, true);
+            for (fmi::value_block& block : outputs) fmu->get(block, {&result, 1});
+            sum += result;
+        }
+        counting = false;
+        EXPECT_EQ(allocations - before, 0);
+        EXPECT_EQ(sum, 50);
+        EXPECT_EQ(inputs.size(), version == "2" ? 4u : 12u);
+    }
 }
 
 class no_allocation : public testing::TestWithParam<int> {};

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,22 +13,19 @@
 #include <sstream>
 
 #include "engine/engine.hpp"
+#include "results/test/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {
 
 namespace fs = std::filesystem;
+using test::content;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
 const fs::path binary_dir = MDPCOSIM_BINARY_DIR;
 const fs::path example = fs::path(MDPCOSIM_SOURCE_DIR) / "examples" / "plugin-model";
-
-std::string content(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// An example with the libraries of this build, which need not be in build/.
 scenario example_scenario(const std::string& name, std::vector<scenario_override> changes = {}) {
@@ -42,11 +38,6 @@ scenario example_scenario(const std::string& name, std::vector<scenario_override
 
 class plugin_run : public testing::Test {
    protected:
-    plugin_run() : folder_(fs::temp_directory_path() / ("mdpcosim-plugin-run-" + std::to_string(::getpid()))) {
-        fs::create_directories(folder_);
-    }
-    ~plugin_run() override { fs::remove_all(folder_); }
-
     static std::string plugin(const std::string& name) { return (binary_dir / "plugins" / (name + ".so")).string(); }
     static std::string test_plugin(const std::string& name) {
         return (binary_dir / "tests" / "plugins" / (name + ".so")).string();
@@ -54,7 +45,8 @@ class plugin_run : public testing::Test {
 
     /// The results of a run.
     std::string results(const std::string& text, int workers = 1, const std::string& name = "run") {
-        const run_summary summary = run(read_scenario_text(text, "s.yaml", folder_), {folder_ / name, workers, true});
+        const run_summary summary =
+            run(read_scenario_text(text, "s.yaml", folder_.path()), {folder_ / name, workers, true});
         EXPECT_EQ(summary.status, "done") << summary.message;
         return content(folder_ / name / "results.csv");
     }
@@ -70,7 +62,7 @@ class plugin_run : public testing::Test {
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 
-    const fs::path folder_;
+    const test::temporary_folder folder_;
     std::string errors_;
 };
 
@@ -111,6 +103,19 @@ TEST_F(plugin_run, workers_and_resolved_scenarios_give_the_same_bits) {
     const std::string one = results(text, 1);
     EXPECT_EQ(results(text, 4), one);
     EXPECT_EQ(results(content(folder_ / "run" / "scenario.yaml"), 2, "again"), one);
+}
+
+TEST_F(plugin_run, an_own_solver_cannot_be_part_of_one_system) {
+    run_options options{folder_ / "run", 1, true};
+    options.monolithic = true;
+    try {
+        run(example_scenario("scenario.yaml"), options);
+        FAIL() << "accepted";
+    } catch (const user_error& problem) {
+        EXPECT_THAT(problem.what(),
+                    AllOf(HasSubstr("subsystem 'B' ("), HasSubstr("brings its own solver and shows no equations")));
+    }
+    EXPECT_FALSE(fs::exists(folder_ / "run"));
 }
 
 /// Largest error of both positions: two oscillators of 1 kg on 100 N/m, A pulled out by 10 mm, 1 kN/m between them.

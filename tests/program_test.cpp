@@ -159,15 +159,18 @@ subsystems:
     }
 }
 
-/// Files may grow to 100 kB only, as on a disk that fills up during the run.
+/// Files may grow to 2.5 MB only, as on a disk that fills up during the run: room for the HDF5 file, which is made at the start.
 TEST_F(program, a_disk_that_fills_up_ends_with_1) {
     const std::string file = scenario(test::mixed(1, 1, "{end: 5 s, step: 1 ms}"));
-    const auto seen = run({"run", file, "--out", out()}, {.terminal = false, .file_size = 100000});
+    const auto seen = run({"run", file, "--out", out()}, {.terminal = false, .file_size = 2500000});
     EXPECT_EQ(seen.exit_status, 1);
     EXPECT_THAT(seen.err, HasSubstr("results.csv: the results cannot be written (File too large)"));
     EXPECT_EQ(summary()["status"], "failed");
-    EXPECT_EQ(content(folder_ / "out/results.csv").size(), 100000u);
+    EXPECT_EQ(content(folder_ / "out/results.csv").size(), 2500000u);
     EXPECT_FALSE(fs::exists(folder_ / "out/.running"));
+    const auto at_start = run({"run", file, "--out", out()}, {.terminal = false, .file_size = 100000});
+    EXPECT_EQ(at_start.exit_status, 1);
+    EXPECT_THAT(at_start.err, HasSubstr("results.h5: the results cannot be written"));
 }
 
 TEST_F(program, ctrl_c_ends_in_order_with_130) { expect_interrupted_by(SIGINT); }

@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"list_in_let", "half: 0.5", "half: [0.5]"}, wrong{"name_with_blank", "  brake:", "  my brake:"},
         wrong{"name_with_dot", "  brake:", "  my.brake:"}, wrong{"no_source", "model: inertia, ", ""},
         wrong{"two_sources", "model: inertia,", "model: inertia, file: a.csv,"},
-        wrong{"source_not_there_yet", "model: inertia", "fmu: Inertia.fmu"},
+        wrong{"source_not_there_yet", "model: inertia", "program: inertia"},
         wrong{"ports_of_a_model", "model: inertia,", "model: inertia, ports: {p: {kind: rotation}},"},
         wrong{"ports_of_a_plugin", "plugin: libraries/pump.so,",
               "plugin: libraries/pump.so, ports: {p: {kind: rotation}},"},

@@ -177,6 +177,23 @@ TEST(energy_error, is_zero_where_nothing_is_exchanged) {
     EXPECT_EQ(s.connections.front().jump_max, 0);
 }
 
+/// A dataset as doubles; `rows`, too, is one.
+std::vector<double> dataset(const std::filesystem::path& path, const std::string& name) {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // at first there is no file
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) return {};
+    std::vector<double> values;
+    if (const hid_t set = H5Dopen2(file, name.c_str(), H5P_DEFAULT); set >= 0) {
+        const hid_t space = H5Dget_space(set);
+        values.resize(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+        EXPECT_GE(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+        H5Sclose(space);
+        H5Dclose(set);
+    }
+    H5Fclose(file);
+    return values;
+}
+
 /// SIGKILL at any moment: the CSV has whole rows and the HDF5 file as many as it says.
 TEST(killed_runs, are_readable) {
     const temporary_folder folder;
@@ -201,22 +218,50 @@ TEST(killed_runs, are_readable) {
             ++rows;
         }
         EXPECT_GT(rows, 1u);
-        const hid_t file = H5Fopen((folder / "out/results.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-        ASSERT_GE(file, 0);
-        std::int64_t count = -1;
-        const hid_t counter = H5Dopen2(file, "rows", H5P_DEFAULT);
-        EXPECT_GE(H5Dread(counter, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &count), 0);
-        const hid_t time = H5Dopen2(file, "time", H5P_DEFAULT);
-        const hid_t space = H5Dget_space(time);
-        std::vector<double> t(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
-        EXPECT_GE(H5Dread(time, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, t.data()), 0);
-        for (std::int64_t i = 0; i < count; i += 97)
-            EXPECT_NEAR(t[static_cast<std::size_t>(i)], 0.01 * static_cast<double>(i), 1e-6);
-        H5Sclose(space);
-        H5Dclose(time);
-        H5Dclose(counter);
-        H5Fclose(file);
+        const auto count = dataset(folder / "out/results.h5", "rows"), t = dataset(folder / "out/results.h5", "time");
+        ASSERT_EQ(count.size(), 1u);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count[0]); i += 97)
+            EXPECT_NEAR(t[i], 0.01 * static_cast<double>(i), 1e-6);
     }
+}
+
+/// The same with 20007 columns, as soon as there are some rows: both files hold the same numbers.
+TEST(killed_runs, with_many_columns_are_readable) {
+    const temporary_folder folder;
+    test::write_file(folder / "test.yaml",
+                     "time: {end: 1e7 s, step: 1 ms}\nsubsystems:\n"
+                     "  a: {model: chain, solver: rk4, set: {n: 10000, stiffness: 100, x-amplitude: 1 mm}}\n");
+    const auto h5 = folder / "out/results.h5";
+    process p({MDPCOSIM_PROGRAM, "run", (folder / "test.yaml").string(), "--out", (folder / "out").string(), "--quiet"},
+              {});
+    std::vector<double> count;
+    for (int i = 0; i < 3000 && (count.empty() || count[0] < 10); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        count = dataset(h5, "rows");
+    }
+    p.send(SIGKILL);
+    p.wait();
+    count = dataset(h5, "rows");
+    ASSERT_EQ(count.size(), 1u);
+    ASSERT_GE(count[0], 10);
+
+    std::istringstream csv(content(folder / "out/results.csv"));
+    std::string line, field;
+    std::getline(csv, line);
+    std::vector<std::string> names;
+    for (std::istringstream header(line); std::getline(header, field, ',');) names.push_back(field);
+    EXPECT_EQ(names.size(), 20008u);
+    std::vector<std::vector<double>> columns;
+    for (std::size_t k = 0; k < names.size(); k += 1000) columns.push_back(dataset(h5, names[k]));
+    std::size_t row = 0;
+    for (; row < static_cast<std::size_t>(count[0]) && std::getline(csv, line); ++row) {
+        std::istringstream fields(line);
+        for (std::size_t k = 0; std::getline(fields, field, ','); ++k) {
+            if (k % 1000 != 0) continue;
+            ASSERT_EQ(columns[k / 1000].at(row), std::stod(field)) << names[k] << ", row " << row;
+        }
+    }
+    EXPECT_GE(row, 10u);
 }
 
 }  // namespace

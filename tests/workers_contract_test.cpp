@@ -23,8 +23,9 @@ struct outcome {
     run_summary summary;
 };
 
-outcome run_in(const std::filesystem::path& out, const scenario& s, int workers) {
-    const run_summary summary = run(s, {.out = out, .workers = workers, .quiet = true});
+outcome run_in(const std::filesystem::path& out, const scenario& s, int workers,
+               const std::string& transport = "threads") {
+    const run_summary summary = run(s, {.out = out, .workers = workers, .quiet = true, .transport = transport});
     EXPECT_EQ(summary.status, "done") << summary.message;
     return {content(out / "results.csv"), summary};
 }
@@ -54,6 +55,26 @@ TEST(workers, ten_light_subsystems) { expect_equal_for_all_workers(test::mixed(1
 TEST(workers, ten_heavy_subsystems) { expect_equal_for_all_workers(test::mixed(1, 5000, span), 10, true); }
 TEST(workers, a_hundred_light_subsystems) { expect_equal_for_all_workers(test::mixed(10, 1, span), 100, false); }
 TEST(workers, a_hundred_heavy_subsystems) { expect_equal_for_all_workers(test::mixed(10, 1000, span), 100, true); }
+
+TEST(processes, give_the_same_bits) {
+    const temporary_folder folder;
+    for (const int groups : {1, 4}) {
+        const scenario s = read_scenario_text(test::mixed(groups, 1, span), "test.yaml");
+        const outcome threads = run_in(folder / "threads", s, 1);
+        for (const int workers : {0, 1, 2, 3}) {
+            const outcome again = run_in(folder / "processes", s, workers, "processes");
+            EXPECT_TRUE(again.csv == threads.csv) << workers << " processes";
+            EXPECT_EQ(again.summary.transport, "processes");
+            EXPECT_EQ(again.summary.workers, workers == 0 ? 10 * groups : workers);
+            EXPECT_EQ(again.summary.subsystems[1].evaluations, threads.summary.subsystems[1].evaluations);
+        }
+    }
+}
+
+TEST(processes, a_transport_that_does_not_exist_is_told) {
+    const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");
+    EXPECT_THROW(run(s, {.out = "never", .quiet = true, .transport = "pigeons"}), user_error);
+}
 
 TEST(workers, repeated_runs_are_equal) {
     const temporary_folder folder;

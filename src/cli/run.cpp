@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <csignal>
@@ -32,8 +34,10 @@ struct options {
 };
 
 std::string known_transport(const std::string& value) {
-    if (value == "threads") return {};
-    return fmt::format("transport '{}' is not available in this version. Available: threads.", value);
+    const auto& names = transport_names();
+    if (std::find(names.begin(), names.end(), value) != names.end()) return {};
+    return fmt::format("transport '{}' is not available in this version. Available: {}.", value,
+                       fmt::join(names, ", "));
 }
 
 std::string worker_count(const std::string& value) {
@@ -47,7 +51,8 @@ int run_command(const options& o) {
     mdpcosim::scenario s = read_scenario(o.scenario.path(), o.scenario.overrides());
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
-    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic});
+    const run_summary summary =
+        run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic, o.transport});
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
@@ -74,8 +79,13 @@ void add_run(CLI::App& app, int& status) {
     o->scenario.add_to(*command);
     command->add_option("--out", o->out,
                         "Folder for the results (default: <scenario>.out, with --monolithic <scenario>.reference.out)");
-    command->add_option("--transport", o->transport, "How subsystems are reached: threads")->check(known_transport);
-    command->add_option("--workers", o->workers, "Threads that serve subsystems (default: one per core)")
+    command
+        ->add_option("--transport", o->transport,
+                     "How subsystems are reached: threads, or processes of their own (default: threads)")
+        ->check(known_transport);
+    command
+        ->add_option("--workers", o->workers,
+                     "Threads that serve subsystems (default: one per core), or processes (default: one per subsystem)")
         ->check(worker_count);
     command->add_flag(
         "--monolithic", o->monolithic,

@@ -88,9 +88,9 @@ std::string loader_error(const std::filesystem::path& path) {
 
 }  // namespace
 
-void* open_shared_library(const std::filesystem::path& path, int extra_flags) {
+void* open_shared_library(const std::filesystem::path& path) {
     check_file(path);
-    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | extra_flags);
+    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr)
         throw std::invalid_argument(fmt::format("'{}' cannot be loaded: {}.", path.string(), loader_error(path)));
     return library;

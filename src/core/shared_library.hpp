@@ -5,9 +5,10 @@
 namespace mdpcosim {
 
 /// Loads a shared library, with everything it needs, apart from all others. A file that is missing, is no library of this
-/// machine or needs a library or symbol that is not there is a std::invalid_argument that says which. A library is never
-/// unloaded: threads and exit handlers of its runtime (OpenMP, Fortran) would not survive that.
-void* open_shared_library(const std::filesystem::path& path, int extra_flags = 0);
+/// machine, was cut off or needs a library or symbol that is not there is a std::invalid_argument that says which. A library
+/// is never unloaded: threads and exit handlers of its runtime (OpenMP, Fortran) would not survive that. Its own symbols do
+/// not come first (RTLD_DEEPBIND): C++ libraries would miss the one std::cout of the process and crash when they print.
+void* open_shared_library(const std::filesystem::path& path);
 
 /// The symbol's address; nullptr where the library has none of that name.
 void* find_symbol(void* library, const char* name);

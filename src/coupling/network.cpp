@@ -348,22 +348,23 @@ void network::extrapolate_group(const group& g, double H) {
 void network::deliver(double H, std::span<polynomial> inputs) const {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const input_entry& target = inputs_[i];
-        polynomial& p = inputs[i];
-        std::array<double, max_degree + 1> c{};
-        if (target.first == target.last) c[0] = target.start;
+        polynomial& p = inputs[i];  // summed up in place: a copy of numbers just written would wait for them
+        p.c = {};
+        p.degree = target.degree;
+        if (target.first == target.last) p.c[0] = target.start;
         for (std::uint32_t d = target.first; d < target.last; ++d) {
             const delivered& from = deliveries_[d];
             const double* e = coefficients_.data() + from.at;
-            for (std::uint32_t n = 0; n < from.coefficients; ++n) c[n] += from.factor * e[n];
+            for (std::uint32_t n = 0; n < from.coefficients; ++n) p.c[n] += from.factor * e[n];
         }
-        if (target.limit == 0 && target.degree > 0) {
-            p.c = {mean(c.data(), target.degree, H)};
+        if (target.degree <= target.limit) continue;
+        if (target.limit == 0) {
+            p.c[0] = mean(p.c.data(), target.degree, H);
+            std::fill(p.c.begin() + 1, p.c.end(), 0.0);
             p.degree = 0;
-            continue;
+        } else {
+            p = project(p, H, target.limit);
         }
-        p.c = c;
-        p.degree = target.degree;
-        if (target.degree > target.limit) p = project(p, H, target.limit);
     }
 }
 

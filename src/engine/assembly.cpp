@@ -16,6 +16,7 @@
 #include "reference/monolithic.hpp"
 #include "scenario/resolve.hpp"
 #include "subsystem/factory.hpp"
+#include "transport/processes.hpp"
 #include "transport/threads.hpp"
 
 namespace mdpcosim {
@@ -90,14 +91,38 @@ conjugate conjugate_of(port_kind kind, const law_info& law) {
     return potentials ? conjugate::value : conjugate::rate;
 }
 
+std::unique_ptr<transport> make_threads(const scenario& s, int workers) {
+    std::vector<named_subsystem> subsystems;
+    subsystems.reserve(s.subsystems.size());
+    for (const auto& spec : s.subsystems)
+        subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
+    return make_thread_transport(std::move(subsystems), workers);
+}
+
+std::unique_ptr<transport> make_processes(const scenario& s, int workers) {
+    std::vector<subsystem_recipe> recipes;
+    for (const auto& spec : s.subsystems) {
+        subsystem_spec inside = on_macro_grid(spec, s.time.step);
+        inside.fmu.isolate = false;  // it has its process already
+        const double limit = inside.fmu.limit;
+        recipes.push_back({spec.name, [inside = std::move(inside)] { return make_subsystem(inside); }, limit});
+    }
+    std::vector<std::vector<int>> groups;
+    const std::size_t n = recipes.size(),
+                      processes = workers == 0 ? n : std::min<std::size_t>(n, static_cast<std::size_t>(workers));
+    for (std::size_t p = 0; p < processes; ++p) {
+        groups.emplace_back();
+        for (std::size_t i = p * n / processes; i < (p + 1) * n / processes; ++i)
+            groups.back().push_back(static_cast<int>(i));
+    }
+    return make_process_transport(std::move(recipes), groups);
+}
+
 class builder {
    public:
-    builder(const scenario& s, int workers) : scenario_(s) {
-        std::vector<named_subsystem> subsystems;
-        subsystems.reserve(s.subsystems.size());
-        for (const auto& spec : s.subsystems)
-            subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
-        result_.system.subsystems = make_thread_transport(std::move(subsystems), workers);
+    builder(const scenario& s, int workers, transport_kind kind) : scenario_(s) {
+        result_.system.subsystems =
+            kind == transport_kind::threads ? make_threads(s, workers) : make_processes(s, workers);
         book_ = std::make_unique<address_book>(transport_());
         graph_.input_channels.resize(transport_().inputs().size());
     }
@@ -114,6 +139,7 @@ class builder {
         find_evaluation_order(transport_(), *book_, graph_, result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
+        tell_which_outputs_are_read();
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
         return std::move(result_);
@@ -494,6 +520,9 @@ class builder {
                               std::vector<output_slot> sources, const extrapolation_rule& rule,
                               const std::string& object, const location& where) {
         report.extrapolation = rule.name;
+        for (const channel_term& t : terms)
+            for (const output_slot slot : {t.value, t.rate})
+                if (slot.valid()) read_.push_back(slot);
         const channel_index channel =
             result_.system.coupling.add_channel(report.name, std::move(what), std::move(terms), rule);
         result_.channels.push_back(std::move(report));
@@ -524,6 +553,18 @@ class builder {
         result_.system.coupling.finish(start);
     }
 
+    void tell_which_outputs_are_read() {
+        std::vector<bool> all(transport_().outputs().size(), false);
+        for (const output_slot slot : read_) all[slot.value()] = true;
+        for (const recorded_column& c : result_.columns)
+            if (c.from == recorded_column::source::output) all[c.index] = true;
+        for (std::size_t i = 0; i < transport_().size(); ++i) {
+            const subsystem_index s(i);
+            const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
+            transport_().need_outputs(s, {first, first + transport_().describe(s).output_count()});
+        }
+    }
+
     void add_notes() {
         if (scenario_.record.every) {
             const double ratio = *scenario_.record.every / scenario_.time.step;
@@ -543,12 +584,13 @@ class builder {
     coupling_graph graph_;
     std::map<std::string, extrapolation_rule> rules_;
     std::unordered_map<std::size_t, location> driven_;
+    std::vector<output_slot> read_;                       ///< outputs that channels need
     std::unordered_map<std::size_t, std::string> nodes_;  ///< by input: the node that it belongs to
 };
 
 }  // namespace
 
-assembly assemble(const scenario& s, int workers) { return builder(s, workers).build(); }
+assembly assemble(const scenario& s, int workers, transport_kind kind) { return builder(s, workers, kind).build(); }
 
 std::unique_ptr<method> make_method(const scenario& s) {
     const auto& methods = method_registry::instance();

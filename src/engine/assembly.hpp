@@ -48,8 +48,11 @@ struct assembly {
     std::vector<std::string> notes;
 };
 
-/// `workers` 0: one per core.
-assembly assemble(const scenario& s, int workers);
+/// How subsystems are reached. Threads: `workers` threads serve them all, 0: one per core. Processes: `workers` processes, each
+/// with neighbours in the scenario's order, 0: one per subsystem.
+enum class transport_kind { threads, processes };
+
+assembly assemble(const scenario& s, int workers, transport_kind kind = transport_kind::threads);
 
 /// The method the scenario names.
 std::unique_ptr<method> make_method(const scenario& s);

@@ -14,11 +14,15 @@ namespace mdpcosim {
 
 struct run_options {
     std::filesystem::path out;  ///< empty: `<scenario>.out`, of a reference `<scenario>.reference.out`
-    int workers = 0;            ///< 0: one per core
+    int workers = 0;            ///< threads, 0: one per core; or processes, 0: one per subsystem
     bool quiet = false;         ///< no progress
     const std::atomic<bool>* interrupt = nullptr;  ///< set by Ctrl-C: the run ends after the present macro step
     bool monolithic = false;                       ///< the reference: the scenario as one system, no co-simulation
+    std::string transport = "threads";             ///< one of transport_names()
 };
+
+/// threads, processes
+const std::vector<std::string>& transport_names();
 
 /// Runs a scenario and writes results.csv, summary.json and scenario.yaml into the run's folder. A user's mistake leaves as
 /// user_error before anything is written; a failing subsystem or an interrupt ends the run with what was recorded on

@@ -129,6 +129,10 @@ void find_evaluation_order(const transport& subsystems, const address_book& book
     std::vector<std::pair<int, subsystem_index>> all, needed;
     for (const auto& y : search.outputs()) {
         all.emplace_back(search.level(y.output), y.subsystem);
+        const bool driven = std::any_of(y.inputs.begin(), y.inputs.end(), [&](int local) {
+            return !graph.input_channels[book.global_input(y.subsystem, local).value()].empty();
+        });
+        if (!driven) continue;
         // A sample is taken with the inputs of its time: its outputs are shown with these, not with extrapolated ones.
         if (used[y.output.value()] || y.sampled) needed.push_back(all.back());
     }

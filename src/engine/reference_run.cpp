@@ -2,23 +2,34 @@
 
 #include <fmt/format.h>
 
+#include "engine/statistics.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
 
 reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.subsystems.size()) {
     const transport& subsystems = *a.system.subsystems;
-    for (std::size_t i = 0; i < subsystems_; ++i)
-        parts_.subsystems.push_back({s.subsystems[i].name, make_equations(s.subsystems[i]),
-                                     subsystems.input_offset(subsystem_index(i)),
-                                     subsystems.output_offset(subsystem_index(i))});
+    for (std::size_t i = 0; i < subsystems_; ++i) {
+        const subsystem_spec& spec = s.subsystems[i];
+        composite_parts::part& part = parts_.subsystems.emplace_back();
+        part.name = spec.name;
+        part.input_offset = subsystems.input_offset(subsystem_index(i));
+        part.output_offset = subsystems.output_offset(subsystem_index(i));
+        if (is_sampled(spec)) {
+            const subsystem_spec on_grid = on_macro_grid(spec, s.time.step);
+            part.sampled = make_subsystem(on_grid);
+            part.clock = sampling_of(on_grid);
+        } else {
+            part.model = make_equations(spec);
+        }
+    }
     for (const auto& e : a.system.at_each_step) parts_.order.push_back({e.subsystem, e.channels});
     parts_.coupling = std::move(a.system.coupling);
     const solver_spec chosen = reference_solver(s.reference);
     solver_name_ = chosen.name.value;
     integrator_ = make_solver(chosen, s.reference.where, "reference");
     for (const auto& p : parts_.subsystems)
-        if (const std::string reason = integrator_->why_not(*p.model); !reason.empty())
+        if (const std::string reason = p.model ? integrator_->why_not(*p.model) : ""; !reason.empty())
             throw user_error(s.reference.where,
                              fmt::format("reference: solver {} cannot integrate subsystem '{}': {}. Choose another "
                                          "with 'reference: {{solver: ...}}'.",
@@ -44,11 +55,7 @@ void reference_run::describe(run_summary& summary, const assembly& a) const {
     entry.solver = solver_name_;
     if (!whole_) return;  // failed before the first step
     entry.type += fmt::format(", {} states", whole_->states());
-    const subsystem_statistics st = whole_->statistics();
-    entry.micro_steps = st.micro_steps;
-    entry.evaluations = st.evaluations;
-    entry.rejected = st.rejected;
-    entry.events = st.events;
+    enter(whole_->statistics(), entry);
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (a.channels[c].is_signal) continue;
         run_summary::connection& connection = summary.connections.emplace_back();

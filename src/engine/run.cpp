@@ -5,9 +5,11 @@
 #include <chrono>
 #include <optional>
 
+#include "core/suggest.hpp"
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference_run.hpp"
+#include "engine/statistics.hpp"
 #include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
@@ -57,14 +59,10 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
     summary.parallel_steps = subsystems.parallel_steps();
     for (std::size_t i = 0; i < subsystems.size(); ++i) {
         const subsystem_index index(i);
-        const subsystem_statistics st = subsystems.statistics(index);
         const subsystem_cost cost = subsystems.cost(index);
         run_summary::subsystem& entry = summary.subsystems[i];
         entry.type = subsystems.describe(index).type;
-        entry.micro_steps = st.micro_steps;
-        entry.evaluations = st.evaluations;
-        entry.rejected = st.rejected;
-        entry.events = st.events;
+        enter(subsystems.statistics(index), entry);
         entry.seconds_per_step = cost.seconds_per_step;
         entry.worker = cost.worker;
     }
@@ -79,6 +77,13 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
         summary.notes.push_back(watch.divergence());
 }
 
+transport_kind transport_named(const std::string& name) {
+    const auto& names = transport_names();
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) throw user_error(unknown_name("transport", name, "mdpcosim", names));
+    return static_cast<transport_kind>(found - names.begin());
+}
+
 /// Rows of a run on a constant grid, at most.
 std::int64_t most_rows(const time_grid& grid, std::optional<double> every) {
     const double span = grid.end() - grid.start();
@@ -87,14 +92,11 @@ std::int64_t most_rows(const time_grid& grid, std::optional<double> every) {
     return static_cast<std::int64_t>(rows) + 3;
 }
 
-/// One dataset per column is made for people, not for tens of thousands of columns: those go into the CSV only.
-constexpr std::size_t most_hdf5_columns = 5000;
-
 std::vector<std::unique_ptr<result_sink>> make_sinks(const run_folder& folder,
                                                      const std::vector<recorded_column>& columns, std::int64_t rows) {
     std::vector<std::unique_ptr<result_sink>> sinks;
     sinks.push_back(make_csv_sink(folder.file("results.csv"), columns));
-    if (columns.size() <= most_hdf5_columns) sinks.push_back(make_hdf5_sink(folder.file("results.h5"), columns, rows));
+    sinks.push_back(make_hdf5_sink(folder.file("results.h5"), columns, rows));
     return sinks;
 }
 
@@ -118,10 +120,15 @@ void keep_first_failure(run_summary& summary, const Write& write) {
 
 }  // namespace
 
+const std::vector<std::string>& transport_names() {
+    static const std::vector<std::string> names{"threads", "processes"};
+    return names;
+}
+
 run_summary run(scenario s, const run_options& options) {
     const auto begin = clock::now();
     const std::unique_ptr<method> how = make_method(s);
-    assembly a = assemble(s, options.workers);
+    assembly a = assemble(s, options.workers, transport_named(options.transport));
     std::optional<reference_run> reference;
     if (options.monolithic)
         reference.emplace(s, a);
@@ -131,6 +138,7 @@ run_summary run(scenario s, const run_options& options) {
     s = resolved(s, a);
     folder.write("scenario.yaml", write_scenario(s));
     run_summary summary = describe_before(s, folder, a);
+    if (!options.monolithic) summary.transport = options.transport;
     const time_spec time = s.time;
     const auto record_every = s.record.every;
     coupling_monitor monitor = make_monitor(a);
@@ -139,10 +147,6 @@ run_summary run(scenario s, const run_options& options) {
     ::malloc_trim(0);
 
     const time_grid grid(time.start, time.end, time.step);
-    if (a.columns.size() > most_hdf5_columns)
-        summary.notes.push_back(fmt::format(
-            "results.h5 is left out: {} columns are more than {}; choose some with 'record: {{only: [...]}}'.",
-            a.columns.size(), most_hdf5_columns));
     auto sinks = make_sinks(folder, a.columns, most_rows(grid, record_every));
     recorder rows(std::move(a.columns), std::move(sinks));
     loop_result result;

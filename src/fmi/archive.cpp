@@ -132,9 +132,15 @@ std::filesystem::path fmu_files::library(const std::string& model_identifier) co
             fmt::format("FMU '{}': the modelIdentifier '{}' is not a file's name.", path_.string(), model_identifier));
     std::error_code status;
     if (std::filesystem::is_regular_file(folder / file, status)) return folder / file;
-    if (const std::vector<std::string> there = names_in(folder); !there.empty())
+    if (const std::vector<std::string> there = names_in(folder); !there.empty()) {
+        // Some tools rename the archive and its library after the description was written; one library leaves no doubt.
+        std::vector<std::string> libraries;
+        for (const std::string& name : there)
+            if (name.ends_with(".so")) libraries.push_back(name);
+        if (libraries.size() == 1) return folder / libraries[0];
         throw user_error(fmt::format("FMU '{}': binaries/{} has no library '{}'. It has: {}.", path_.string(), platform,
                                      file, name_list(there)));
+    }
     const std::vector<std::string> platforms = names_in(folder_ / "binaries");
     if (platforms.empty())
         throw user_error(fmt::format("FMU '{}' has no binaries{}. Export it with a library for {}.", path_.string(),
@@ -148,6 +154,7 @@ std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, 
     static std::mutex mutex;
     static std::map<archive_key, std::weak_ptr<const fmu_files>> opened;
     const std::scoped_lock lock(mutex);
+    std::erase_if(opened, [](const auto& entry) { return entry.second.expired(); });
     std::weak_ptr<const fmu_files>& known = opened[key_of(archive)];
     std::shared_ptr<const fmu_files> files = known.lock();
     if (!files) known = files = std::make_shared<const unpacked_fmu>(archive, limits);

@@ -28,7 +28,8 @@ class fmu_files {
     const std::filesystem::path& folder() const { return folder_; }  ///< where it is unpacked
     const fmi::description& description() const { return description_; }
     std::string resource_location() const;  ///< URI (2.0) or path (3.0)
-    /// The shared library for this platform; a user_error that says which platforms there are where it is missing.
+    /// The shared library for this platform: the one of that name, or the only one there is. A user_error says which
+    /// platforms or libraries there are where it is missing.
     std::filesystem::path library(const std::string& model_identifier) const;
 
    protected:

@@ -9,6 +9,26 @@
 
 namespace mdpcosim::fmi {
 
+namespace {
+
+/// The instances whose address an FMU may hand back.
+struct live_instances {
+    std::recursive_mutex mutex;
+    std::unordered_set<const void*> all;
+    std::vector<void*> lost;  ///< what broken FMUs hold and may not be asked to free
+};
+live_instances& live() {
+    static auto* instances = new live_instances;  // FMUs' threads may log until the very end
+    return *instances;
+}
+
+void lose(void* memory) {
+    const std::scoped_lock lock(live().mutex);
+    live().lost.push_back(memory);
+}
+
+}  // namespace
+
 /// A saved state and its owner; whichever goes first, the state is freed while the FMU can still do it.
 struct state_handle : saved_state {
     explicit state_handle(instance_base* o) : owner(o) {}
@@ -21,7 +41,10 @@ struct state_handle : saved_state {
     }
     void release() noexcept {
         try {
-            if (state != nullptr && owner->phase_ != instance_base::phase::dead) owner->free_state(state);
+            if (state != nullptr && owner->phase_ == instance_base::phase::dead)
+                lose(state);
+            else if (state != nullptr)
+                owner->free_state(state);
         } catch (const std::exception&) {  // nothing is left to be done with it
         }
         owner = nullptr;
@@ -34,16 +57,6 @@ namespace {
 
 constexpr std::size_t messages_kept = 3;
 constexpr int most_warnings = 20;
-
-/// The instances whose address an FMU may hand back.
-struct live_instances {
-    std::recursive_mutex mutex;
-    std::unordered_set<const void*> all;
-};
-live_instances& live() {
-    static auto* instances = new live_instances;  // FMUs' threads may log until the very end
-    return *instances;
-}
 
 const char* status_name(int status) {
     constexpr const char* names[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
@@ -87,7 +100,10 @@ instance_base::~instance_base() {
         live().all.erase(this);
     }
     // What a dead instance holds is never given back: it counts for good.
-    if (claimed_ && phase_ != phase::dead) --library_->instances;
+    if (phase_ == phase::dead)
+        lose(component_);
+    else if (claimed_)
+        --library_->instances;
 }
 
 void instance_base::claim() {

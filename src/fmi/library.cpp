@@ -1,6 +1,5 @@
 #include "fmi/library.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,14 +12,6 @@
 namespace mdpcosim::fmi {
 
 namespace {
-
-/// An FMU that carries a library which this process uses, too (SUNDIALS in another version, say), must get its own. The
-/// sanitizers do not work with that.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int own_symbols_first = 0;
-#else
-constexpr int own_symbols_first = RTLD_DEEPBIND;
-#endif
 
 template <class Type>
 void find(void* handle, function<Type>& f) {
@@ -154,7 +145,7 @@ void check_version(const fmu_files& fmu, fmi2GetVersionTYPE* get_version) {
 void load(fmu_library& library, const std::filesystem::path& path) {
     const fmu_files& fmu = *library.fmu;
     try {
-        library.handle = open_shared_library(path, own_symbols_first);
+        library.handle = open_shared_library(path);
     } catch (const std::exception& problem) {
         throw user_error(fmt::format("FMU '{}': its library {}", fmu.path().string(), problem.what()));
     } catch (...) {

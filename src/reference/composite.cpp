@@ -14,7 +14,11 @@ std::size_t size(int count) { return static_cast<std::size_t>(count); }
 }  // namespace
 
 composite_equations::composite_equations(composite_parts parts, double t0, const std::atomic<bool>* interrupt)
-    : coupling_(std::move(parts.coupling)), order_(std::move(parts.order)), interrupt_(interrupt) {
+    : coupling_(std::move(parts.coupling)),
+      order_(std::move(parts.order)),
+      interrupt_(interrupt),
+      t0_(t0),
+      arrived_(t0) {
     for (auto& p : parts.subsystems) add(std::move(p));
     rates_ = coupling_.read_integrals_from(output_slot(first_integral_));
     y_.resize(first_integral_ + rates_.size());
@@ -43,12 +47,18 @@ void composite_equations::add(composite_parts::part from) {
     p.model = std::move(from.model);
     p.input = from.input_offset;
     p.output = from.output_offset;
-    const subsystem_description& d = p.model->describe();
+    p.sampled = std::move(from.sampled);
+    p.clock = from.clock;
+    const subsystem_description& d = p.describe();
     p.inputs = size(d.input_count());
     p.state = states_;
-    p.states = size(p.model->state_count());
     p.event = events_;
-    p.events = p.model->event_count();
+    if (p.model) {
+        p.states = size(p.model->state_count());
+        p.events = p.model->event_count();
+    } else {
+        p.samples.resize(p.inputs);
+    }
     states_ += p.states;
     events_ += p.events;
     first_integral_ = std::max(first_integral_, p.output + size(d.output_count()));
@@ -61,7 +71,12 @@ void composite_equations::add(composite_parts::part from) {
 void composite_equations::start(double t0) {
     x0_.assign(states_ + rates_.size(), 0.0);
     for (const auto& p : places_) {
-        guarded(p, t0, [&] { p.model->initial_state(t0, x0_.data() + p.state); });
+        guarded(p, t0, [&] {
+            if (p.model)
+                p.model->initial_state(t0, x0_.data() + p.state);
+            else
+                p.sampled->initialise(t0);
+        });
         evaluate(p, t0, x0_.data(), start_inputs_.data(), y_.data());
     }
     coupling_.use_limit();
@@ -79,19 +94,57 @@ void composite_equations::guarded(const place& p, double t, const Call& call) co
 }
 
 void composite_equations::evaluate(const place& p, double t, const double* x, const double* inputs, double* y) const {
-    guarded(p, t, [&] { p.model->outputs(t, x + p.state, inputs + p.input, y + p.output); });
+    guarded(p, t, [&] {
+        if (p.model)
+            p.model->outputs(t, x + p.state, inputs + p.input, y + p.output);
+        else
+            p.sampled->outputs({inputs + p.input, p.inputs}, {y + p.output, size(p.describe().output_count())});
+    });
+}
+
+bool composite_equations::samples_at(double t) const {
+    return std::any_of(places_.begin(), places_.end(),
+                       [&](const place& p) { return p.sampled && p.clock.acts_at(t0_, t); });
+}
+
+void composite_equations::arrive(double t) {
+    sampling_ = true;
+    if (!(t > arrived_)) return;  // at t0
+    for (const auto& p : places_)
+        if (p.sampled)
+            guarded(p, t, [&] {
+                p.sampled->advance({arrived_, t, 0}, p.samples,
+                                   std::span(y_).subspan(p.output, size(p.describe().output_count())));
+            });
+    arrived_ = t;
+}
+
+void composite_equations::take_samples(double t, const double* x) {
+    couple(t, x);
+    sampling_ = false;
+    for (auto& p : places_)
+        for (std::size_t i = 0; i < p.samples.size(); ++i) p.samples[i].c[0] = inputs_[p.input + i];
+}
+
+std::int64_t composite_equations::samples() const {
+    std::int64_t sum = 0;
+    for (const auto& p : places_)
+        if (p.sampled) sum += p.sampled->statistics().micro_steps;
+    return sum;
 }
 
 void composite_equations::couple(double t, const double* x) const {
     // Outputs without feed-through are right at once; those with it get start values first, as at the start of a run.
-    for (const auto& p : places_) evaluate(p, t, x, start_inputs_.data(), y_.data());
+    for (const auto& p : places_)
+        if (p.model || sampling_) evaluate(p, t, x, start_inputs_.data(), y_.data());
     std::copy(x + states_, x + x0_.size(), y_.begin() + static_cast<std::ptrdiff_t>(first_integral_));
     const auto inputs_of = [&](const place& p) {
         coupling_.input_values(u_, p.input, std::span(inputs_).subspan(p.input, p.inputs));
     };
     for (const auto& [subsystem, channels] : order_) {
-        for (const channel_index c : channels) u_[c.value()] = coupling_.evaluate_one(t, c, y_);
         const place& p = places_[subsystem.value()];
+        if (!p.model && !sampling_) continue;
+        for (const channel_index c : channels) u_[c.value()] = coupling_.evaluate_one(t, c, y_);
         inputs_of(p);
         evaluate(p, t, x, inputs_.data(), y_.data());
     }
@@ -109,7 +162,7 @@ std::string composite_equations::state_name(int state) const {
 std::string composite_equations::output_name(std::size_t slot) const {
     if (slot >= y_.size()) return fmt::format("u of connection '{}'", coupling_.name(channel_index(slot - y_.size())));
     for (const auto& p : places_)
-        for (const auto& v : p.model->describe().outputs) {
+        for (const auto& v : p.describe().outputs) {
             const int local = static_cast<int>(slot) - static_cast<int>(p.output);
             if (local >= v.slot && local < v.slot + v.size)
                 return fmt::format("output '{}' of subsystem '{}'", element_name(v, local), p.name);
@@ -130,7 +183,8 @@ void composite_equations::derivatives(double t, const double* x, const double*, 
     if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) throw composite_interrupted();
     couple(t, x);
     for (const auto& p : places_)
-        guarded(p, t, [&] { p.model->derivatives(t, x + p.state, inputs_.data() + p.input, dx + p.state); });
+        if (p.states > 0)
+            guarded(p, t, [&] { p.model->derivatives(t, x + p.state, inputs_.data() + p.input, dx + p.state); });
     for (std::size_t k = 0; k < rates_.size(); ++k) dx[states_ + k] = y_[rates_[k].value()];
 }
 
@@ -140,7 +194,7 @@ void composite_equations::outputs(double t, const double* x, const double*, doub
     std::copy(u_.begin(), u_.end(), y);
     y -= y_.size();
     for (const auto& p : places_)
-        if (p.inputs > 0) evaluate(p, t, x, inputs_.data(), y);
+        if (p.model && p.inputs > 0) evaluate(p, t, x, inputs_.data(), y);
 }
 
 void composite_equations::event_indicators(double t, const double* x, const double*, double* z) const {
@@ -152,29 +206,37 @@ void composite_equations::event_indicators(double t, const double* x, const doub
 
 bool composite_equations::apply_event(int event, bool rising, double t, double* x, const double*) {
     couple(t, x);
-    const auto p =
-        std::find_if(places_.begin(), places_.end(), [&](const place& q) { return event < q.event + q.events; });
+    const place& p = place_of_event(event);
     bool changed = false;
-    guarded(*p, t, [&] {
-        changed = p->model->apply_event(event - p->event, rising, t, x + p->state, inputs_.data() + p->input);
-    });
+    guarded(p, t,
+            [&] { changed = p.model->apply_event(event - p.event, rising, t, x + p.state, inputs_.data() + p.input); });
     return changed;
+}
+
+std::string composite_equations::event_name(int event) const {
+    const place& p = place_of_event(event);
+    return fmt::format("{} of subsystem '{}'", p.model->event_name(event - p.event), p.name);
+}
+
+const composite_equations::place& composite_equations::place_of_event(int event) const {
+    return *std::find_if(places_.begin(), places_.end(), [&](const place& p) { return event < p.event + p.events; });
 }
 
 double composite_equations::next_time_event(double t) const {
     double next = std::numeric_limits<double>::infinity();
-    for (const auto& p : places_) next = std::min(next, p.model->next_time_event(t));
+    for (const auto& p : places_)
+        if (p.model) next = std::min(next, p.model->next_time_event(t));
     return next;
 }
 
 bool composite_equations::watches(moment m) const {
-    return std::any_of(places_.begin(), places_.end(), [m](const place& p) { return p.model->watches(m); });
+    return std::any_of(places_.begin(), places_.end(), [m](const place& p) { return p.model && p.model->watches(m); });
 }
 
 bool composite_equations::discrete_update(moment m, double t, double* x, const double*) {
     bool changed = false;
     for (const auto& p : places_) {
-        if (m != moment::time_event && !p.model->watches(m)) continue;
+        if (!p.model || (m != moment::time_event && !p.model->watches(m))) continue;
         couple(t, x);
         guarded(p, t, [&] { changed |= p.model->discrete_update(m, t, x + p.state, inputs_.data() + p.input); });
     }

@@ -9,6 +9,7 @@
 #include "core/index.hpp"
 #include "coupling/network.hpp"
 #include "subsystem/equations.hpp"
+#include "subsystem/sampling.hpp"
 
 /// The equations of a whole scenario as one system, without co-simulation:
 ///
@@ -18,6 +19,13 @@
 /// would form from its history (V' = Q, V(t0) = 0). Outputs with feed-through are evaluated in a given order in which every
 /// cause comes before its effect, so that u is exact and no iteration is needed. State and time events are those of the
 /// subsystems. There is no extrapolation and no history; laws are those of H -> 0 and never asked to accept().
+///
+/// Outputs of sampled subsystems are constants of these equations. Who integrates them stops at every time t, t0 included, where
+/// samples_at(t) holds, and at the end, and calls
+///   1. arrive(t)                     delayed outputs appear; outputs with feed-through follow the inputs of every call
+///      (here algebraic states are solved anew)
+///   2. take_samples(t, x)            with the inputs at t; the outputs are held again
+/// and restarts its solver, since f has jumped.
 namespace mdpcosim {
 
 /// What the composite is made of. The offsets are the slots of the co-simulation, so that outputs stand where its recorder
@@ -27,6 +35,8 @@ struct composite_parts {
         std::string name;
         std::unique_ptr<equations> model;
         std::size_t input_offset = 0, output_offset = 0;
+        std::unique_ptr<subsystem> sampled{};  ///< instead of a model
+        sampling clock{};                      ///< of `sampled`
     };
     struct evaluation {
         subsystem_index subsystem;
@@ -54,6 +64,11 @@ class composite_equations final : public equations {
     std::size_t integral_count() const { return rates_.size(); }
     std::size_t channel_count() const { return u_.size(); }
 
+    bool samples_at(double t) const;
+    void arrive(double t);
+    void take_samples(double t, const double* x);
+    std::int64_t samples() const;  ///< taken so far
+
     /// "output 'mass.position' of subsystem 'a'", for messages; `slot` counts through everything outputs() gives.
     std::string output_name(std::size_t slot) const;
 
@@ -66,6 +81,7 @@ class composite_equations final : public equations {
     bool is_algebraic(int state) const override;
     int event_count() const override { return events_; }
     void event_indicators(double t, const double* x, const double*, double* z) const override;
+    std::string event_name(int event) const override;
     bool apply_event(int event, bool rising, double t, double* x, const double*) override;
     double next_time_event(double t) const override;
     bool watches(moment m) const override;
@@ -75,14 +91,20 @@ class composite_equations final : public equations {
     struct place {
         std::string name;
         std::unique_ptr<equations> model;
+        std::unique_ptr<subsystem> sampled;
+        sampling clock;
+        std::vector<polynomial> samples;  ///< the inputs of `sampled` since the last stop
         std::size_t input = 0, inputs = 0, output = 0, state = 0, states = 0;
         int event = 0, events = 0;
+
+        const subsystem_description& describe() const { return model ? model->describe() : sampled->describe(); }
     };
 
     void add(composite_parts::part from);
     void start(double t0);
     /// y_ of everything that coupling variables depend on, then u_ and the inputs of all subsystems.
     void couple(double t, const double* x) const;
+    const place& place_of_event(int event) const;
     void evaluate(const place& p, double t, const double* x, const double* inputs, double* y) const;
     template <class Call>
     void guarded(const place& p, double t, const Call& call) const;
@@ -93,6 +115,8 @@ class composite_equations final : public equations {
     const std::atomic<bool>* interrupt_;
     subsystem_description description_;
     std::vector<output_slot> rates_;  ///< of the integrals
+    double t0_, arrived_;             ///< where the sampled subsystems are
+    bool sampling_ = false;           ///< between arrive() and take_samples()
     std::size_t first_integral_ = 0, states_ = 0;
     int events_ = 0;
     std::vector<double> x0_, start_inputs_;

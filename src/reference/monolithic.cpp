@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "subsystem/factory.hpp"
-#include "subsystem/native_subsystem.hpp"
 
 namespace mdpcosim {
 
@@ -28,9 +27,11 @@ solver_spec reference_solver(const reference_spec& spec) {
 }
 
 monolithic_run::monolithic_run(std::unique_ptr<composite_equations> equations, std::unique_ptr<solver> integrator)
-    : equations_(equations.get()),
-      whole_(make_native_subsystem(std::move(equations), std::move(integrator))),
-      y_(static_cast<std::size_t>(whole_->describe().output_count())),
+    : equations_(std::move(equations)),
+      integrator_(std::move(integrator)),
+      x_(static_cast<std::size_t>(equations_->state_count())),
+      x_row_(x_.size()),
+      y_(static_cast<std::size_t>(equations_->describe().output_count())),
       low_(equations_->channel_count(), std::numeric_limits<double>::infinity()),
       high_(equations_->channel_count(), -std::numeric_limits<double>::infinity()),
       none_(equations_->channel_count(), 0.0) {}
@@ -39,25 +40,29 @@ void monolithic_run::run(const time_grid& grid, const monolithic_observers& obse
     record_grid rows(grid, observers.record_every);
     pacer pace;
     flush_timer flush;
-    std::int64_t row = 0;
+    std::int64_t stops = 0;
     try {
         result.reached = grid.start();
-        whole_->initialise(grid.start());
-        whole_->outputs({}, y_);
+        equations_->initial_state(grid.start(), x_.data());
+        integrator_->initialise(*equations_, grid.start(), x_);
+        sample(grid.start());
         rows.due(grid.start());
         look(grid.start(), observers);
         for (std::int64_t n = 1; n <= grid.steps(); ++n) {
             const double t = grid.time(n);
-            if (!rows.due(t) && n < grid.steps()) continue;
-            whole_->advance({result.reached, t, row++}, {}, y_);
+            // The last sample, too, is to be finished at the end.
+            const bool last = n == grid.steps(), row = rows.due(t) || last, samples = equations_->samples_at(t) || last;
+            if (!row && !samples) continue;
+            integrator_->integrate(result.reached, t, {}, x_);
             result.reached = t;
-            look(t, observers);
-            // Between the rows the equations look at the same flag.
+            if (samples) sample(t);
+            if (row) look(t, observers);
+            // Between the stops the equations look at the same flag.
             if (n < grid.steps() && observers.interrupt != nullptr &&
                 observers.interrupt->load(std::memory_order_relaxed))
                 throw composite_interrupted();
-            if (!pace.due(row)) continue;
-            pace.looked(row);
+            if (!pace.due(++stops)) continue;
+            pace.looked(stops);
             if (observers.shown != nullptr) observers.shown->update(t);
             if (observers.rows != nullptr) flush.look(*observers.rows, pace.now());
         }
@@ -66,7 +71,23 @@ void monolithic_run::run(const time_grid& grid, const monolithic_observers& obse
     }
 }
 
+void monolithic_run::sample(double t) {
+    equations_->arrive(t);
+    integrator_->solve_algebraic(t, nullptr, x_);
+    equations_->take_samples(t, x_.data());
+    integrator_->reset(t, x_);
+}
+
+subsystem_statistics monolithic_run::statistics() const {
+    subsystem_statistics all = integrator_->statistics();
+    all.events += equations_->samples();
+    return all;
+}
+
 void monolithic_run::look(double t, const monolithic_observers& observers) {
+    x_row_ = x_;
+    integrator_->solve_algebraic(t, nullptr, x_row_);
+    equations_->outputs(t, x_row_.data(), nullptr, y_.data());
     const auto bad = std::find_if(y_.begin(), y_.end(), [](double v) { return !std::isfinite(v); });
     if (bad != y_.end())
         throw run_error(fmt::format("{} is {} at t = {} s",

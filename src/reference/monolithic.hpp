@@ -32,11 +32,12 @@ class monolithic_run {
    public:
     monolithic_run(std::unique_ptr<composite_equations> equations, std::unique_ptr<solver> integrator);
 
-    /// From grid.start() to grid.end(), stopping at the macro points where a row is due only. `result` is kept up to date;
-    /// its steps stay zero, since there are no macro steps. Throws run_error where the solver or a subsystem fails.
+    /// From grid.start() to grid.end(), stopping only at the macro points where a row is due or a sampled subsystem works. `result`
+    /// is kept up to date; its steps stay zero, since there are no macro steps. Throws run_error where the solver or a subsystem fails.
     void run(const time_grid& grid, const monolithic_observers& observers, loop_result& result);
 
-    subsystem_statistics statistics() const { return whole_->statistics(); }
+    /// Of the solver; samples are among the events.
+    subsystem_statistics statistics() const;
     std::span<const double> outputs() const { return std::span(y_).first(equations_->output_count()); }
     std::span<const double> coupling_variables() const { return std::span(y_).last(equations_->channel_count()); }
     /// Smallest and largest coupling variables at the rows.
@@ -45,10 +46,12 @@ class monolithic_run {
     int states() const { return equations_->state_count(); }
 
    private:
+    void sample(double t);
     void look(double t, const monolithic_observers& observers);
 
-    const composite_equations* equations_;  ///< part of whole_
-    std::unique_ptr<subsystem> whole_;
+    std::unique_ptr<composite_equations> equations_;
+    std::unique_ptr<solver> integrator_;
+    std::vector<double> x_, x_row_;  ///< the state, and with algebraic states that fit the time of a row
     std::vector<double> y_, low_, high_;
     std::vector<double> none_;  ///< for the columns of jumps and energy errors: the reference has neither
 };

@@ -1,11 +1,16 @@
 #include "results/hdf5.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <hdf5.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <bit>
+#include <cerrno>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/error.hpp"
@@ -38,6 +43,57 @@ using attribute_handle = handle<H5Aclose>;
 using type_handle = handle<H5Tclose>;
 using list_handle = handle<H5Pclose>;
 
+/// Numbers at known places of a file. Opening and writing datasets by the library costs 20 times as much, which counts where
+/// there are tens of thousands of them.
+class numbers_file {
+   public:
+    numbers_file() = default;
+    explicit numbers_file(std::filesystem::path path)
+        : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDWR | O_CLOEXEC)) {
+        if (descriptor_ < 0) fail("opened");
+    }
+    numbers_file(numbers_file&& other) noexcept
+        : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    numbers_file& operator=(numbers_file&& other) noexcept {
+        std::swap(path_, other.path_);
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+    ~numbers_file() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+
+    template <class T>
+    void write(const T* from, std::size_t count, std::uint64_t place) const {
+        transfer(::pwrite, reinterpret_cast<const char*>(from), count * sizeof(T), place, "written");
+    }
+    template <class T>
+    void read(T* into, std::size_t count, std::uint64_t place) const {
+        transfer(::pread, reinterpret_cast<char*>(into), count * sizeof(T), place, "read");
+    }
+
+   private:
+    template <class Call, class Byte>
+    void transfer(Call call, Byte* bytes, std::size_t left, std::uint64_t place, const char* what) const {
+        while (left > 0) {
+            const ssize_t done = call(descriptor_, bytes, left, static_cast<off_t>(place));
+            if (done < 0 && errno == EINTR) continue;
+            if (done <= 0) fail(what);
+            bytes += done;
+            left -= static_cast<std::size_t>(done);
+            place += static_cast<std::uint64_t>(done);
+        }
+    }
+
+    [[noreturn]] void fail(const char* what) const {
+        throw run_error(fmt::format("{}: the results cannot be {}: {}", path_.string(), what,
+                                    std::generic_category().message(errno)));
+    }
+
+    std::filesystem::path path_;
+    int descriptor_ = -1;
+};
+
 class hdf5_sink final : public result_sink {
    public:
     hdf5_sink(std::filesystem::path path, const std::vector<recorded_column>& columns, std::int64_t most_rows)
@@ -55,15 +111,14 @@ class hdf5_sink final : public result_sink {
         }
         // A long run's file grows by copying when it is full: space for more than is ever written is no gift.
         const auto first = static_cast<std::int64_t>(first_size / names_.size());
-        capacity_ = static_cast<hsize_t>(std::clamp<std::int64_t>(first, 1, std::max<std::int64_t>(most_rows, 1)));
-        create(path_, capacity_);
-        ::malloc_trim(0);
+        resize(static_cast<hsize_t>(std::clamp<std::int64_t>(first, 1, std::max<std::int64_t>(most_rows, 1))));
     }
 
     void write(std::span<const double> values, std::size_t row_length) override {
+        if (buffer_.size() + values.size() > block) drain();
+        if (buffer_.capacity() < values.size()) buffer_.reserve(std::max(block, values.size()));
         buffer_.insert(buffer_.end(), values.begin(), values.end());
         pending_rows_ += values.size() / row_length;
-        if (buffer_.size() >= block) drain();
     }
 
     void flush() override { drain(); }
@@ -74,7 +129,8 @@ class hdf5_sink final : public result_sink {
     }
 
    private:
-    static constexpr std::size_t block = 1 << 20;
+    static_assert(std::endian::native == std::endian::little, "numbers are written as the datasets declare them");
+    static constexpr std::size_t block = 1 << 18;
     static constexpr std::size_t first_size = std::size_t{8} << 20;  ///< numbers
 
     hid_t checked(hid_t status, const char* what) const {
@@ -82,7 +138,15 @@ class hdf5_sink final : public result_sink {
         return status;
     }
 
-    void create(const std::filesystem::path& path, hsize_t rows) const {
+    /// Where the numbers of the datasets begin in the file.
+    struct places {
+        std::vector<std::uint64_t> columns;
+        std::uint64_t rows = 0;
+    };
+
+    places create(const std::filesystem::path& path, hsize_t rows) const {
+        places at;
+        at.columns.reserve(names_.size());
         const file_handle file(checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "created"));
         const list_handle properties(checked(H5Pcreate(H5P_DATASET_CREATE), "created"));
         checked(H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY), "created");
@@ -96,12 +160,23 @@ class hdf5_sink final : public result_sink {
                                                         links.id(), properties.id(), H5P_DEFAULT),
                                              "created"));
             add_unit(set.id(), units_[k]);
+            at.columns.push_back(rows > 0 ? place_of(set.id()) : 0);
         }
         const space_handle scalar(checked(H5Screate(H5S_SCALAR), "created"));
         const dataset_handle count(checked(
             H5Dcreate2(file.id(), "rows", H5T_STD_I64LE, scalar.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
             "created"));
-        write_count(count.id());
+        const std::int64_t none = 0;
+        checked(H5Dwrite(count.id(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &none), "written");
+        at.rows = place_of(count.id());
+        checked(H5Fflush(file.id(), H5F_SCOPE_GLOBAL), "written");
+        return at;
+    }
+
+    std::uint64_t place_of(hid_t set) const {
+        const haddr_t place = H5Dget_offset(set);
+        if (place == HADDR_UNDEF) checked(-1, "created");
+        return place;
     }
 
     void add_unit(hid_t set, const std::string& unit) const {
@@ -115,74 +190,51 @@ class hdf5_sink final : public result_sink {
         checked(H5Awrite(attribute.id(), text.id(), unit.data()), "created");
     }
 
-    void write_count(hid_t set) const {
-        const auto count = static_cast<std::int64_t>(rows_);
-        checked(H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &count), "written");
-    }
-
     /// The pending rows go into their places; `rows` follows last, so that it never promises too much.
     void drain() {
         if (pending_rows_ == 0) return;
-        const hsize_t count = pending_rows_;
+        const std::size_t count = pending_rows_, length = names_.size();
         if (rows_ + count > capacity_) resize(std::max(2 * capacity_, rows_ + count));
-        const file_handle file(checked(H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), "opened"));
-        const std::size_t length = names_.size();
-        const hsize_t total = count * length;
-        const space_handle memory(checked(H5Screate_simple(1, &total, nullptr), "written"));
-        const space_handle place(checked(H5Screate_simple(1, &capacity_, nullptr), "written"));
-        checked(H5Sselect_hyperslab(place.id(), H5S_SELECT_SET, &rows_, nullptr, &count, nullptr), "written");
+        column_.resize(count);
         for (std::size_t k = 0; k < length; ++k) {
-            const hsize_t first = k, stride = length;
-            checked(H5Sselect_hyperslab(memory.id(), H5S_SELECT_SET, &first, &stride, &count, nullptr), "written");
-            const dataset_handle set(checked(H5Dopen2(file.id(), names_[k].c_str(), H5P_DEFAULT), "written"));
-            checked(H5Dwrite(set.id(), H5T_NATIVE_DOUBLE, memory.id(), place.id(), H5P_DEFAULT, buffer_.data()),
-                    "written");
+            for (std::size_t i = 0; i < count; ++i) column_[i] = buffer_[i * length + k];
+            file_.write(column_.data(), count, places_.columns[k] + rows_ * sizeof(double));
         }
         rows_ += count;
         pending_rows_ = 0;
         buffer_.clear();
-        const dataset_handle counter(checked(H5Dopen2(file.id(), "rows", H5P_DEFAULT), "written"));
-        write_count(counter.id());
-        checked(H5Fflush(file.id(), H5F_SCOPE_GLOBAL), "written");
+        write_count(file_, places_);
     }
 
-    /// Writes the file anew with another capacity; the old one stays until the new one is whole.
+    void write_count(const numbers_file& file, const places& at) const {
+        const auto count = static_cast<std::int64_t>(rows_);
+        file.write(&count, 1, at.rows);
+    }
+
+    /// Writes the file anew with another capacity; the old one, if any, stays until the new one is whole.
     void resize(hsize_t capacity) {
         const std::filesystem::path draft = path_.string() + ".part";
-        copy_to(draft, capacity);
-        std::filesystem::rename(draft, path_);
-        capacity_ = capacity;
-    }
-
-    void copy_to(const std::filesystem::path& path, hsize_t capacity) const {
-        create(path, capacity);
-        const file_handle from(checked(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "read"));
-        const file_handle to(checked(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), "written"));
-        std::vector<double> column(rows_);
-        const space_handle memory(checked(H5Screate_simple(1, &rows_, nullptr), "written"));
-        const space_handle old_place(checked(H5Screate_simple(1, &capacity_, nullptr), "written"));
-        const space_handle new_place(checked(H5Screate_simple(1, &capacity, nullptr), "written"));
-        const hsize_t first = 0;
-        for (const auto* place : {&old_place, &new_place})
-            if (rows_ > 0)
-                checked(H5Sselect_hyperslab(place->id(), H5S_SELECT_SET, &first, nullptr, &rows_, nullptr), "written");
-        for (const auto& name : names_) {
-            if (rows_ == 0) break;
-            const dataset_handle source(checked(H5Dopen2(from.id(), name.c_str(), H5P_DEFAULT), "read"));
-            checked(H5Dread(source.id(), H5T_NATIVE_DOUBLE, memory.id(), old_place.id(), H5P_DEFAULT, column.data()),
-                    "read");
-            const dataset_handle target(checked(H5Dopen2(to.id(), name.c_str(), H5P_DEFAULT), "written"));
-            checked(H5Dwrite(target.id(), H5T_NATIVE_DOUBLE, memory.id(), new_place.id(), H5P_DEFAULT, column.data()),
-                    "written");
+        places to = create(draft, capacity);
+        ::malloc_trim(0);  // what the library needed for tens of thousands of datasets
+        numbers_file grown(draft);
+        column_.resize(rows_);
+        for (std::size_t k = 0; rows_ > 0 && k < names_.size(); ++k) {
+            file_.read(column_.data(), rows_, places_.columns[k]);
+            grown.write(column_.data(), rows_, to.columns[k]);
         }
-        const dataset_handle counter(checked(H5Dopen2(to.id(), "rows", H5P_DEFAULT), "written"));
-        write_count(counter.id());
+        write_count(grown, to);
+        std::filesystem::rename(draft, path_);
+        file_ = std::move(grown);
+        places_ = std::move(to);
+        capacity_ = capacity;
     }
 
     std::filesystem::path path_;
     hsize_t capacity_ = 0, rows_ = 0;
     std::vector<std::string> names_, units_;
-    std::vector<double> buffer_;
+    places places_;
+    numbers_file file_;
+    std::vector<double> buffer_, column_;
     std::size_t pending_rows_ = 0;
 };
 

@@ -11,7 +11,7 @@ namespace mdpcosim {
 /// HDF5: one dataset per column at the root (`time`, `engine.shaft.angle`, ...) with its unit as attribute `unit`, and `rows`, the number
 /// of rows written so far. Datasets get room for the rows to come (at most `most_rows`) when they are made: from then on only
 /// numbers at fixed places of the file change, so that it can be read at any time, whatever happens to this process; rows beyond
-/// `rows` mean nothing. More room, and the cut to `rows` in finish(), come by writing a new file that replaces the old one.
+/// `rows` mean nothing. Any number of columns: each costs some 30 us and 400 bytes when the file is made. More room, and the cut to `rows` in finish(), come by writing a new file that replaces the old one.
 /// Throws run_error when the file cannot be written.
 std::unique_ptr<result_sink> make_hdf5_sink(const std::filesystem::path& path,
                                             const std::vector<recorded_column>& columns, std::int64_t most_rows);

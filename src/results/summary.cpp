@@ -10,7 +10,7 @@ namespace mdpcosim {
 std::string to_json(const run_summary& s) {
     using json = nlohmann::ordered_json;
     json subsystems = json::array();
-    for (const auto& x : s.subsystems)
+    for (const auto& x : s.subsystems) {
         subsystems.push_back({{"name", x.name},
                               {"type", x.type},
                               {"solver", x.solver},
@@ -20,6 +20,10 @@ std::string to_json(const run_summary& s) {
                               {"events", x.events},
                               {"seconds_per_macro_step", x.seconds_per_step},
                               {"worker", x.worker}});
+        if (x.newton_iterations == 0 && x.factorisations == 0) continue;
+        subsystems.back()["newton_iterations"] = x.newton_iterations;
+        subsystems.back()["factorisations"] = x.factorisations;
+    }
     json connections = json::array();
     for (const auto& x : s.connections)
         connections.push_back({{"name", x.name},
@@ -38,7 +42,7 @@ std::string to_json(const run_summary& s) {
                         {"status", s.status},
                         {"message", s.message},
                         {"method", s.method},
-                        {"transport", s.method == monolithic_method ? "none" : "threads"},
+                        {"transport", s.transport},
                         {"time", {{"start", s.start}, {"end", s.end}, {"step", s.step}, {"reached", s.reached}}},
                         {"macro_steps", s.steps},
                         {"parallel_macro_steps", s.parallel_steps},

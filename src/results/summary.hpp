@@ -18,6 +18,7 @@ struct run_summary {
         std::int64_t micro_steps = 0, evaluations = 0, rejected = 0, events = 0;
         double seconds_per_step = 0;
         int worker = 0;
+        std::int64_t newton_iterations = 0, factorisations = 0;  ///< of implicit solvers
     };
     struct connection {
         std::string name;
@@ -34,6 +35,7 @@ struct run_summary {
     std::string status = "done";  ///< done, failed, interrupted
     std::string message;          ///< why it failed
     std::string method;
+    std::string transport = "none";  ///< of the reference
     double start = 0, end = 0, step = 0;
     double reached = 0;  ///< simulated time
     std::int64_t steps = 0, parallel_steps = 0, rows = 0;

@@ -62,6 +62,9 @@ class equations {
         return false;
     }
 
+    /// How messages call an event: "indicator 3", "event 1 (when: h)".
+    virtual std::string event_name(int event) const { return "indicator " + std::to_string(event); }
+
     /// How messages call a state: "3", or "3 of subsystem 'a'".
     virtual std::string state_name(int state) const { return std::to_string(state); }
 

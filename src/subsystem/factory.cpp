@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "core/suggest.hpp"
@@ -146,12 +147,10 @@ std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& 
 }
 
 std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
-    std::string reason = "brings its own solver and shows no equations";
+    assert(!is_sampled(spec));
     switch (spec.kind) {
         case source_kind::model:
-            if (!is_sampled(spec)) return make_model(spec);
-            reason = "is sampled and has no differential equations";
-            break;
+            return make_model(spec);
         case source_kind::ode:
             return make_ode_equations(spec);
         case source_kind::file:
@@ -166,10 +165,9 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
     }
     throw user_error(
         spec.where,
-        fmt::format(
-            "{} ({}) {}, so that it cannot be part of one system of equations (--monolithic). Run the scenario as a "
-            "co-simulation with a small macro step instead.",
-            owner_of(spec), spec.source.value, reason));
+        fmt::format("{} ({}) brings its own solver and shows no equations, so that it cannot be part of one system of "
+                    "equations (--monolithic). Run the scenario as a co-simulation with a small macro step instead.",
+                    owner_of(spec), spec.source.value));
 }
 
 std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner) {

@@ -15,8 +15,8 @@ namespace mdpcosim {
 /// place in the scenario.
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec);
 
-/// The equations alone, without a solver: recorded data, too, are equations (without states). A subsystem that shows no
-/// equations is a user error that names it.
+/// The equations alone, without a solver, of an entry that is not sampled: recorded data, too, are equations (without states).
+/// A subsystem that shows no equations is a user error that names it.
 std::unique_ptr<equations> make_equations(const subsystem_spec& spec);
 
 /// The solver of that name with its options. `owner` names whose it is in messages, `where` is the owner's place.

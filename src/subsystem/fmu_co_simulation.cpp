@@ -50,6 +50,8 @@ class fmu_co_simulation final : public subsystem {
         return offered;
     }
 
+    void need_outputs(const std::vector<bool>& needed) override { needed_ = needed; }
+
     void initialise(double t0) override {
         time_ = t0;
         fmu_.enter_initialisation(t0);
@@ -61,8 +63,13 @@ class fmu_co_simulation final : public subsystem {
 
     void outputs(std::span<const double> u, std::span<double> y) override {
         fmu_.call(time_, [&] {
-            set_all([&](int slot) { return u[static_cast<std::size_t>(slot)]; });
-            get(y);
+            const auto changed = set_all([&](int slot) { return u[static_cast<std::size_t>(slot)]; });
+            if (mode_ == mode::initialisation || !read_) return get(y);
+            // Only what follows the inputs that changed is asked for again.
+            outputs_.get_again(y);
+            follow(follow_continuous_, changed.continuous || changed.discrete, y);
+            follow(follow_discrete_, changed.discrete, y);
+            rates_.get_derivatives(instance_, y);
         });
     }
 
@@ -73,7 +80,9 @@ class fmu_co_simulation final : public subsystem {
             if (mode_ == mode::initialisation) leave_initialisation();
             if (mode_ == mode::event) leave_event_mode();
             polynomials_ = inputs, begin_ = step.begin;
+            varying_.forget();
             integrate(step);
+            if (degree_ > 0) continuous_.forget();
             time_ = step.end;
             if (by_event_) enter_event_mode();
             if (follows_) set_values(step.end - step.begin);
@@ -100,6 +109,9 @@ class fmu_co_simulation final : public subsystem {
         fmu_.call(time_, [&] { instance_.restore(*s.state); });
         time_ = s.time;
         mode_ = static_cast<mode>(s.mode);
+        read_ = false;
+        continuous_.forget();
+        discrete_.forget();
     }
 
     subsystem_statistics statistics() const override { return counted_; }
@@ -119,29 +131,63 @@ class fmu_co_simulation final : public subsystem {
 
     void group_variables() {
         const fmu_layout& l = fmu_.model().layout;
-        std::vector<int> continuous, discrete, varying, outputs, rates;
-        for (const auto& u : l.description.inputs) {
+        const auto& inputs = l.description.inputs;
+        std::vector<int> continuous, discrete, varying, outputs, rates, follow_continuous, follow_discrete;
+        for (const auto& u : inputs) {
             (u.sampled ? discrete : continuous).push_back(u.slot);
             if (u.max_degree > 0) varying.push_back(u.slot);
         }
-        for (std::size_t i = 0; i < l.outputs.size(); ++i)
-            (l.outputs[i].derivative ? rates : outputs).push_back(static_cast<int>(i));
+        for (const auto& y : l.description.outputs) {
+            if (!needed_.empty() && !needed_[static_cast<std::size_t>(y.slot)]) continue;
+            const bool rate = l.outputs[static_cast<std::size_t>(y.slot)].derivative;
+            (rate ? rates : outputs).push_back(y.slot);
+            if (rate || y.direct.empty()) continue;
+            const bool only_discrete = std::all_of(y.direct.begin(), y.direct.end(), [&](int slot) {
+                return inputs[static_cast<std::size_t>(slot)].sampled;
+            });
+            (only_discrete ? follow_discrete : follow_continuous).push_back(y.slot);
+        }
         continuous_ = fmu_values(instance_, l.inputs, continuous);
         discrete_ = fmu_values(instance_, l.inputs, discrete);
         varying_ = fmu_values(instance_, l.inputs, varying);
         outputs_ = fmu_values(instance_, l.outputs, outputs);
         rates_ = fmu_values(instance_, l.outputs, rates);
+        follow_continuous_.values = fmu_values(instance_, l.outputs, follow_continuous);
+        follow_discrete_.values = fmu_values(instance_, l.outputs, follow_discrete);
     }
 
+    struct input_changes {
+        bool continuous = false, discrete = false;
+    };
+
     template <class Function>
-    void set_all(const Function& value_of) {
-        if (!continuous_.empty()) continuous_.set(instance_, value_of);
-        if (!discrete_.empty() && (mode_ != mode::step || !offers_.event_mode)) discrete_.set(instance_, value_of);
+    input_changes set_all(const Function& value_of) {
+        input_changes changed;
+        continuous_.set(instance_, value_of, &changed.continuous);
+        if (mode_ != mode::step || !offers_.event_mode) discrete_.set(instance_, value_of, &changed.discrete);
+        return changed;
     }
 
     void get(std::span<double> y) {
         outputs_.get(instance_, y);
-        if (!rates_.empty()) rates_.get_derivatives(instance_, y);
+        rates_.get_derivatives(instance_, y);
+        read_ = true;
+        follow_continuous_.read = follow_discrete_.read = false;
+    }
+
+    /// Outputs that follow inputs without a step between.
+    struct followers {
+        fmu_values values;
+        bool read = false;  ///< since the last get()
+    };
+
+    void follow(followers& f, bool changed, std::span<double> y) {
+        if (changed) {
+            f.values.get(instance_, y);
+            f.read = true;
+        } else if (f.read) {
+            f.values.get_again(y);
+        }
     }
 
     void leave_initialisation() {
@@ -242,6 +288,9 @@ class fmu_co_simulation final : public subsystem {
     fmi::instance& instance_;
     const fmi::interface_description& offers_;
     fmu_values continuous_, discrete_, varying_, outputs_, rates_;
+    followers follow_continuous_, follow_discrete_;
+    std::vector<bool> needed_;                 ///< by output slot; empty: all
+    bool read_ = false;                        ///< outputs_ has the outputs of the present state
     std::span<const polynomial> polynomials_;  ///< of the step under way
     double begin_ = 0, time_ = 0;
     int degree_ = 0;         ///< highest of the inputs

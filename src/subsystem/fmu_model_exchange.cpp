@@ -133,6 +133,8 @@ class fmu_equations final : public equations {
     void restore_memory(const snapshot& from) override {
         const auto& m = static_cast<const fmu_memory&>(from);
         fmu_.call(time_, [&] { instance_.restore(*m.state); });
+        continuous_.forget();
+        discrete_.forget();
         next_event_ = m.next_event;
         std::ranges::copy(m.discrete_inputs, discrete_now_.begin());
     }

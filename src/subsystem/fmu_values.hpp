@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -19,19 +21,36 @@ class fmu_values {
 
     /// values[slot] = the FMU's value.
     fmi::status get(fmi::instance& instance, std::span<double> values);
+    /// values[slot] = what the last get() gave.
+    void get_again(std::span<double> values) const;
     /// values[slot] = the rate that the FMU gives as output derivative.
     void get_derivatives(fmi::instance& instance, std::span<double> values);
 
-    /// The FMU's value = value_of(slot).
+    /// The FMU's value = value_of(slot). Variables of a type are not set when all are as they were set last; `changed` says
+    /// whether any were.
     template <class Function>
-    fmi::status set(fmi::instance& instance, const Function& value_of) {
+    fmi::status set(fmi::instance& instance, const Function& value_of, bool* changed = nullptr) {
         fmi::status worst = fmi::status::ok;
         for (group& g : groups_) {
-            for (std::size_t k = 0; k < g.slots.size(); ++k) g.buffer[k] = value_of(g.slots[k]);
+            std::uint64_t different = g.known ? 0 : 1;
+            for (std::size_t k = 0; k < g.slots.size(); ++k) {
+                const double value = value_of(g.slots[k]);
+                different |= std::bit_cast<std::uint64_t>(value) ^ std::bit_cast<std::uint64_t>(g.si[k]);
+                g.si[k] = value;
+            }
+            if (different == 0) continue;
+            g.known = false;  // also if the call fails
+            if (changed != nullptr) *changed = true;
             if (!g.plain) to_fmu(g);
-            if (instance.set(g.block, g.buffer) != fmi::status::ok) worst = fmi::status::discard;
+            g.known = instance.set(g.block, g.plain ? g.si : g.buffer) == fmi::status::ok;
+            if (!g.known) worst = fmi::status::discard;
         }
         return worst;
+    }
+
+    /// What the FMU's inputs are is no longer known: the next set() sets all.
+    void forget() {
+        for (group& g : groups_) g.known = false;
     }
 
     /// The derivative of that order of the FMU's inputs = value_of(slot).
@@ -44,17 +63,17 @@ class fmu_values {
     }
 
    private:
-    /// Variables of one base type; buffer[k] belongs to slots[k].
+    /// Variables of one base type; si[k] and buffer[k], the value in SI and in the FMU's unit, belong to slots[k], which is -1
+    /// for an element that nobody wants (of an array that is read).
     struct group {
         fmi::value_block block;
         std::vector<int> slots;
-        std::vector<double> factor, offset, buffer;
-        bool plain = true;    ///< values pass as they are
-        bool in_row = false;  ///< the slots follow each other, so that plain values need no copy
+        std::vector<double> factor, offset, si, buffer;
+        bool plain = true;   ///< SI is the FMU's unit
+        bool known = false;  ///< si is what the FMU has
     };
 
     static void to_fmu(group& g);
-    void scatter(const group& g, std::span<double> values, bool rates) const;
 
     std::vector<group> groups_;
 };

@@ -1,5 +1,7 @@
 #include "subsystem/ode_equations.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -43,7 +45,7 @@ program compile_jacobian(const ode_model& model, sparsity& structure) {
 
 class ode_equations final : public equations {
    public:
-    ode_equations(const ode_model& model, ode_layout layout)
+    ode_equations(const ode_model& model, ode_layout layout, const std::vector<ode_event>& written)
         : description_(std::move(layout.description)),
           derivatives_(compile(model.derivatives)),
           outputs_(compile(layout.formulas)),
@@ -54,7 +56,7 @@ class ode_equations final : public equations {
         std::vector<expression> indicators;
         for (const auto& e : model.events) {
             indicators.push_back(e.when);
-            events_.push_back({program(e.set), e.on_rising, e.on_falling});
+            events_.push_back({program(e.set), e.on_rising, e.on_falling, written[events_.size()].when.value});
         }
         indicators_ = compile(indicators);
         for (const auto& f : model.derivatives)
@@ -95,6 +97,10 @@ class ode_equations final : public equations {
         return true;
     }
 
+    std::string event_name(int event) const override {
+        return fmt::format("event {} (when: {})", event + 1, events_[static_cast<std::size_t>(event)].when);
+    }
+
     double next_time_event(double t) const override {
         const auto next = std::upper_bound(jump_times_.begin(), jump_times_.end(), t);
         return next == jump_times_.end() ? std::numeric_limits<double>::infinity() : *next;
@@ -105,6 +111,7 @@ class ode_equations final : public equations {
         program set;
         bool on_rising;
         bool on_falling;
+        std::string when;
     };
 
     subsystem_description description_;
@@ -121,7 +128,7 @@ class ode_equations final : public equations {
 
 std::unique_ptr<equations> make_ode_equations(const subsystem_spec& spec) {
     const ode_model model = read_ode_model(spec);
-    return std::make_unique<ode_equations>(model, lay_out(model, spec));
+    return std::make_unique<ode_equations>(model, lay_out(model, spec), spec.ode.events);
 }
 
 }  // namespace mdpcosim

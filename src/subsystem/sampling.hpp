@@ -18,6 +18,15 @@ struct sampling {
         return t0 + (offset + static_cast<double>(k) * period + delay);
     }
 
+    /// Whether a sample is taken at t, or what one gave appears.
+    bool acts_at(double t0, double t) const {
+        const auto is_multiple_after = [&](double first) {
+            const double k = std::round((t - t0 - first) / period);
+            return k >= 0 && std::fabs(t0 + (first + k * period) - t) <= tolerance(t);
+        };
+        return is_multiple_after(offset) || is_multiple_after(offset + delay);
+    }
+
     /// Times closer than this are the same time: the rounding of start + n*H against start + offset + k*period.
     double tolerance(double t) const {
         return 1e-9 * period + 16 * std::numeric_limits<double>::epsilon() * std::fabs(t);

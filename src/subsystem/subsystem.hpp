@@ -15,6 +15,7 @@
 ///
 /// Call order (one thread at a time; different subsystems may run in different threads):
 ///   1. describe(), offers()              at any time, also before initialise(); their answers never change
+///      need_outputs(needed)              before initialise(), where not all outputs are read
 ///   2. initialise(t0)                    once; the state is that of t0
 ///   3. outputs(u, y)                     any number of times; changes nothing
 ///   4. advance(step, inputs, y)          step.begin is the end of the last accepted step (t0 at first);
@@ -122,6 +123,9 @@ class subsystem {
 
     virtual const subsystem_description& describe() const noexcept = 0;
     virtual capabilities offers() const = 0;
+
+    /// By slot: whether anybody reads the output. The others may be left as they are, if that saves time.
+    virtual void need_outputs(const std::vector<bool>& needed) { static_cast<void>(needed); }
 
     virtual void initialise(double t0) = 0;
 

@@ -126,6 +126,8 @@ void put(wire_writer& to, const capabilities& c) {
     to.put(c.directional_derivatives);
     to.put(c.own_equations);
     to.put(c.why_no_save_restore);
+    to.put(c.port_stiffness.size());
+    for (const double stiffness : c.port_stiffness) to.put(stiffness);
 }
 
 capabilities get_capabilities(wire_reader& from) {
@@ -135,6 +137,8 @@ capabilities get_capabilities(wire_reader& from) {
     c.directional_derivatives = from.get<bool>();
     c.own_equations = from.get<bool>();
     c.why_no_save_restore = from.get_text();
+    c.port_stiffness.resize(from.get_count());
+    for (double& stiffness : c.port_stiffness) stiffness = from.get<double>();
     return c;
 }
 

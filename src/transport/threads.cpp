@@ -1,50 +1,21 @@
 #include "transport/threads.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <chrono>
-#include <cmath>
-#include <exception>
 #include <numeric>
 
+#include "transport/failure.hpp"
 #include "transport/schedule.hpp"
 #include "transport/worker_pool.hpp"
 
 namespace mdpcosim {
-
-subsystem_failure::subsystem_failure(std::string subsystem, double t, const std::string& reason)
-    : run_error(fmt::format("subsystem '{}' failed at t = {:.10g} s: {}", subsystem, t, reason)),
-      subsystem_(std::move(subsystem)),
-      time_(t) {}
 
 namespace {
 
 using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
-
-/// The first output that is not a finite number, or -1.
-int first_not_finite(std::span<const double> y) {
-    constexpr std::uint64_t exponent = 0x7ff0000000000000ULL;
-    bool bad = false;
-    for (const double value : y) bad |= (std::bit_cast<std::uint64_t>(value) & exponent) == exponent;
-    if (!bad) return -1;
-    return static_cast<int>(std::find_if(y.begin(), y.end(), [](double v) { return !std::isfinite(v); }) - y.begin());
-}
-
-/// Of the exception being handled. Models may throw anything; nothing of it may end the process.
-std::string reason_of_exception() {
-    try {
-        throw;
-    } catch (const std::exception& problem) {
-        return problem.what();
-    } catch (...) {
-        return "an exception of unknown type";
-    }
-}
 
 /// A running mean of durations after one more sample. A step during which the system took the core away lasts a
 /// thousand times as long as its neighbours: the first samples give their smallest value, later ones count with at most
@@ -55,13 +26,6 @@ double blend(double mean, double sample, std::int64_t samples_before) {
     if (samples_before == 0) return sample;
     if (samples_before < first_samples) return std::min(mean, sample);
     return mean + 0.25 * (std::min(sample, 3 * mean) - mean);
-}
-
-template <class Variable>
-std::string slot_name(const std::vector<Variable>& variables, int slot) {
-    for (const auto& v : variables)
-        if (slot >= v.slot && slot < v.slot + v.size) return element_name(v, slot);
-    return fmt::format("[{}]", slot);
 }
 
 class thread_transport final : public transport, public worker_pool::job {
@@ -109,6 +73,10 @@ class thread_transport final : public transport, public worker_pool::job {
     std::int64_t parallel_steps() const override { return parallel_steps_; }
     std::span<const profile_log> profile() const override { return profile_; }
 
+    void need_outputs(subsystem_index i, const std::vector<bool>& needed) override {
+        subsystems_[i.value()].model->need_outputs(needed);
+    }
+
     void initialise(double t0) override {
         for (std::size_t i = 0; i < size(); ++i) {
             try {
@@ -128,7 +96,9 @@ class thread_transport final : public transport, public worker_pool::job {
             throw subsystem_failure(subsystems_[i.value()].name, time_, reason_of_exception());
         }
         const int bad = provisional ? -1 : first_not_finite(output_of(p));
-        if (bad >= 0) throw subsystem_failure(subsystems_[i.value()].name, time_, not_finite_reason(i.value(), bad));
+        if (bad >= 0)
+            throw subsystem_failure(subsystems_[i.value()].name, time_,
+                                    not_finite_reason(p.model->describe(), output_of(p), bad));
     }
 
     void advance(const macro_step& step) override {
@@ -210,7 +180,7 @@ class thread_transport final : public transport, public worker_pool::job {
         try {
             p.model->advance(step_, {inputs_.data() + p.input, p.input_count}, output_of(p));
             const int bad = first_not_finite(output_of(p));
-            if (bad >= 0) fail(i, worker, not_finite_reason(static_cast<std::size_t>(i), bad));
+            if (bad >= 0) fail(i, worker, not_finite_reason(p.model->describe(), output_of(p), bad));
         } catch (...) {
             fail(i, worker, reason_of_exception());
         }
@@ -232,7 +202,8 @@ class thread_transport final : public transport, public worker_pool::job {
     /// A profile covers the whole run within its bounds: when a log is full, every second sampled step goes.
     void make_room_in_profile() {
         const bool full = std::any_of(profile_.begin(), profile_.end(), [](const profile_log& l) { return l.full(); });
-        if (!full) return;
+        // Of one sampled step everything is kept that has room; no thinning out helps there.
+        if (!full || profile_stride_ > cost_samples_) return;
         profile_stride_ *= 2;
         for (auto& l : profile_) l.thin_out(profile_stride_);
     }
@@ -253,20 +224,8 @@ class thread_transport final : public transport, public worker_pool::job {
             f = {};
         }
         const place& p = places_[static_cast<std::size_t>(first.subsystem)];
-        const auto& d = p.model->describe();
-        std::string text = fmt::format("{} (macro step {} from {:.10g} s to {:.10g} s", first.reason, step_.counter,
-                                       step_.begin, step_.end);
-        const std::uint32_t shown = std::min<std::uint32_t>(p.input_count, 5);
-        for (std::uint32_t k = 0; k < shown; ++k)
-            text += fmt::format("{}{} = {:.6g}", k == 0 ? "; inputs at its start: " : ", ",
-                                slot_name(d.inputs, static_cast<int>(k)), inputs_[p.input + k].c[0]);
-        if (p.input_count > shown) text += fmt::format(" and {} more", p.input_count - shown);
-        throw subsystem_failure(subsystems_[static_cast<std::size_t>(first.subsystem)].name, step_.begin, text + ")");
-    }
-
-    std::string not_finite_reason(std::size_t i, int slot) const {
-        return fmt::format("output '{}' is {}", slot_name(places_[i].model->describe().outputs, slot),
-                           outputs_[places_[i].output + static_cast<std::size_t>(slot)]);
+        throw failure_in_step(subsystems_[static_cast<std::size_t>(first.subsystem)].name, first.reason, step_,
+                              p.model->describe(), std::span(inputs_).subspan(p.input, p.input_count));
     }
 
     /// Learns from a sampled step; decides anew who serves whom, and whether parallel work pays at all.

@@ -48,6 +48,10 @@ class transport {
     virtual std::span<polynomial> inputs() = 0;
     virtual std::span<const double> outputs() const = 0;
 
+    /// As in the subsystem contract, for one subsystem; before initialise(). A transport need not pass it on.
+    virtual void need_outputs(subsystem_index i, const std::vector<bool>& needed) {
+        static_cast<void>(i), static_cast<void>(needed);
+    }
     virtual void initialise(double t0) = 0;
     /// Outputs of one subsystem at the present time for the given input values. With `provisional` values (inputs that other
     /// subsystems have not given yet) outputs that are not finite are no failure.

@@ -209,8 +209,10 @@ TEST_F(archive, platforms) {
     EXPECT_THAT(message({{"sources/a.c", ""}}), HasSubstr("has no binaries, only sources."));
     EXPECT_THAT(message({{"binaries/win64/pendulum.dll", ""}, {"binaries/darwin64/pendulum.dylib", ""}}),
                 HasSubstr("linux64. It has: darwin64, win64."));
-    EXPECT_THAT(message({{"binaries/linux64/Pendulum.so", ""}}),
-                HasSubstr("no library 'pendulum.so'. It has: Pendulum.so."));
+    EXPECT_THAT(message({{"binaries/linux64/other.so", ""}, {"binaries/linux64/Pendulum.so", ""}}),
+                HasSubstr("no library 'pendulum.so'. It has: Pendulum.so, other.so."));
+    EXPECT_THAT(message({{"binaries/linux64/readme", ""}}), HasSubstr("no library 'pendulum.so'. It has: readme."));
+    EXPECT_THAT(message({{"binaries/linux64/other.so", ""}}), testing::EndsWith("/binaries/linux64/other.so"));
     EXPECT_THAT(message({{"binaries/linux64/pendulum.so", ""}}), testing::EndsWith("/binaries/linux64/pendulum.so"));
     const auto fmu = open_fmu(files_.write("q.fmu", zip_bytes({description_entry})));
     EXPECT_THROW(fmu->library("../../evil"), user_error);

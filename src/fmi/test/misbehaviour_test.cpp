@@ -3,6 +3,10 @@
 
 #include <elf.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 #include <cstddef>
 #include <filesystem>
 #include <sstream>
@@ -153,6 +157,13 @@ TEST_P(misbehaviour, logs_of_all_kinds) {
     EXPECT_THAT(live("log-long").log, testing::Contains(std::string(16384, '?')));
 }
 
+/// An FMU that throws while it makes an instance loses the memory it took: nobody has a pointer to it.
+struct expected_leak {
+#ifdef __SANITIZE_ADDRESS__
+    __lsan::ScopedDisabler disabler;
+#endif
+};
+
 std::string refusal(const std::function<void()>& action) {
     try {
         action();
@@ -178,6 +189,7 @@ TEST_P(libraries, that_cannot_be_used) {
     EXPECT_THAT(made("wrong-token"), HasSubstr("gave no instance (token '{another-model}'"));
     EXPECT_THAT(made("wrong-token"), HasSubstr("The FMU says: "));
     EXPECT_THAT(made("no-instance"), HasSubstr("gave no instance"));
+    [[maybe_unused]] const expected_leak leak;
     EXPECT_THAT(made("throwing-instance"), HasSubstr("an exception left fmi"));
 }
 

@@ -12,6 +12,7 @@
 #include "reference/monolithic.hpp"
 #include "subsystem/description_parts.hpp"
 #include "subsystem/factory.hpp"
+#include "subsystem/sampled_subsystem.hpp"
 
 /// Composite equations against the same equations written by hand.
 namespace mdpcosim {
@@ -336,6 +337,56 @@ TEST(monolithic, stops_at_rows_only) {
     EXPECT_LT(coarse, 150);
     EXPECT_GE(steps(1e-2, {}), 1000);
     EXPECT_EQ(coarse, steps(1e-3, 5.0));
+}
+
+/// y_k = u_k, until u is too large.
+class fuse final : public sampled_equations {
+   public:
+    fuse() {
+        add_input(d_, "u", "1", "");
+        add_output(d_, "y", "1", "");
+        d_.outputs[0].direct = {0};
+    }
+    const subsystem_description& describe() const noexcept override { return d_; }
+    int state_count() const override { return 0; }
+    void initial_state(double, double*) const override {}
+    void outputs(double, const double*, const double* u, double* y) const override {
+        if (u[0] > 1.5) throw run_error("burnt");
+        y[0] = u[0];
+    }
+    void update(double, const double*, const double*, double*) const override {}
+
+   private:
+    subsystem_description d_;
+};
+
+TEST(monolithic, a_sample_that_fails_names_its_subsystem) {
+    const auto run_with = [](double end) {
+        composite_parts parts;
+        add_part(parts, "clock", std::make_unique<algebraic>(0, [](double t, const double*) { return t; }));
+        composite_parts::part& sampled = parts.subsystems.emplace_back();
+        sampled.name = "fuse";
+        sampled.output_offset = 1;
+        sampled.clock = {0.5, 0.25, 0};
+        sampled.sampled = make_sampled_subsystem(std::make_unique<fuse>(), sampled.clock);
+        const auto signal = parts.coupling.add_channel("signal", nullptr, {{output_slot(0), {}, 1}}, any_rule());
+        parts.coupling.add_delivery(input_slot(0), 0, {signal, 1});
+        parts.coupling.finish(vec{0});
+        parts.order.push_back({subsystem_index(1), {signal}});
+        monolithic_run run(std::make_unique<composite_equations>(std::move(parts), 0), reference_integrator());
+        loop_result result;
+        run.run(time_grid(0, end, 0.125), {}, result);
+        return std::pair(run.outputs()[1], run.statistics().events);
+    };
+    EXPECT_EQ(run_with(0.125), std::pair(0.0, std::int64_t{0}));
+    EXPECT_EQ(run_with(0.25).first, 0.25);
+    EXPECT_EQ(run_with(1.125), std::pair(0.75, std::int64_t{2}));
+    try {
+        run_with(3);
+        FAIL() << "nothing failed";
+    } catch (const run_error& problem) {
+        EXPECT_THAT(problem.what(), StartsWith("subsystem 'fuse' failed at t = 1.75 s: burnt"));
+    }
 }
 
 TEST(monolithic, an_interrupt_ends_the_run_inside_a_row) {

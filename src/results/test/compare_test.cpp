@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cmath>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "results/test/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -21,16 +21,6 @@ namespace fs = std::filesystem;
 
 class compare : public testing::Test {
    protected:
-    compare() {
-        std::string name = (fs::temp_directory_path() / "mdpcosim-compare-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-        folder = name;
-    }
-    ~compare() override {
-        std::error_code ignored;
-        fs::remove_all(folder, ignored);
-    }
-
     fs::path file(const std::string& name, const std::string& text) const {
         fs::create_directories((folder / name).parent_path());
         std::ofstream(folder / name, std::ios::binary) << text;
@@ -46,7 +36,7 @@ class compare : public testing::Test {
         return "accepted";
     }
 
-    fs::path folder;
+    test::temporary_folder folder;
 };
 
 result_table sampled(const std::vector<double>& times, const std::vector<std::function<double(double)>>& signals) {

@@ -26,7 +26,7 @@ run_summary example() {
     s.workers = 2;
     s.wall_seconds = 0.5;
     s.setup_seconds = 0.25;
-    s.subsystems.push_back({"A", "model mass", "rk4", 3, 12, 1, 2, 1e-6, 1});
+    s.subsystems.push_back({"A", "model mass", "rk4", 3, 12, 1, 2, 1e-6, 1, 0, 0});
     s.connections.push_back({"c", "spring (stiffness = 1 N/m)", "lin-2-3-opt", -1, 2, 0.5, "N", 0.25, 0.125, 0.5, 8});
     s.notes = {"a note"};
     return s;
@@ -57,6 +57,12 @@ TEST(summary, json_holds_every_fact) {
                                                   {"events", 2},
                                                   {"seconds_per_macro_step", 1e-6},
                                                   {"worker", 1}}));
+    run_summary implicit = example();
+    implicit.subsystems[0].newton_iterations = 40;
+    implicit.subsystems[0].factorisations = 7;
+    const auto k = nlohmann::json::parse(to_json(implicit));
+    EXPECT_EQ(k["subsystems"][0]["newton_iterations"], 40);
+    EXPECT_EQ(k["subsystems"][0]["factorisations"], 7);
     EXPECT_EQ(j["connections"][0], (nlohmann::json{{"name", "c"},
                                                    {"law", "spring (stiffness = 1 N/m)"},
                                                    {"extrapolation", "lin-2-3-opt"},

@@ -7,7 +7,13 @@
 namespace mdpcosim {
 
 fixed_step_events::fixed_step_events(equations& model, std::size_t n, const char* name)
-    : monitor(model, name), x0(n), z0(monitor.count()), z1(monitor.count()), dx(n), guessed(monitor.count()) {}
+    : monitor(model, name),
+      x0(n),
+      z0(monitor.count()),
+      z1(monitor.count()),
+      before(monitor.count()),
+      dx(n),
+      guessed(monitor.count()) {}
 
 std::vector<parameter_info> fixed_step_options() {
     return {{.name = "step",

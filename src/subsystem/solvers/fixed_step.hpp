@@ -30,6 +30,7 @@ struct micro_step {
     double* work = nullptr;
     std::size_t n = 0;
     std::int64_t evaluations = 0;
+    std::int64_t newton_iterations = 0, factorisations = 0;  ///< of implicit methods
 
     /// f at begin + s.
     void derivatives(double s, const double* state, double* dx) {
@@ -59,8 +60,11 @@ struct fixed_step_events {
     event_monitor monitor;
     std::vector<double> x0;      ///< state at the micro step's start
     std::vector<double> z0, z1;  ///< indicators at its start and end
+    std::vector<double> before;  ///< indicators just before the last events
     std::vector<double> dx;
-    std::vector<char> guessed;  ///< the side was taken from the motion after an event
+    /// The side was taken from the motion after an event, which went on or turned back.
+    enum class guess : char { none, on, back };
+    std::vector<guess> guessed;
 };
 
 template <class Method>
@@ -70,7 +74,10 @@ class fixed_step_solver final : public solver {
 
     void initialise(equations& model, double t0, std::span<double> x) override;
     void integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) override;
-    void reset(double, std::span<const double>) override { next_event_ = std::numeric_limits<double>::quiet_NaN(); }
+    void reset(double, std::span<const double>) override {
+        next_event_ = std::numeric_limits<double>::quiet_NaN();
+        if (events_) events_->monitor.forget();
+    }
 
     std::size_t memory_size() const override { return events_ ? events_->monitor.count() : 0; }
     void memory(std::span<double> into) const override {
@@ -81,7 +88,8 @@ class fixed_step_solver final : public solver {
     }
 
     subsystem_statistics statistics() const override {
-        return {micro_steps_, now_.evaluations, 0, time_events_ + (events_ ? events_->monitor.events() : 0)};
+        return {micro_steps_,           now_.evaluations,   0, time_events_ + (events_ ? events_->monitor.events() : 0),
+                now_.newton_iterations, now_.factorisations};
     }
 
    private:
@@ -92,10 +100,11 @@ class fixed_step_solver final : public solver {
     void run_with_events(double s, double s_end);
     double step_with_events(double s, double h);
     double first_change(double s, double h);
-    bool misjudged(std::size_t i, double s, double h);
-    double locate(std::size_t i, double s, double h);
+    double on_its_side(std::size_t i, double s, double h);
+    double locate(std::size_t i, double s, double a, double h);
     double indicator(std::size_t i, double s, double tau);
-    void apply_events(double s, double tau, bool more);
+    void apply_events(double s, double tau, double rest);
+    void guess_sides(double s, double rest, double ahead);
 
     Method method_;
     micro_step now_;
@@ -131,7 +140,7 @@ void fixed_step_solver<Method>::integrate(double begin, double end, std::span<co
     if (watches_intervals_) update(moment::interval, 0);
     if (events_) {
         events_->monitor.start_interval();
-        std::ranges::fill(events_->guessed, false);
+        std::ranges::fill(events_->guessed, fixed_step_events::guess::none);
         input_values(inputs, 0, now_.u);
         events_->monitor.jump(begin, now_.x, now_.u);
     }
@@ -243,12 +252,12 @@ double fixed_step_solver<Method>::step_with_events(double s, double h) {
             for (std::size_t i = 0; i < e.z1.size(); ++i)
                 if (e.z1[i] != 0) {
                     e.monitor.sides()[i] = e.z1[i] > 0 ? 1 : -1;
-                    e.guessed[i] = false;
+                    e.guessed[i] = fixed_step_events::guess::none;
                 }
             std::swap(e.z0, e.z1);
             return end;
         }
-        apply_events(s, tau, h - tau > 1e-13 * whole);
+        apply_events(s, tau, h - tau > 1e-13 * whole ? h - tau : 0);
         s += tau;
         h -= tau;
         if (watches_steps_ && now_.model->next_time_event(now_.begin + s) < now_.begin + s + h) return s;
@@ -264,9 +273,9 @@ double fixed_step_solver<Method>::first_change(double s, double h) {
     double first = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < e.z1.size(); ++i) {
         if (!(e.z1[i] * e.monitor.sides()[i] < 0)) continue;
-        if (misjudged(i, s, h)) continue;
-        if (first <= h && indicator(i, s, first) * e.monitor.sides()[i] > 0) continue;
-        first = locate(i, s, std::min(first, h));
+        const double a = on_its_side(i, s, h), b = std::min(first, h);
+        if (a > b || (first <= h && indicator(i, s, first) * e.monitor.sides()[i] > 0)) continue;
+        first = locate(i, s, a, b);
     }
     if (first > h) {  // the search has moved the state
         std::copy(e.x0.begin(), e.x0.end(), now_.x);
@@ -275,25 +284,28 @@ double fixed_step_solver<Method>::first_change(double s, double h) {
     return first;
 }
 
-/// After an event the side is the direction of motion, while the indicator may still be a rounding error on the other
-/// side. Where a short step does not bring it over, the side was wrong and there is no event.
+/// When the indicator is on its side for the first time: at 0, or, since after an event the side is the direction of motion while
+/// the indicator may still be a rounding error on the other side, a little later. Infinity: never; where the motion goes on the side
+/// was wrong and there is no event, where it turns back the next event has come too soon.
 template <class Method>
-bool fixed_step_solver<Method>::misjudged(std::size_t i, double s, double h) {
+double fixed_step_solver<Method>::on_its_side(std::size_t i, double s, double h) {
+    using guess = fixed_step_events::guess;
     auto& e = *events_;
-    if (!e.guessed[i] || e.z0[i] * e.monitor.sides()[i] > 0) return false;
-    if (indicator(i, s, 1e-9 * h) * e.monitor.sides()[i] > 0) return false;
+    if (e.guessed[i] == guess::none || e.z0[i] * e.monitor.sides()[i] > 0) return 0;
+    for (double tau = 1e-9 * h; tau < h; tau *= 4)
+        if (indicator(i, s, tau) * e.monitor.sides()[i] > 0) return tau;
+    if (e.guessed[i] == guess::back) e.monitor.fail_at_once(i, now_.begin + s);
     e.monitor.sides()[i] = e.z1[i] > 0 ? 1 : -1;
-    e.guessed[i] = false;
-    return true;
+    e.guessed[i] = guess::none;
+    return std::numeric_limits<double>::infinity();
 }
 
 /// Illinois method with a bisection now and then; ends on the far side of the root.
 template <class Method>
-double fixed_step_solver<Method>::locate(std::size_t i, double s, double h) {
+double fixed_step_solver<Method>::locate(std::size_t i, double s, double a, double h) {
     auto& e = *events_;
     const double side = e.monitor.sides()[i];
-    if (e.z0[i] == 0 && !e.guessed[i]) return 0;  // crossed at the very point where the micro step begins
-    double a = e.z0[i] * side > 0 ? 0 : 1e-9 * h;
+    if (a == 0 && !(e.z0[i] * side > 0)) return 0;  // crossed at the very point where the micro step begins
     double z_a = a > 0 ? indicator(i, s, a) : e.z0[i];
     double b = h;
     double z_b = indicator(i, s, h);
@@ -325,36 +337,51 @@ double fixed_step_solver<Method>::indicator(std::size_t i, double s, double tau)
     return e.monitor.evaluate(now_.begin + s + tau, now_.x, now_.u)[i];
 }
 
-/// All events at s + tau. `more`: the step goes on, and the sides are set by the motion after the event.
+/// All events at s + tau; the micro step goes on for `rest`.
 template <class Method>
-void fixed_step_solver<Method>::apply_events(double s, double tau, bool more) {
+void fixed_step_solver<Method>::apply_events(double s, double tau, double rest) {
     auto& e = *events_;
     std::copy(e.x0.begin(), e.x0.end(), now_.x);
     method_.step(now_, s, tau);
     const double t = now_.begin + s + tau;
     input_values(now_.inputs, s + tau, now_.u);
     std::ranges::copy(e.monitor.evaluate(t, now_.x, now_.u), e.z1.begin());
+    std::ranges::copy(e.z1, e.before.begin());
     // z1 becomes the list of what happened: 0 for indicators that kept their side.
     for (std::size_t i = 0; i < e.z1.size(); ++i)
         if (e.z1[i] * e.monitor.sides()[i] > 0)
             e.z1[i] = 0;
         else
             e.z1[i] = e.monitor.sides()[i] == 0 ? 0 : -e.monitor.sides()[i];
+    const double small = 1e-9 * tau + 64 * time_resolution(t);
     for (std::size_t i = 0; i < e.z1.size(); ++i)
-        if (e.z1[i] != 0) e.monitor.apply(i, e.z1[i] > 0, t, now_.x, now_.u);
+        if (e.z1[i] != 0) e.monitor.apply(i, e.z1[i] > 0, t, small, now_.x, now_.u);
     e.monitor.remember(t, now_.x, now_.u);
     std::ranges::copy(e.monitor.evaluate(t, now_.x, now_.u), e.z0.begin());
-    if (!more) return;
-    const double small = 1e-9 * tau + 64 * time_resolution(t);
-    now_.derivatives(s + tau, now_.x, e.dx.data());
-    for (std::size_t k = 0; k < now_.n; ++k) e.x0[k] = now_.x[k] + small * e.dx[k];
-    input_values(now_.inputs, s + tau + small, now_.u);
-    const auto z = e.monitor.evaluate(t + small, e.x0.data(), now_.u);
-    for (std::size_t i = 0; i < z.size(); ++i)
-        if (e.z1[i] != 0 && z[i] != e.z0[i]) {
-            e.monitor.sides()[i] = z[i] > e.z0[i] ? 1 : -1;
-            e.guessed[i] = true;
+    if (rest > 0) guess_sides(s + tau, rest, small);
+}
+
+/// The sides of indicators that are at zero after their event, from the motion that follows: in `ahead`, or longer where rounding
+/// hides it.
+template <class Method>
+void fixed_step_solver<Method>::guess_sides(double s, double rest, double ahead) {
+    using guess = fixed_step_events::guess;
+    auto& e = *events_;
+    now_.derivatives(s, now_.x, e.dx.data());
+    for (bool hidden = true; hidden && ahead < rest; ahead *= 4) {
+        for (std::size_t k = 0; k < now_.n; ++k) e.x0[k] = now_.x[k] + ahead * e.dx[k];
+        input_values(now_.inputs, s + ahead, now_.u);
+        const auto z = e.monitor.evaluate(now_.begin + s + ahead, e.x0.data(), now_.u);
+        hidden = false;
+        for (std::size_t i = 0; i < z.size(); ++i) {
+            const double motion = z[i] - e.z0[i];
+            if (e.z1[i] == 0) continue;
+            hidden |= motion == 0;
+            if (motion == 0 || !e.monitor.at_zero(e.before[i], e.z0[i], motion / ahead * rest)) continue;
+            e.monitor.sides()[i] = motion > 0 ? 1 : -1;
+            e.guessed[i] = e.monitor.sides()[i] == e.z1[i] ? guess::on : guess::back;
         }
+    }
 }
 
 template <class Method>

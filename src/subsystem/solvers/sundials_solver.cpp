@@ -134,7 +134,12 @@ void sundials_solver::initialise(equations& model, double t0, std::span<double> 
         roots_.resize(monitor_->count());
         z_.resize(monitor_->count());
         shift_.resize(monitor_->count());
+        instant_.resize(monitor_->count());
+        rate_.resize(monitor_->count());
+        ahead_.resize(monitor_->count());
+        z_before_.resize(monitor_->count());
         x_ahead_.resize(n_);
+        rates_.resize(n_);
     }
     SUNContext context = nullptr;
     check(SUNContext_Create(nullptr, &context), "SUNContext_Create");
@@ -205,7 +210,7 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
     if (watches_intervals_ && model_->discrete_update(moment::interval, begin, state, u_.data())) restart = true;
     if (monitor_) {
         monitor_->start_interval();
-        shift_until_ = -std::numeric_limits<double>::infinity();
+        std::ranges::fill(shift_, 0);
         if (monitor_->jump(begin, state, u_.data())) {
             make_consistent(begin);
             restart = true;
@@ -271,36 +276,6 @@ bool sundials_solver::update(moment m, double t, double* x) {
     if (monitor_) monitor_->jump(t, x, u_.data());
     make_consistent(t);
     return true;
-}
-
-bool sundials_solver::apply_roots(double t, double* x) {
-    find_roots(roots_.data());
-    input_values(inputs_, t - begin_, u_.data());
-    bool changed = false;
-    for (std::size_t i = 0; i < roots_.size(); ++i)
-        if (roots_[i] != 0) changed |= monitor_->apply(i, roots_[i] > 0, t, x, u_.data());
-    if (!changed) return false;
-    make_consistent(t);
-    input_values(inputs_, t - begin_, u_.data());
-    shift_indicators(t, x);
-    return true;
-}
-
-/// At an event the indicator may be a rounding error on the wrong side for the motion that follows, and its next root
-/// would be missed. For an instant, until the motion shows, a shift as small as that error puts it on the right side.
-void sundials_solver::shift_indicators(double t, const double* x) {
-    std::ranges::copy(monitor_->evaluate(t, x, u_.data()), z_.begin());
-    const double instant = 1e-9 * remembered_step_ + 64 * time_resolution(t);
-    if (n_ > 0) evaluate(t, x, x_ahead_.data());
-    for (std::size_t k = 0; k < n_; ++k) x_ahead_[k] = x[k] + instant * x_ahead_[k];
-    input_values(inputs_, t + instant - begin_, u_.data());
-    const auto z = monitor_->evaluate(t + instant, x_ahead_.data(), u_.data());
-    for (std::size_t i = 0; i < z.size(); ++i) {
-        const double motion = z[i] - z_[i];
-        const bool wrong_side = roots_[i] != 0 && motion != 0 && !(z_[i] * motion > 0);
-        shift_[i] = wrong_side ? std::copysign(std::max(2 * std::fabs(z_[i]), 1e-300), motion) : 0;
-    }
-    shift_until_ = t + instant;
 }
 
 std::int64_t sundials_solver::steps_left(double t) const {
@@ -382,24 +357,6 @@ int sundials_solver::right_hand_side(double t, N_Vector y, N_Vector dy, void* se
     self.not_finite_time_ = t;
     self.not_finite_evaluation_ = self.evaluations_;
     return starting ? -1 : self.passes_nan() ? 0 : 1;
-}
-
-int sundials_solver::indicators(double t, N_Vector y, double* z, void* self_pointer) {
-    auto& self = *static_cast<sundials_solver*>(self_pointer);
-    if (self.warming_up_) {
-        std::ranges::fill(std::span(z, self.roots_.size()), 1.0);
-        return 0;
-    }
-    try {
-        input_values(self.inputs_, t - self.begin_, self.u_.data());
-        self.model_->event_indicators(t, N_VGetArrayPointer(y), self.u_.data(), z);
-        if (t <= self.shift_until_)
-            for (std::size_t i = 0; i < self.shift_.size(); ++i) z[i] += self.shift_[i];
-        return 0;
-    } catch (...) {
-        self.failure_ = std::current_exception();
-        return -1;
-    }
 }
 
 /// SUNDIALS' own difference quotients allocate, ours do not.

@@ -46,7 +46,10 @@ class sundials_solver : public solver {
 
     void initialise(equations& model, double t0, std::span<double> x) final;
     void integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) final;
-    void reset(double, std::span<const double>) final { loaded_ = false; }
+    void reset(double, std::span<const double>) final {
+        loaded_ = false;
+        if (monitor_) monitor_->forget();
+    }
 
     std::size_t memory_size() const final { return 1 + (monitor_ ? monitor_->count() : 0); }
     void memory(std::span<double> into) const final;
@@ -133,6 +136,8 @@ class sundials_solver : public solver {
     double advance(double t, double stop, double limit, double* x, bool restart);
     bool update(moment m, double t, double* x);
     bool apply_roots(double t, double* x);
+    void look_ahead(double t, const double* x, std::span<const double> z);
+    double shortest_look(double t) const;
     void shift_indicators(double t, const double* x);
     void evaluate(double t, const double* x, double* dx);
 
@@ -140,8 +145,9 @@ class sundials_solver : public solver {
     double no_state_ = 0;
     std::optional<event_monitor> monitor_;
     std::vector<int> roots_;
-    std::vector<double> z_, shift_, x_ahead_;  ///< see shift_indicators()
-    double shift_until_ = 0;
+    std::vector<double> z_before_, z_, shift_, instant_, rate_, ahead_;  ///< per indicator, see shift_indicators()
+    std::vector<double> x_ahead_, rates_;
+    double shifted_ = 0;              ///< when
     std::ptrdiff_t not_finite_ = -1;  ///< derivative that was not finite last
     double not_finite_time_ = 0;
     std::int64_t not_finite_evaluation_ = 0;

@@ -42,6 +42,7 @@ void trapezoidal::prepare(equations& model, const double* x, double t, double* u
 void trapezoidal::factor(micro_step& m, double t, const double* z, const double* f, double h) {
     const std::size_t n = m.n;
     double* A = m.work + 5 * n;
+    ++m.factorisations;
     m.evaluations += jacobian_.evaluate(t, z, m.u, f, h, A);
     for (std::size_t i = 0; i < n * n; ++i) A[i] *= -0.5 * h;
     for (std::size_t i = 0; i < n; ++i) {
@@ -67,6 +68,7 @@ void trapezoidal::step(micro_step& m, double s, double h) {
     bool refactor = true;
     for (int iteration = 0; iteration < most_iterations; ++iteration) {
         m.derivatives(s + h, z, f_1);
+        ++m.newton_iterations;
         if (refactor) factor(m, m.begin + s + h, z, f_1, h);
         for (std::size_t i = 0; i < n; ++i) delta[i] = 0.5 * h * (f_0[i] + f_1[i]) - d[i];
         SUNDlsMat_denseGETRS(columns_.data(), static_cast<sunindextype>(n), pivots_.data(), delta);

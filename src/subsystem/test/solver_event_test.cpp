@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,15 +30,15 @@ struct event_log {
     int ignored = 0;
 };
 
-/// x'' = -g from x = 1; falling through zero turns the velocity round with the factor e.
-std::unique_ptr<function_model> ball(double e, event_log& log) {
-    auto model = std::make_unique<function_model>(std::vector{1.0, 0.0}, 0,
+/// x'' = -g from 1 above the floor; falling through it turns the velocity round with the factor e.
+std::unique_ptr<function_model> ball(double e, event_log& log, double floor = 0) {
+    auto model = std::make_unique<function_model>(std::vector{1.0 + floor, 0.0}, 0,
                                                   [](double, const double* x, const double*, double* dx) {
                                                       dx[0] = x[1];
                                                       dx[1] = -9.81;
                                                   });
     model->events = 1;
-    model->indicators = [](double, const double* x, const double*, double* z) { z[0] = x[0]; };
+    model->indicators = [floor](double, const double* x, const double*, double* z) { z[0] = x[0] - floor; };
     model->on_event = [&log, e](int, bool rising, double t, double* x, const double*) {
         if (rising) {
             ++log.ignored;
@@ -214,6 +215,71 @@ TEST_P(solver_events, chattering_is_an_error) {
         EXPECT_TRUE(text.starts_with(GetParam() + " at t = 0.0314")) << text;
         EXPECT_NE(text.find("more than 10000 events in one macro step"), std::string::npos) << text;
         EXPECT_NE(text.find("chattering"), std::string::npos) << text;
+    }
+}
+
+/// Infinitely many impacts before t = t_1 (1 + e)/(1 - e): the ball never gets below the floor, the run ends there with a reason. Euler's
+/// method, whose micro steps see no parabolas, lets it hop on.
+TEST_P(solver_events, a_ball_does_not_fall_through_the_floor) {
+    const double t_1 = std::sqrt(2 / 9.81);
+    for (const double e : {0.2, 0.5, 0.8, 0.95})
+        for (const double floor : {0.0, -100.0})
+            for (const bool tight_solver : {false, true})
+                for (const int macro_steps : {1, 30, 1000}) {
+                    if (tight_solver && GetParam().ends_with("-2")) continue;  // slow
+                    event_log log;
+                    const double rest = t_1 * (1 + e) / (1 - e), end = 1.3 * rest;
+                    std::string seen = fmt::format("e = {}, floor {}, {} macro steps, {}: ", e, floor, macro_steps,
+                                                   tight_solver ? "tight" : "default");
+                    auto integrator = tight_solver           ? make_tight(GetParam())
+                                      : is_fixed(GetParam()) ? make_solver(GetParam(), {{"step", 0.01}})
+                                                             : make_solver(GetParam(), {{"max-steps", 1e7}});
+                    solver_run run(ball(e, log, floor), std::move(integrator));
+                    double lowest = 1;
+                    try {
+                        for (int n = 1; n <= macro_steps; ++n) {
+                            run.to(end * n / macro_steps);
+                            lowest = std::min(lowest, run.x[0] - floor);
+                        }
+                        EXPECT_EQ(GetParam(), "euler") << seen;
+                    } catch (const run_error& problem) {
+                        seen += problem.what();
+                        EXPECT_NE(seen.find("indicator 0"), std::string::npos) << seen;
+                        EXPECT_NE(seen.find("(chattering)"), std::string::npos) << seen;
+                        // Bounces that are not much higher than the tolerance cannot be seen.
+                        const double rtol = tight_solver ? 1e-10 : 1e-6;
+                        const double height = 100 * rtol * (1 - floor);
+                        EXPECT_NEAR(log.times.back(), rest, 2 * std::sqrt(2 * height / 9.81) / (1 - e) + 1e-3 * rest)
+                            << seen;
+                    }
+                    EXPECT_GT(lowest, -1e-6) << seen;
+                }
+}
+
+/// The remedy of that message: a slow impact ends the motion.
+TEST_P(solver_events, a_ball_may_come_to_rest) {
+    for (const int macro_steps : {1, 30, 1000}) {
+        auto model = std::make_unique<function_model>(std::vector{1.0, 0.0, 9.81}, 0,
+                                                      [](double, const double* x, const double*, double* dx) {
+                                                          dx[0] = x[1];
+                                                          dx[1] = -x[2];
+                                                          dx[2] = 0;
+                                                      });
+        int impacts = 0;
+        model->events = 1;
+        model->indicators = [](double, const double* x, const double*, double* z) { z[0] = x[0]; };
+        model->on_event = [&](int, bool rising, double, double* x, const double*) {
+            if (rising) return false;
+            ++impacts;
+            x[1] = -0.5 * x[1];
+            if (x[1] < 0.05) x[0] = x[1] = x[2] = 0;
+            return true;
+        };
+        solver_run run(std::move(model), make_tight(GetParam()));
+        run.to(3, macro_steps);
+        EXPECT_EQ(impacts, 7) << macro_steps;  // 4.43 m/s 0.5^7 = 0.035 m/s
+        EXPECT_EQ(run.x[0], 0);
+        EXPECT_EQ(run.x[1], 0);
     }
 }
 

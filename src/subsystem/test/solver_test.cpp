@@ -102,6 +102,25 @@ TEST(solvers, order_across_micro_steps) {
     }
 }
 
+/// A linear problem: the first iteration solves it, the second finds that out.
+TEST(solvers, trapezoidal_counts_newton) {
+    solver_run run(oscillator(true), make_solver("trapezoidal", {{"step", 0.1}}));
+    run.to(10);
+    const auto s = run.integrator->statistics();
+    EXPECT_EQ(s.micro_steps, 100);
+    EXPECT_EQ(s.newton_iterations, 200);
+    EXPECT_EQ(s.factorisations, 100);
+}
+
+TEST_P(implicit, counts_newton) {
+    solver_run run(oscillator(true), make_accurate(GetParam(), 1e-6));
+    run.to(10, 10);
+    const auto s = run.integrator->statistics();
+    EXPECT_GE(s.newton_iterations, s.micro_steps);
+    EXPECT_GT(s.factorisations, 0);
+    EXPECT_LE(s.factorisations, s.newton_iterations);
+}
+
 TEST_P(implicit, prothero_robinson) {
     // x' = lambda (x - cos t) - sin t with lambda = -1e6: explicit methods would need 1e7 steps.
     for (const bool exact : {false, true}) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "transport/processes.hpp"
 #include "transport/threads.hpp"
 
 /// A subsystem with simple arithmetic of its own, a chosen amount of work, and failures on demand.
@@ -105,6 +106,14 @@ inline std::vector<named_subsystem> make_subsystems(const std::vector<test_trait
     std::vector<named_subsystem> made;
     for (std::size_t i = 0; i < all.size(); ++i)
         made.push_back({"s" + std::to_string(i), std::make_unique<test_subsystem>(all[i])});
+    return made;
+}
+
+inline std::vector<subsystem_recipe> make_recipes(const std::vector<test_traits>& all) {
+    std::vector<subsystem_recipe> made;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        made.push_back(
+            {"s" + std::to_string(i), [traits = all[i]] { return std::make_unique<test_subsystem>(traits); }});
     return made;
 }
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <functional>
 
+#include "transport/processes.hpp"
 #include "transport/test/test_subsystem.hpp"
 
 namespace mdpcosim {
@@ -25,7 +26,19 @@ std::vector<transport_kind> kinds() {
             return make_thread_transport(test::make_subsystems(all), workers);
         };
     };
-    return {{"threads_1", 1, threads(1)}, {"threads_2", 2, threads(2)}, {"threads_4", 4, threads(4)}};
+    const auto processes = [](std::vector<std::vector<int>> groups) {
+        return [groups](const std::vector<test_traits>& all) {
+            auto fitting = groups;  // some tests have fewer subsystems
+            for (auto& g : fitting) std::erase_if(g, [&](int i) { return i >= static_cast<int>(all.size()); });
+            std::erase_if(fitting, [](const auto& g) { return g.empty(); });
+            return make_process_transport(test::make_recipes(all), fitting);
+        };
+    };
+    return {{"threads_1", 1, threads(1)},
+            {"threads_2", 2, threads(2)},
+            {"threads_4", 4, threads(4)},
+            {"processes", 5, processes({})},
+            {"processes_in_groups", 3, processes({{3, 0}, {1, 4}})}};
 }
 
 /// Enough work for one advance() to be worth a thread: some ten microseconds.
@@ -312,6 +325,7 @@ TEST_P(transport_contract, cost_is_sampled) {
 }
 
 TEST_P(transport_contract, trivial_subsystems_stay_serial) {
+    if (!GetParam().name.starts_with("threads")) GTEST_SKIP() << "only threads share memory with the master";
     const auto t = make({{.inputs = 0, .outputs = 1}, {.inputs = 0, .outputs = 1}});
     start(*t, 0);
     run(*t, 0, 20000);
