@@ -204,6 +204,7 @@ TEST(stability_command, mistakes) {
     refused({"--method", "explicitt"}, {"method 'explicitt' does not exist.", "Did you mean 'explicit'?"});
     refused({"--variant", "force-forse"}, {"Did you mean 'force-force'?"});
     refused({"--table", "2.3"}, {"table '2.3' does not exist.", "2.4"});
+    refused({"--table", "2.4", "--F", "3"}, {"leave --extrapolation and --F out"});
     refused({"--figure", "2.14"}, {"figure '2.14' does not exist."});
     refused({"--figure", "2.13", "--points", "1"}, {"--points 1: "});
     refused({"--optimise", "--extrapolation", "lin-2-4"}, {"K = 2 and R = 4"});
