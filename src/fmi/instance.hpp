@@ -131,7 +131,8 @@ class instance {
     virtual bool completed_step(bool keep_state_before, bool& terminate) = 0;
 
     // Capabilities
-    virtual std::unique_ptr<saved_state> make_state() = 0;
+    virtual std::unique_ptr<saved_state>
+    make_state() = 0;  ///< holds the present state, so that save() finds its memory
     virtual void save(saved_state& into) = 0;
     virtual void restore(const saved_state& from) = 0;
     /// d unknowns / d knowns * seed; blocks of floats.

@@ -149,6 +149,7 @@ void instance_base::declared_nominals(std::span<double> nominal) const {
 std::unique_ptr<saved_state> instance_base::make_state() {
     auto state = std::make_unique<state_handle>(this);
     states_.push_back(state.get());
+    if (offers_.state) save(*state);  // the FMU takes the memory now; later it is used again
     return state;
 }
 

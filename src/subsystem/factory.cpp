@@ -148,6 +148,7 @@ std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& 
 
 std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
     assert(!is_sampled(spec));
+    std::string way_out = "Run";
     switch (spec.kind) {
         case source_kind::model:
             return make_model(spec);
@@ -160,14 +161,14 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
             break;
         case source_kind::fmu:
             if (fmu_interface(spec) == fmi::kind::model_exchange) return make_fmu_equations(spec);
-            reason = "brings its own solver in co-simulation (where it offers both, write interface: model-exchange)";
+            way_out = "Write 'interface: model-exchange' where the FMU offers it, or run";
             break;
     }
     throw user_error(
         spec.where,
         fmt::format("{} ({}) brings its own solver and shows no equations, so that it cannot be part of one system of "
-                    "equations (--monolithic). Run the scenario as a co-simulation with a small macro step instead.",
-                    owner_of(spec), spec.source.value));
+                    "equations (--monolithic). {} the scenario as a co-simulation with a small macro step instead.",
+                    owner_of(spec), spec.source.value, way_out));
 }
 
 std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner) {

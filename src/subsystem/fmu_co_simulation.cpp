@@ -93,7 +93,7 @@ class fmu_co_simulation final : public subsystem {
     std::unique_ptr<snapshot> make_snapshot() const override {
         if (!offers_.state) return subsystem::make_snapshot();
         auto made = std::make_unique<fmu_snapshot>();
-        made->state = instance_.make_state();
+        fmu_.call(time_, [&] { made->state = instance_.make_state(); });
         return made;
     }
 

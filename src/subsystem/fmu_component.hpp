@@ -50,7 +50,7 @@ class fmu_component {
 
     /// Runs `calls`; `t` is read when something fails.
     template <class Function>
-    decltype(auto) call(const double& t, const Function& calls) {
+    decltype(auto) call(const double& t, const Function& calls) const {
         try {
             return calls();
         } catch (const fmi::fmu_failure& problem) {

@@ -120,7 +120,7 @@ class fmu_equations final : public equations {
     std::unique_ptr<snapshot> make_memory() const override {
         if (!offers_.state) return nullptr;
         auto made = std::make_unique<fmu_memory>();
-        made->state = instance_.make_state();
+        fmu_.call(time_, [&] { made->state = instance_.make_state(); });
         made->discrete_inputs.resize(discrete_now_.size());
         return made;
     }

@@ -16,6 +16,7 @@ run_summary example() {
     s.status = "failed";
     s.message = "subsystem 'A' failed";
     s.method = "explicit";
+    s.transport = "threads";
     s.start = 0;
     s.end = 2;
     s.step = 0.1;

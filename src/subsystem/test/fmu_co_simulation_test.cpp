@@ -288,8 +288,8 @@ TEST_P(both_versions, every_failure_names_fmu_call_and_time) {
 
 TEST_P(both_versions, a_failure_to_save_names_the_call) {
     stepped run(fmu_spec(fmu("misbehave"), {{"where", "save"}, {"how", "error"}}));
-    const auto snapshot = run.object->make_snapshot();
     try {
+        const auto snapshot = run.object->make_snapshot();
         run.object->save(*snapshot);
         FAIL();
     } catch (const run_error& problem) {
