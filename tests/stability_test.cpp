@@ -9,6 +9,7 @@
 
 #include "bad_input.hpp"
 #include "process.hpp"
+#include "results/test/temporary_folder.hpp"
 #include "scenario/read.hpp"
 
 namespace mdpcosim {
@@ -89,7 +90,7 @@ TEST(stability_command, no_limit_is_said_with_the_reason) {
 }
 
 TEST(stability_command, published_tables) {
-    const scratch_folder folder("stability-tables");
+    const test::temporary_folder folder;
     for (const char* number : {"2.4", "2.5", "2.6", "2.7", "2.8"}) {
         const auto svg = folder.path() / (std::string(number) + ".svg");
         const json found = stability_json({"--table", number, "--svg", svg.string()});
@@ -101,7 +102,7 @@ TEST(stability_command, published_tables) {
 }
 
 TEST(stability_command, published_figure) {
-    const scratch_folder folder("stability-figure");
+    const test::temporary_folder folder;
     const auto svg = folder.path() / "f.svg";
     const json found = stability_json({"--figure", "2.13", "--points", "4", "--svg", svg.string()});
     std::map<std::string, int> points;
@@ -154,7 +155,7 @@ TEST(sets_over_F, a_connection_picks_its_own) {
 }
 
 TEST(sets_over_F, the_resolved_scenario_names_F) {
-    const scratch_folder folder("sets-over-F");
+    const test::temporary_folder folder;
     const run_options quiet{.out = folder.path() / "a", .quiet = true};
     run(read_scenario_text(coupled("lin-2-3-opt-F", "{name: const-2-2-opt-F, F: 20}"), "s.yaml"), quiet);
     const std::string resolved = text_of(folder.path() / "a/scenario.yaml");
