@@ -1,8 +1,9 @@
 // FMI 2.0 co-simulation, recording off: macro steps of mdpcosim beside a bare C loop over the same FMUs' functions. A decay's
-// output goes into a feed-through FMU, or into a chain of them. See docs/performance.md.
+// output goes into a feed-through FMU, a chain of them, or one with 1000 inputs; a ring of busy oscillators; loading. See docs/performance.md.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -77,16 +78,10 @@ void chain_in_a_bare_loop(benchmark::State& state) {
     }
 }
 
-void chain_in_mdpcosim(benchmark::State& state) {
-    std::string text = fmt::format("time: {{end: 1 s, step: {} s}}\nsubsystems:\n  f0: {{fmu: '{}'}}\n", H,
-                                   (folder / "decay-2.fmu").string());
-    std::string signals = "signals:\n  - f0.x -> f1.u\n";
-    for (int i = 1; i <= state.range(0); ++i) {
-        text += fmt::format("  f{}: {{fmu: '{}'}}\n", i, (folder / "feedthrough-2.fmu").string());
-        if (i > 1) signals += fmt::format("  - f{}.y -> f{}.u\n", i - 1, i);
-    }
-    const scenario s = read_scenario_text(text + signals + "record: {only: [f0.x]}\n", "chain");
-    assembly a = assemble(s, static_cast<int>(state.range(1)));
+/// Macro steps of a scenario, a thousand per iteration.
+void run_scenario(benchmark::State& state, const std::string& text, int workers) {
+    const scenario s = read_scenario_text(text, "bench");
+    assembly a = assemble(s, workers);
     const auto how = make_method(s);
     a.system.initialise(0);
     loop_result result;
@@ -100,8 +95,76 @@ void chain_in_mdpcosim(benchmark::State& state) {
         benchmark::Counter(steps, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
+void chain_in_mdpcosim(benchmark::State& state) {
+    std::string text = fmt::format("time: {{end: 1 s, step: {} s}}\nsubsystems:\n  f0: {{fmu: '{}'}}\n", H,
+                                   (folder / "decay-2.fmu").string());
+    std::string signals = "signals:\n  - f0.x -> f1.u\n";
+    for (int i = 1; i <= state.range(0); ++i) {
+        text += fmt::format("  f{}: {{fmu: '{}'}}\n", i, (folder / "feedthrough-2.fmu").string());
+        if (i > 1) signals += fmt::format("  - f{}.y -> f{}.u\n", i - 1, i);
+    }
+    run_scenario(state, text + signals + "record: {only: [f0.x]}\n", static_cast<int>(state.range(1)));
+}
+
+/// 50 oscillators in a ring, each driving the next, about 2 us of work in each.
+void busy_ring(benchmark::State& state) {
+    std::string text = fmt::format("time: {{end: 1 s, step: {} s}}\nsubsystems:\n", H), signals = "signals:\n";
+    for (int i = 0; i < 50; ++i) {
+        text += fmt::format("  o{}: {{fmu: '{}', set: {{work: 900, x0: 0.01}}}}\n", i,
+                            (folder / "busy-oscillator-2.fmu").string());
+        signals += fmt::format("  - 1 N/m*o{}.position -> o{}.force\n", i, (i + 1) % 50);
+    }
+    run_scenario(state, text + signals + "record: {only: [o0.position]}\n", static_cast<int>(state.range(0)));
+}
+
+constexpr int width = 1000;
+
+void wide_in_a_bare_loop(benchmark::State& state) {
+    const bare_fmu decay("decay", 0, 2), wide("wide", 0, 0);
+    std::vector<unsigned> inputs, outputs;
+    for (unsigned i = 1; i <= width; ++i) inputs.push_back(i), outputs.push_back(width + i);
+    std::vector<double> u(width), y(width);
+    std::int64_t n = 0;
+    for (auto _ : state) {
+        const double t = static_cast<double>(n++) * H;
+        decay.get(decay.instance, &decay.output, 1, &u[0]);
+        decay.step(decay.instance, t, H, fmi2True);
+        wide.set(wide.instance, inputs.data(), width, u.data());
+        wide.step(wide.instance, t, H, fmi2True);
+        wide.get(wide.instance, outputs.data(), width, y.data());
+        benchmark::DoNotOptimize(y.data());
+    }
+}
+
+/// All outputs are recorded and so read, in one call.
+void wide_in_mdpcosim(benchmark::State& state) {
+    run_scenario(state,
+                 fmt::format("time: {{end: 1 s, step: {} s}}\nsubsystems:\n  f0: {{fmu: '{}'}}\n  w: {{fmu: '{}'}}\n"
+                             "signals:\n  - f0.x -> w.u[1]\n",
+                             H, (folder / "decay-2.fmu").string(), (folder / "wide-2.fmu").string()),
+                 1);
+}
+
+/// An FMU with 100000 variables, from the archive to the report of `check`; peak_MiB is that of the whole process so far.
+void huge_is_checked(benchmark::State& state) {
+    for (auto _ : state) {
+        const std::string shown =
+            check(read_scenario_text(fmt::format("time: {{end: 1 s, step: 1 ms}}\nsubsystems:\n  h: {{fmu: '{}'}}\n",
+                                                 (folder / "huge-2.fmu").string()),
+                                     "huge"));
+        benchmark::DoNotOptimize(shown.data());
+    }
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    state.counters["peak_MiB"] = static_cast<double>(used.ru_maxrss) / 1024;
+}
+
+BENCHMARK(huge_is_checked)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK(chain_in_a_bare_loop)->Arg(1)->Arg(100)->Arg(1000);
 BENCHMARK(chain_in_mdpcosim)->Args({1, 1})->Args({100, 1})->Args({1000, 1})->Args({1, 2});
+BENCHMARK(wide_in_a_bare_loop);
+BENCHMARK(wide_in_mdpcosim);
+BENCHMARK(busy_ring)->Arg(1)->Arg(2)->UseRealTime();
 
 }  // namespace
 

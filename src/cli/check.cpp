@@ -9,10 +9,11 @@ namespace mdpcosim {
 
 void add_check(CLI::App& app, int& status) {
     auto o = std::make_shared<scenario_options>();
-    CLI::App* command = app.add_subcommand("check", "Validate a scenario and show the coupled system, run nothing");
+    CLI::App* command =
+        app.add_subcommand("check", "Validate a scenario, or an FMU as one, and show the coupled system, run nothing");
     o->add_to(*command);
     command->callback([o, &status] {
-        fmt::print("{}", check(read_scenario(o->path(), o->overrides())));
+        fmt::print("{}", check(o->load()));
         status = 0;
     });
 }

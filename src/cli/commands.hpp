@@ -12,6 +12,7 @@ void add_run(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
+void add_fmu(CLI::App& app, int& status);
 void add_stability(CLI::App& app, int& status);
 void add_order(CLI::App& app, int& status);
 void add_longtime(CLI::App& app, int& status);
@@ -20,11 +21,12 @@ void add_longtime(CLI::App& app, int& status);
 class scenario_options {
    public:
     void add_to(CLI::App& command);
-    std::vector<struct scenario_override> overrides() const;
-    const std::string& path() const { return path_; }
+    struct scenario load() const;
 
    private:
-    std::string path_;
+    std::vector<struct scenario_override> overrides() const;
+
+    std::string path_, input_;
     std::vector<std::string> set_;
     std::optional<std::string> start_, end_, step_, method_, extrapolation_;
 };

@@ -17,16 +17,21 @@ std::vector<std::string> option_names(const CLI::App& command) {
 
 /// What is wrong with the command line, in the words of all our messages.
 std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
-    const auto chosen = app.get_subcommands();
+    std::vector<CLI::App*> chosen = app.get_subcommands();
+    std::string words;  // "fmu info"
+    for (auto inner = chosen; !inner.empty(); inner = inner.front()->get_subcommands()) {
+        words += (words.empty() ? "" : " ") + inner.front()->get_name();
+        chosen = inner;
+    }
     const CLI::App& command = chosen.empty() ? app : *chosen.front();
-    const std::string name = chosen.empty() ? "mdpcosim" : "mdpcosim " + command.get_name();
-    const std::string prefix = chosen.empty() ? "" : command.get_name() + ": ";
+    const std::string name = chosen.empty() ? "mdpcosim" : "mdpcosim " + words;
+    const std::string prefix = chosen.empty() ? "" : words + ": ";
     const std::string help = fmt::format(" '{} --help' shows how it is used.", name);
     const auto rest = app.remaining(true);
     std::vector<std::string> commands;
-    for (const CLI::App* each : app.get_subcommands({})) commands.push_back(each->get_name());
-    if (rest.empty() && chosen.empty())
-        return fmt::format("a subcommand is missing. mdpcosim has: {}.{}", mdpcosim::name_list(commands), help);
+    for (const CLI::App* each : command.get_subcommands({})) commands.push_back(each->get_name());
+    if (rest.empty() && !commands.empty())
+        return fmt::format("a subcommand is missing. {} has: {}.{}", name, mdpcosim::name_list(commands), help);
     if (rest.empty() || problem.get_name() == "ValidationError") {
         const std::string message = problem.what();
         if (problem.get_name() == "ArgumentMismatch")
@@ -37,8 +42,8 @@ std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
         return fmt::format(
             "{}option '{}' does not exist.{}{}", prefix, rest.front(),
             mdpcosim::did_you_mean(rest.front().substr(0, rest.front().find('=')), option_names(command)), help);
-    if (!chosen.empty()) return fmt::format("{}'{}' is one argument too many.{}", prefix, rest.front(), help);
-    return mdpcosim::unknown_name("subcommand", rest.front(), "mdpcosim", commands) + help;
+    if (commands.empty()) return fmt::format("{}'{}' is one argument too many.{}", prefix, rest.front(), help);
+    return mdpcosim::unknown_name("subcommand", rest.front(), name, commands) + help;
 }
 
 }  // namespace
@@ -53,6 +58,7 @@ int main(int argc, char** argv) {
     mdpcosim::add_check(app, status);
     mdpcosim::add_list(app, status);
     mdpcosim::add_compare(app, status);
+    mdpcosim::add_fmu(app, status);
     mdpcosim::add_stability(app, status);
     mdpcosim::add_order(app, status);
     mdpcosim::add_longtime(app, status);

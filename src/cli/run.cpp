@@ -31,6 +31,7 @@ struct options {
     bool monolithic = false;
     bool quiet = false;
     bool json = false;
+    bool fmi_log = false;
 };
 
 std::string known_transport(const std::string& value) {
@@ -48,11 +49,11 @@ std::string worker_count(const std::string& value) {
 }
 
 int run_command(const options& o) {
-    mdpcosim::scenario s = read_scenario(o.scenario.path(), o.scenario.overrides());
+    mdpcosim::scenario s = o.scenario.load();
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
     const run_summary summary =
-        run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic, o.transport});
+        run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic, o.transport, o.fmi_log});
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
@@ -75,7 +76,7 @@ int run_command(const options& o) {
 
 void add_run(CLI::App& app, int& status) {
     auto o = std::make_shared<options>();
-    CLI::App* command = app.add_subcommand("run", "Run a scenario");
+    CLI::App* command = app.add_subcommand("run", "Run a scenario, or a single FMU with its default experiment");
     o->scenario.add_to(*command);
     command->add_option("--out", o->out,
                         "Folder for the results (default: <scenario>.out, with --monolithic <scenario>.reference.out)");
@@ -90,6 +91,8 @@ void add_run(CLI::App& app, int& status) {
     command->add_flag(
         "--monolithic", o->monolithic,
         "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");
+    command->add_flag("--fmi-log", o->fmi_log,
+                      "Every call of every FMU, with its arguments and status, into fmi.log in the folder");
     command->add_flag("--quiet", o->quiet, "No progress and no table");
     command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
     command->callback([o, &status] { status = run_command(*o); });

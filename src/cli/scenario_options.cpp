@@ -6,7 +6,11 @@
 namespace mdpcosim {
 
 void scenario_options::add_to(CLI::App& command) {
-    command.add_option("scenario", path_, "The scenario file")->required();
+    command.add_option("scenario", path_, "The scenario file, or an FMU (.fmu)")->required();
+    command
+        .add_option("--input", input_,
+                    "For an FMU: CSV file with the columns 'time' and those of its inputs that it shall drive")
+        ->type_name("CSV");
     command.add_option("--start", start_, "Start time, as 'time: {start: ...}' in the file");
     command.add_option("--end", end_, "End time");
     command.add_option("--step", step_, "Macro step");
@@ -15,10 +19,13 @@ void scenario_options::add_to(CLI::App& command) {
                        "Extrapolation of the connections (mdpcosim list extrapolations)");
     command
         .add_option("--set", set_,
-                    "object.parameter=value: a parameter of a subsystem or connection, or a let value (name=value)")
+                    "object.parameter=value: a parameter of a subsystem or connection, or a let value (name=value); "
+                    "for an FMU name=value")
         ->type_name("OBJECT.PARAMETER=VALUE")
         ->allow_extra_args(false);
 }
+
+scenario scenario_options::load() const { return load_scenario(path_, overrides(), input_); }
 
 std::vector<scenario_override> scenario_options::overrides() const {
     std::vector<scenario_override> list;

@@ -566,6 +566,7 @@ class builder {
     }
 
     void add_notes() {
+        result_.notes = scenario_.notes;
         if (scenario_.record.every) {
             const double ratio = *scenario_.record.every / scenario_.time.step;
             if (std::abs(ratio - std::round(ratio)) > 1e-6 * ratio || ratio < 0.5)

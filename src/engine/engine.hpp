@@ -19,13 +19,18 @@ struct run_options {
     const std::atomic<bool>* interrupt = nullptr;  ///< set by Ctrl-C: the run ends after the present macro step
     bool monolithic = false;                       ///< the reference: the scenario as one system, no co-simulation
     std::string transport = "threads";             ///< one of transport_names()
+    bool fmi_log = false;                          ///< every call of every FMU goes into fmi.log
 };
 
 /// threads, processes
 const std::vector<std::string>& transport_names();
 
+/// A scenario file, or a single FMU (`.fmu`) with its default experiment, whose inputs `input`, a CSV file, may drive.
+scenario load_scenario(const std::filesystem::path& path, const std::vector<scenario_override>& overrides = {},
+                       const std::filesystem::path& input = {});
+
 /// Runs a scenario and writes results.csv, summary.json and scenario.yaml into the run's folder. A user's mistake leaves as
-/// user_error before anything is written; a failing subsystem or an interrupt ends the run with what was recorded on
+/// user_error before anything is written (but fmi.log, which tells of an FMU that refuses, too); a failing subsystem or an interrupt ends the run with what was recorded on
 /// disk, told by status and message of the summary.
 run_summary run(scenario s, const run_options& options);
 
@@ -42,5 +47,25 @@ comparison compare(const std::filesystem::path& a, const std::filesystem::path& 
 std::vector<std::string> list_topics();
 std::string list_text(const std::string& topic);
 std::string list_json(const std::string& topic);
+
+/// What is in an FMU and what mdpcosim makes of it; long lists are cut unless `all` is set. Nothing of the FMU is run.
+std::string fmu_info_text(const std::filesystem::path& fmu, bool all);
+std::string fmu_info_json(const std::filesystem::path& fmu);
+
+/// Checks of an FMU: archive, description, binaries, a short run with each interface in a process of its own.
+struct fmu_verdict {
+    struct violation {
+        std::string place;  ///< `modelDescription.xml:12`, `archive`, `co-simulation`
+        std::string what;
+    };
+    std::string fmu;
+    std::vector<std::string> passed;   ///< what was checked and found right
+    std::vector<std::string> skipped;  ///< what could not be checked, and why
+    std::vector<violation> violations;
+};
+/// Throws user_error where there is no file or no archive.
+fmu_verdict fmu_validate(const std::filesystem::path& fmu);
+std::string to_text(const fmu_verdict& verdict);
+std::string to_json(const fmu_verdict& verdict);
 
 }  // namespace mdpcosim

@@ -128,13 +128,21 @@ const std::vector<std::string>& transport_names() {
 run_summary run(scenario s, const run_options& options) {
     const auto begin = clock::now();
     const std::unique_ptr<method> how = make_method(s);
+    const std::filesystem::path out = options.out.empty() ? default_folder(s, options.monolithic) : options.out;
+    std::optional<run_folder> made;
+    if (options.fmi_log) {
+        made.emplace(out);
+        made->write("fmi.log", "# time [s], subsystem (FMU): call -> status\n");
+        for (auto& entry : s.subsystems) entry.fmu.trace = made->file("fmi.log");
+    }
     assembly a = assemble(s, options.workers, transport_named(options.transport));
     std::optional<reference_run> reference;
     if (options.monolithic)
         reference.emplace(s, a);
     else
         how->check(a.system);
-    const run_folder folder(options.out.empty() ? default_folder(s, options.monolithic) : options.out);
+    if (!made) made.emplace(out);
+    const run_folder& folder = *made;
     s = resolved(s, a);
     folder.write("scenario.yaml", write_scenario(s));
     run_summary summary = describe_before(s, folder, a);

@@ -92,14 +92,6 @@ archive_key key_of(const std::filesystem::path& archive) {
     return key;
 }
 
-std::string platform_name(version v) {
-    struct utsname about {};
-    ::uname(&about);
-    const std::string machine = about.machine;
-    if (v == version::v3) return machine + "-linux";
-    return machine == "x86_64" ? "linux64" : machine == "i686" ? "linux32" : machine + "-linux";
-}
-
 std::vector<std::string> names_in(const std::filesystem::path& folder) {
     std::set<std::string> names;
     std::error_code status;
@@ -109,6 +101,14 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+std::string platform_name(version v) {
+    struct utsname about {};
+    ::uname(&about);
+    const std::string machine = about.machine;
+    if (v == version::v3) return machine + "-linux";
+    return machine == "x86_64" ? "linux64" : machine == "i686" ? "linux32" : machine + "-linux";
+}
 
 std::string fmu_files::resource_location() const {
     const std::string path = (folder_ / "resources").string();
@@ -160,6 +160,8 @@ std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, 
     if (!files) known = files = std::make_shared<const unpacked_fmu>(archive, limits);
     return files;
 }
+
+void remove_left_folders() { remove_stale_folders(work_base()); }
 
 fmu_texts read_fmu_texts(const std::filesystem::path& archive, const archive_limits& limits) {
     return read_texts(zip_reader(archive, limits), archive, limits);

@@ -68,6 +68,16 @@ line_table::line_table(std::string_view text) {
         ends_.push_back(at);
 }
 
+line_table line_table::widened(std::string_view text) {
+    line_table table({});
+    std::size_t at = 0;
+    for (const char c : text) {
+        if (c == '\n') table.ends_.push_back(at);
+        at += c < 0 ? 2 : 1;
+    }
+    return table;
+}
+
 int line_table::line(std::ptrdiff_t offset) const {
     if (offset < 0) return 0;
     const auto place = std::lower_bound(ends_.begin(), ends_.end(), static_cast<std::size_t>(offset));
@@ -105,7 +115,8 @@ std::pair<int, std::string> xml_file::parse() {
             return {line(node), "it has a document type definition (DTD), which FMI does not allow."};
     if (!root()) return {0, "it has no root element."};
     if (result.encoding != pugi::encoding_utf8) {
-        lines_ = line_table({});
+        // The text itself is untouched: the parser works on its own copy.
+        lines_ = result.encoding == pugi::encoding_latin1 ? line_table::widened(text_) : line_table({});
         violation(root(), "it is not written in UTF-8, as the standard demands.");
     } else if (wrong != std::string::npos) {
         repair_utf8(text_);  // the document's names and values stand in it

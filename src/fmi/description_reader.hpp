@@ -22,6 +22,8 @@ std::vector<std::string> split_words(std::string_view text);
 class line_table {
    public:
     explicit line_table(std::string_view text);
+    /// Of a text in Latin-1 that the parser turned into UTF-8, where its upper half takes two bytes.
+    static line_table widened(std::string_view text);
     int line(std::ptrdiff_t offset) const;  ///< 0: unknown
 
    private:

@@ -57,8 +57,9 @@ void zip_reader::refuse(const std::string& why) const { throw user_error(fmt::fo
 
 zip_reader::zip_reader(const std::filesystem::path& archive, const archive_limits& limits) : file_(archive.string()) {
     std::error_code status;
-    if (!std::filesystem::exists(archive, status)) refuse("the file does not exist.");
-    if (!std::filesystem::is_regular_file(archive, status)) refuse("this is not a file.");
+    const auto no_file = [&](const std::string& why) { throw no_archive(fmt::format("FMU '{}': {}", file_, why)); };
+    if (!std::filesystem::exists(archive, status)) no_file("the file does not exist.");
+    if (!std::filesystem::is_regular_file(archive, status)) no_file("this is not a file.");
     int code = 0;
     zip_ = ::zip_open(archive.c_str(), ZIP_RDONLY, &code);
     if (zip_ == nullptr) {
@@ -66,7 +67,7 @@ zip_reader::zip_reader(const std::filesystem::path& archive, const archive_limit
         ::zip_error_init_with_code(&error, code);
         const std::string text = ::zip_error_strerror(&error);
         ::zip_error_fini(&error);
-        refuse(fmt::format("it cannot be opened as a zip archive ({}). Is the file complete?", text));
+        no_file(fmt::format("it cannot be opened as a zip archive ({}). Is the file complete?", text));
     }
     try {
         const zip_int64_t count = ::zip_get_num_entries(zip_, 0);
@@ -112,6 +113,9 @@ void zip_reader::check_entry(int index, const archive_limits& limits, std::uint6
         refuse(fmt::format("entry {} of the archive cannot be read ({}).", index + 1, ::zip_strerror(zip_)));
     zip_entry entry;
     entry.name = about.name;
+    entry.place = index;
+    if (entry.name == "./") return;  // the folder itself, which some tools pack
+    if (entry.name.starts_with("./")) entry.name.erase(0, 2);
     if (entry.name.size() > 1 && entry.name.ends_with('/')) {
         entry.folder = true;
         entry.name.pop_back();
@@ -170,7 +174,7 @@ int zip_reader::find(std::string_view name) const {
 
 void zip_reader::read(int index, const std::function<void(std::span<const char>)>& take) const {
     const zip_entry& entry = entries_[index];
-    const open_entry opened{::zip_fopen_index(zip_, index, 0)};
+    const open_entry opened{::zip_fopen_index(zip_, entry.place, 0)};
     if (opened.file == nullptr)
         refuse(
             fmt::format("the archive's entry '{}' cannot be read ({}).", printable(entry.name), ::zip_strerror(zip_)));

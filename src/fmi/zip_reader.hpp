@@ -19,6 +19,7 @@ struct zip_entry {
     std::uint64_t size = 0;
     bool folder = false;
     bool executable = false;
+    int place = 0;  ///< in the archive
 };
 
 /// The table of contents is checked by the constructor, before anything is read: names that leave the folder, links, twins,

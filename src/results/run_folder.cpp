@@ -17,8 +17,8 @@ namespace mdpcosim {
 namespace {
 
 constexpr const char* lock_name = ".running";
-constexpr const char* written_files[] = {"results.csv",  "results.h5",   "results.h5.part",
-                                         "summary.json", "profile.json", "scenario.yaml"};
+constexpr const char* written_files[] = {"results.csv",  "results.h5",    "results.h5.part", "summary.json",
+                                         "profile.json", "scenario.yaml", "fmi.log"};
 
 }  // namespace
 

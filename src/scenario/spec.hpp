@@ -100,6 +100,7 @@ struct fmu_spec {
     std::optional<double> tolerance;  ///< handed to the FMU; absent: that of its default experiment
     std::vector<text> outputs;        ///< variables that become outputs besides the FMU's own
     std::vector<text> log;            ///< categories of messages to show; `all`: every one
+    std::filesystem::path trace;      ///< --fmi-log: every call is written to the end of this file; empty: none
 };
 
 /// `sample:` of a subsystem whose model is sampled; seconds.
@@ -179,7 +180,8 @@ struct scenario {
     record_spec record;
     reference_spec reference;
     monitor_spec monitor;
-    std::vector<setting> let;  ///< as written, for the record
+    std::vector<setting> let;        ///< as written, for the record
+    std::vector<std::string> notes;  ///< what whoever made it wants to be told
 };
 
 }  // namespace mdpcosim

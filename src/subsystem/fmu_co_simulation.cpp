@@ -54,7 +54,7 @@ class fmu_co_simulation final : public subsystem {
 
     void initialise(double t0) override {
         time_ = t0;
-        fmu_.enter_initialisation(t0);
+        fmu_.enter_initialisation(time_);
         group_variables();
         mode_ = mode::initialisation;
         // Output derivatives exist after the initialisation only.

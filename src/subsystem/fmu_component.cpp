@@ -1,9 +1,13 @@
 #include "subsystem/fmu_component.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 
 namespace mdpcosim {
 
@@ -91,6 +95,28 @@ std::function<void(const fmi::log_message&)> make_log(const subsystem_spec& spec
     };
 }
 
+/// The end of a file that others, also in other processes, write to at the same time: one write per line, which an FMU that
+/// crashes later cannot take back.
+class call_log {
+   public:
+    explicit call_log(const std::filesystem::path& path)
+        : file_(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) {
+        if (file_ < 0)
+            throw user_error(
+                fmt::format("--fmi-log: '{}' cannot be written ({}).", path.string(), std::strerror(errno)));
+    }
+    call_log(const call_log&) = delete;
+    call_log& operator=(const call_log&) = delete;
+    ~call_log() { ::close(file_); }
+
+    void operator()(const std::string& line) const {
+        if (::write(file_, line.data(), line.size()) < 0) return;  // a full disk spoils the log, not the run
+    }
+
+   private:
+    int file_;
+};
+
 }  // namespace
 
 fmi::kind fmu_interface(const subsystem_spec& spec) { return choose_interface(spec, open(spec)->description()); }
@@ -113,6 +139,12 @@ fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const 
     options.kind = model_.kind;
     options.logging = !spec.fmu.log.empty();
     options.log = make_log(spec, model_.file());
+    if (!spec.fmu.trace.empty())
+        options.trace = [this, log = std::make_shared<const call_log>(spec.fmu.trace),
+                         name = spec.name](std::string_view text) {
+            (*log)(fmt::format("{} {} ({}): {}\n", time_ == nullptr ? "-" : fmt::format("{}", *time_), name,
+                               model_.file(), text));
+        };
     if (adjust) adjust(options, model_.offers());
     instance_ = about_the_fmu(spec, [&] { return fmi::make_instance(model_.files, options); });
 }
@@ -130,7 +162,9 @@ void fmu_component::set_starts(bool structural) {
     }
 }
 
-void fmu_component::enter_initialisation(double t0) {
+void fmu_component::enter_initialisation(const double& time) {
+    time_ = &time;
+    const double t0 = time;
     call(t0, [&] {
         const bool structural = std::any_of(model_.starts.begin(), model_.starts.end(), [&](const fmu_start& s) {
             return model_.description().variables[static_cast<std::size_t>(s.variable)].causality ==

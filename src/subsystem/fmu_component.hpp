@@ -43,8 +43,9 @@ class fmu_component {
     const fmu_model& model() const { return model_; }
     fmi::instance& instance() { return *instance_; }
 
-    /// Structural parameters, start values, enter_initialisation.
-    void enter_initialisation(double t0);
+    /// Structural parameters, start values, enter_initialisation. `time` is where its owner keeps the present time, for
+    /// traces: it lives as long as this object.
+    void enter_initialisation(const double& time);
     /// update_discrete_states() until nothing changes; what the last one says, and whether any of them changed states.
     fmi::discrete_update update_discrete_states(double t);
 
@@ -65,6 +66,7 @@ class fmu_component {
 
     fmu_model model_;
     std::optional<double> tolerance_;
+    const double* time_ = nullptr;  ///< before the initialisation there is none
     std::unique_ptr<fmi::instance> instance_;
 };
 

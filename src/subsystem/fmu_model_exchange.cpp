@@ -176,7 +176,7 @@ class fmu_equations final : public equations {
             if (started_) instance_.reset();
             started_ = true;
         });
-        fmu_.enter_initialisation(t0);
+        fmu_.enter_initialisation(time_);
         fmu_.call(time_, [&] {
             std::vector<double> u(static_cast<std::size_t>(describe().input_count()));
             for (const auto& input : describe().inputs) std::fill_n(u.begin() + input.slot, input.size, input.start);

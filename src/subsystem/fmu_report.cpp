@@ -30,27 +30,6 @@ std::string interface_text(const fmu_model& fmu) {
                        d.tool.empty() ? "" : fmt::format(", made by {}", d.tool));
 }
 
-std::string capability_text(const fmu_model& fmu) {
-    const fmi::interface_description& o = fmu.offers();
-    std::vector<std::string> parts;
-    const auto add = [&](bool offered, std::string text) {
-        if (offered) parts.push_back(std::move(text));
-    };
-    add(o.state, "save/restore");
-    add(o.directional_derivatives, "directional derivatives");
-    if (fmu.kind == fmi::kind::co_simulation) {
-        add(o.input_derivatives, "input derivatives");
-        add(o.intermediate_update, "intermediate update");
-        add(o.output_derivatives > 0, fmt::format("output derivatives up to order {}", o.output_derivatives));
-        add(o.early_return, "early return");
-        add(o.event_mode, "event mode");
-        add(o.variable_step, "variable steps");
-        add(o.fixed_step > 0, fmt::format("fixed internal step {} s", o.fixed_step));
-    }
-    add(o.once_per_process, "one instance per process");
-    return parts.empty() ? "none beyond the compulsory" : fmt::format("{}", fmt::join(parts, ", "));
-}
-
 /// Every pair of units once, with an example: `deg = 0.0174533 rad (phi)`.
 std::string conversion_text(const fmu_model& fmu) {
     std::map<std::string, std::pair<std::string, int>> seen;
@@ -88,11 +67,32 @@ std::string setting_text(const fmu_model& fmu, const fmu_start& s, const setting
 
 }  // namespace
 
+std::string fmu_capabilities(const fmu_model& fmu) {
+    const fmi::interface_description& o = fmu.offers();
+    std::vector<std::string> parts;
+    const auto add = [&](bool offered, std::string text) {
+        if (offered) parts.push_back(std::move(text));
+    };
+    add(o.state, "save/restore");
+    add(o.directional_derivatives, "directional derivatives");
+    if (fmu.kind == fmi::kind::co_simulation) {
+        add(o.input_derivatives, "input derivatives");
+        add(o.intermediate_update, "intermediate update");
+        add(o.output_derivatives > 0, fmt::format("output derivatives up to order {}", o.output_derivatives));
+        add(o.early_return, "early return");
+        add(o.event_mode, "event mode");
+        add(o.variable_step, "variable steps");
+        add(o.fixed_step > 0, fmt::format("fixed internal step {} s", o.fixed_step));
+    }
+    add(o.once_per_process, "one instance per process");
+    return parts.empty() ? "none beyond the compulsory" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::vector<std::pair<std::string, std::string>> fmu_report(const subsystem_spec& spec) {
     const fmu_model fmu = read_fmu(spec);
     std::vector<std::pair<std::string, std::string>> lines;
     lines.emplace_back("interface", interface_text(fmu));
-    lines.emplace_back("capabilities", capability_text(fmu));
+    lines.emplace_back("capabilities", fmu_capabilities(fmu));
     if (const std::string units = conversion_text(fmu); !units.empty()) lines.emplace_back("units", units);
     for (const setting& s : spec.set) {
         const fmu_element found = find_element(fmu.description(), s.name);

@@ -12,4 +12,7 @@ namespace mdpcosim {
 /// conversions of units, settings as the FMU gets them, what is left out, and likely ports where it has none.
 std::vector<std::pair<std::string, std::string>> fmu_report(const subsystem_spec& spec);
 
+/// What the FMU offers through the interface in use, in plain words.
+std::string fmu_capabilities(const struct fmu_model& fmu);
+
 }  // namespace mdpcosim

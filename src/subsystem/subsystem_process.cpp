@@ -17,6 +17,7 @@
 
 #include "core/error.hpp"
 #include "core/mailbox.hpp"
+#include "fmi/archive.hpp"
 #include "subsystem/wire.hpp"
 
 namespace mdpcosim {
@@ -379,7 +380,10 @@ void subsystem_process::end() {
         waitpid(process_, nullptr, 0);
         process_ = -1;
     }
-    if (gone_) return;
+    if (gone_) {
+        fmi::remove_left_folders();  // a process that died could not do it
+        return;
+    }
     const std::string text = last_text();
     for (std::size_t from = 0; from < text.size();) {
         const std::size_t newline = std::min(text.find('\n', from), text.size());

@@ -111,8 +111,15 @@ TEST_F(archive, resource_locations_of_both_versions) {
     EXPECT_EQ(new_one->resource_location(), (new_one->folder() / "resources/").string());
 }
 
+TEST_F(archive, the_folder_itself_may_be_named) {
+    const auto opened = open_fmu(files_.write(
+        "dot.fmu",
+        zip_bytes({{"./", ""}, {"./modelDescription.xml", description_entry.data}, {"./resources/a", "x"}})));
+    EXPECT_TRUE(std::filesystem::is_regular_file(opened->folder() / "resources/a"));
+}
+
 TEST_F(archive, names_that_leave_the_folder) {
-    for (const char* name : {"../evil", "resources/../../evil", "a/..", "..", "./a", "a/./b"})
+    for (const char* name : {"../evil", "resources/../../evil", "a/..", "..", "././a", "./../a", "a/./b"})
         EXPECT_THAT(refusal({description_entry, {name, "x"}}), HasSubstr("leaves the folder")) << name;
     for (const char* name : {"/etc/evil", "C:/evil", "c:evil"})
         EXPECT_THAT(refusal({description_entry, {name, "x"}}), HasSubstr("absolute path")) << name;

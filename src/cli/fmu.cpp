@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "engine/engine.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+struct options {
+    std::string path;
+    bool all = false;
+    bool json = false;
+};
+
+}  // namespace
+
+void add_fmu(CLI::App& app, int& status) {
+    auto o = std::make_shared<options>();
+    CLI::App* command = app.add_subcommand("fmu", "Look into an FMU: info, validate");
+    command->require_subcommand(1);
+    CLI::App* info = command->add_subcommand("info", "What is in an FMU and what mdpcosim makes of it, run nothing");
+    info->add_option("fmu", o->path, "The FMU")->required();
+    info->add_flag("--all", o->all, "Lists of variables in full");
+    info->add_flag("--json", o->json, "One JSON document, lists in full");
+    info->callback([o, &status] {
+        fmt::print("{}", o->json ? fmu_info_json(o->path) : fmu_info_text(o->path, o->all));
+        status = 0;
+    });
+    CLI::App* validate = command->add_subcommand(
+        "validate",
+        "Check archive, description, binaries and a short run (in a process of its own) with every interface; exit "
+        "status 0 valid, 1 violations were found, 2 no such file or no archive");
+    validate->add_option("fmu", o->path, "The FMU")->required();
+    validate->add_flag("--json", o->json, "One JSON document");
+    validate->callback([o, &status] {
+        const fmu_verdict verdict = fmu_validate(o->path);
+        fmt::print("{}", o->json ? to_json(verdict) : to_text(verdict));
+        status = verdict.violations.empty() ? 0 : 1;
+    });
+}
+
+}  // namespace mdpcosim
