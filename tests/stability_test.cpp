@@ -9,6 +9,8 @@
 
 #include "bad_input.hpp"
 #include "process.hpp"
+#include "results/test/temporary_folder.hpp"
+#include "scenario/read.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -88,7 +90,7 @@ TEST(stability_command, no_limit_is_said_with_the_reason) {
 }
 
 TEST(stability_command, published_tables) {
-    const scratch_folder folder("stability-tables");
+    const test::temporary_folder folder;
     for (const char* number : {"2.4", "2.5", "2.6", "2.7", "2.8"}) {
         const auto svg = folder.path() / (std::string(number) + ".svg");
         const json found = stability_json({"--table", number, "--svg", svg.string()});
@@ -100,7 +102,7 @@ TEST(stability_command, published_tables) {
 }
 
 TEST(stability_command, published_figure) {
-    const scratch_folder folder("stability-figure");
+    const test::temporary_folder folder;
     const auto svg = folder.path() / "f.svg";
     const json found = stability_json({"--figure", "2.13", "--points", "4", "--svg", svg.string()});
     std::map<std::string, int> points;
@@ -121,6 +123,56 @@ TEST(stability_command, sets_over_F) {
     const json found = stability_json({"--extrapolation", "lin-2-3-opt-F", "lin-2-3-opt", "--F", "0.1", "100"});
     for (const std::size_t i : {0, 1})
         EXPECT_GT(found["results"][i]["omega_max"].get<double>(), found["results"][i + 2]["omega_max"].get<double>());
+}
+
+std::string coupled(const std::string& general, const std::string& own) {
+    return "time: {end: 10 ms, step: 1 ms}\nextrapolation: " + general +
+           "\nsubsystems:\n"
+           "  A: {model: mass-spring-damper, set: {mass: 1, stiffness: 100, x0: 0.01}}\n"
+           "  B: {model: mass-spring-damper, set: {mass: 1, stiffness: 50}}\n"
+           "  C: {model: mass-spring-damper, set: {mass: 1}}\n"
+           "  D: {ode: {parameters: {m: 1 kg}, states: {x: 0 m, v: 0 m/s}, inputs: {f: 0 N}, equations: {x: v, v: "
+           "f/m}},\n"
+           "      ports: {p: {kind: translation, position: x, velocity: v, force: f}}}\n"
+           "connections:\n"
+           "  known: {law: spring, between: [A.mass, B.mass], stiffness: 1000}\n"
+           "  free: {law: spring, between: [B.mass, C.mass], stiffness: 1000}\n"
+           "  own: {law: spring, between: [B.mass, D.p], stiffness: 1000, extrapolation: " +
+           own +
+           "}\n"
+           "  unknown: {law: spring, between: [B.mass, D.p], stiffness: 1000}\n"
+           "  damped: {law: spring-damper, between: [A.mass, B.mass], stiffness: 1000, damping: 1}\n";
+}
+
+TEST(sets_over_F, a_connection_picks_its_own) {
+    const std::string text =
+        check(read_scenario_text(coupled("lin-2-3-opt-F", "{name: const-2-2-opt-F, F: 20}"), "s.yaml"));
+    EXPECT_THAT(text, HasSubstr("extrapolation lin-2-3-opt-F (of the scenario, F = 15)"));
+    EXPECT_THAT(text, HasSubstr("extrapolation lin-2-3-opt-F (of the scenario, F = 1000)"));
+    EXPECT_THAT(text, HasSubstr("extrapolation const-2-2-opt-F (given, F = 20)"));
+    EXPECT_THAT(text, HasSubstr("extrapolation lin-2-3-opt (of the scenario is 'lin-2-3-opt-F', but F is not known)"));
+    EXPECT_THAT(text, HasSubstr("extrapolation lin-3-3-b0 (default, because law 'spring-damper' needs velocities"));
+}
+
+TEST(sets_over_F, the_resolved_scenario_names_F) {
+    const test::temporary_folder folder;
+    const run_options quiet{.out = folder.path() / "a", .quiet = true};
+    run(read_scenario_text(coupled("lin-2-3-opt-F", "{name: const-2-2-opt-F, F: 20}"), "s.yaml"), quiet);
+    const std::string resolved = text_of(folder.path() / "a/scenario.yaml");
+    EXPECT_THAT(resolved, HasSubstr("extrapolation: {name: lin-2-3-opt-F, F: 15}"));
+    EXPECT_THAT(resolved, HasSubstr("extrapolation: {name: const-2-2-opt-F, F: 20}"));
+    run(read_scenario(folder.path() / "a/scenario.yaml"), {.out = folder.path() / "b", .quiet = true});
+    EXPECT_EQ(text_of(folder.path() / "a/results.csv"), text_of(folder.path() / "b/results.csv"));
+}
+
+TEST(sets_over_F, mistakes) {
+    expect_message(message_of(coupled("poly-1", "lin-2-3-opt-F")),
+                   "s.yaml:", {"connection 'own'", "needs F", "{name: lin-2-3-opt-F, F: 20}"});
+    expect_message(message_of(coupled("poly-1", "{name: lin-2-3-opt-F, F: -2}")),
+                   "s.yaml:", {"F is -2", "greater than zero"});
+    expect_message(message_of(coupled("poly-1", "{name: lin-2-3-opt, F: 2}")), "s.yaml:", {"does not depend on F"});
+    expect_message(message_of(coupled("poly-1", "{name: lin-2-3-opt-G, F: 2}")), "s.yaml:", {"does not"});
+    expect_message(message_of(coupled("poly-1", "{name: lin-2-3-opt-F, f: 2}")), "s.yaml:", {"key 'f' is not known"});
 }
 
 TEST(stability_command, optimises_with_progress_on_a_terminal) {
@@ -153,6 +205,7 @@ TEST(stability_command, mistakes) {
     refused({"--method", "explicitt"}, {"method 'explicitt' does not exist.", "Did you mean 'explicit'?"});
     refused({"--variant", "force-forse"}, {"Did you mean 'force-force'?"});
     refused({"--table", "2.3"}, {"table '2.3' does not exist.", "2.4"});
+    refused({"--table", "2.4", "--F", "3"}, {"leave --extrapolation and --F out"});
     refused({"--figure", "2.14"}, {"figure '2.14' does not exist."});
     refused({"--figure", "2.13", "--points", "1"}, {"--points 1: "});
     refused({"--optimise", "--extrapolation", "lin-2-4"}, {"K = 2 and R = 4"});

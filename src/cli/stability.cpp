@@ -70,11 +70,14 @@ void optimise(const options& o) {
 
 void analyse(const options& o) {
     if (o.table && o.figure) throw user_error("--table and --figure: give one of them.");
+    if ((o.table || o.figure) && !(o.common.extrapolations({}).empty() && o.common.F({}).empty()))
+        throw user_error(
+            "--table and --figure have extrapolations and F of their own: leave --extrapolation and --F out.");
+    const test_system_parameters system = system_of(o);
     const stability_report report =
-        o.table ? analyse_published_table(*o.table)
-        : o.figure
-            ? analyse_published_figure(*o.figure, whole_number("--points", o.points, 60, 2))
-            : analyse_stability(o.common.extrapolations(shown_by_default), o.common.F(published_F()), system_of(o));
+        o.table    ? analyse_published_table(*o.table, system)
+        : o.figure ? analyse_published_figure(*o.figure, whole_number("--points", o.points, 60, 2), system)
+                   : analyse_stability(o.common.extrapolations(shown_by_default), o.common.F(published_F()), system);
     if (o.common.svg()) write_svg(*o.common.svg(), report);
     fmt::print("{}", o.common.json() ? to_json(report) : to_table(report));
 }

@@ -176,7 +176,7 @@ extrapolation_rule make_extrapolation(std::string_view name) {
     if (needs_stiffness_ratio(name))
         throw std::invalid_argument(fmt::format(
             "extrapolation '{}' needs F, the stiffness of the connection over that of its ports, which is not "
-            "known here: write {{name: {}, F: 20}}, or take '{}'",
+            "known here: write {{name: {}, F: 20}}, or take '{}'.",
             name, name, name.substr(0, name.size() - 2)));
     refuse(name);
 }

@@ -20,7 +20,8 @@ extrapolation_rule read_extrapolation(const std::string& written, std::optional<
         if (spec.F) F = spec.F;
         return F ? make_extrapolation(spec.name.value, *F) : make_extrapolation(spec.name.value);
     } catch (const std::invalid_argument& problem) {
-        throw user_error(fmt::format("{}: {}{}", place, problem.what(), spec.degree ? "." : ""));
+        const std::string why = problem.what();
+        throw user_error(fmt::format("{}: {}{}", place, why, why.ends_with('.') || why.ends_with('?') ? "" : "."));
     }
 }
 

@@ -62,8 +62,8 @@ stability_report analyse_stability(const std::vector<std::string>& extrapolation
     return report;
 }
 
-stability_report analyse_published_table(const std::string& number) {
-    stability_report report{"Friedrich 2011, Table " + number, {}, {}};
+stability_report analyse_published_table(const std::string& number, const test_system_parameters& system) {
+    stability_report report{"Friedrich 2011, Table " + number, system, {}};
     std::vector<std::string> known;
     for (const auto* tables : {&published_tables(), &published_comparison()})
         for (const auto& table : *tables) {
@@ -75,13 +75,13 @@ stability_report analyse_published_table(const std::string& number) {
     return report;
 }
 
-stability_report analyse_published_figure(const std::string& number, int points) {
+stability_report analyse_published_figure(const std::string& number, int points, const test_system_parameters& system) {
     if (number != "2.13")
         throw user_error(fmt::format(
             "--figure: {}", unknown_name("figure", number, "'mdpcosim stability'", std::vector<std::string>{"2.13"})));
     std::vector<double> F;
     for (int i = 0; i < points; ++i) F.push_back(std::pow(10, -1 + 3.0 * i / (points - 1)));
-    stability_report report{"Friedrich 2011, Fig. 2.13", {}, {}};
+    stability_report report{"Friedrich 2011, Fig. 2.13", system, {}};
     for (const auto& name : extrapolation_names()) {
         const extrapolation_rule rule = make_extrapolation(name);
         const std::size_t first = report.rows.size();

@@ -37,9 +37,10 @@ stability_report analyse_stability(const std::vector<std::string>& extrapolation
                                    const test_system_parameters& system);
 /// "2.4" to "2.8" of the source (analysis/published.hpp) with the coefficients printed there; where none are printed, with
 /// those that the search finds.
-stability_report analyse_published_table(const std::string& number);
+stability_report analyse_published_table(const std::string& number, const test_system_parameters& system = {});
 /// Fig. 2.13: all extrapolations that have a limit, over F from 0.1 to 100.
-stability_report analyse_published_figure(const std::string& number, int points);
+stability_report analyse_published_figure(const std::string& number, int points,
+                                          const test_system_parameters& system = {});
 
 std::string to_table(const stability_report& report);
 std::string to_json(const stability_report& report);

@@ -394,5 +394,50 @@ TEST(network, repeats_itself_bitwise) {
     EXPECT_EQ(run(), run());
 }
 
+/// A network put back into its memory goes on as before: two rules, forced continuity, an integrated flow.
+TEST(network, memory_holds_what_the_next_steps_need) {
+    const auto make = [] {
+        network net;
+        const auto add = [&](std::size_t y, const char* rule) {
+            const auto c =
+                net.add_channel("c", nullptr, {{output_slot(y), output_slot(y + 1), 1}}, make_extrapolation(rule));
+            net.add_delivery(input_slot(c.value()), max_degree, {c, 1});
+        };
+        add(0, "lin-2-3-opt-continuous");
+        add(2, "poly-3");
+        add(0, "lin-2-3-opt-continuous");
+        const auto flow =
+            net.add_channel("flow", nullptr, {{output_slot(), output_slot(1), 1}}, make_extrapolation("hermite-2"));
+        net.add_delivery(input_slot(3), max_degree, {flow, 1});
+        net.finish(std::vector<double>(4, 0.0));
+        net.start(0, std::vector<double>{0, 0, 0, 0});
+        return net;
+    };
+    constexpr double H = 0.1;
+    const auto step = [](network& net, int n, std::vector<polynomial>& inputs) {
+        const double t = n * H;
+        const std::vector<double> y{std::sin(t), std::cos(t), t * t, 2 * t};
+        std::vector<double> u(4), du(4);
+        net.evaluate(t, y, u, du);
+        net.accept(t, y, u, du);
+        net.extrapolate(t + H);
+        net.deliver(H, inputs);
+    };
+    network running = make(), restored = make();
+    std::vector<polynomial> expected(4), found(4);
+    for (int n = 0; n < 10; ++n) step(running, n, expected);
+    std::vector<double> memory(running.memory_size());
+    EXPECT_EQ(memory.size(), 2u * (2 + 1) + 2u + 2u + 3u);
+    running.memory(10 * H, memory);
+    restored.set_memory(10 * H, H, memory);
+    for (int n = 10; n < 15; ++n) {
+        step(running, n, expected);
+        step(restored, n, found);
+        for (std::size_t i = 0; i < 4; ++i)
+            for (int k = 0; k <= expected[i].degree; ++k)
+                EXPECT_NEAR(found[i].c[k], expected[i].c[k], 1e-11) << "step " << n << " input " << i << " c_" << k;
+    }
+}
+
 }  // namespace
 }  // namespace mdpcosim
