@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "bad_input.hpp"
+#include "results/test/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -32,7 +33,7 @@ struct outcome {
 
 class command_line : public testing::Test {
    protected:
-    command_line() { folder_.write("s.yaml", good_); }
+    command_line() { test::write_file(folder_ / "s.yaml", good_); }
 
     /// Runs the program in the test's folder, as a shell would.
     outcome run(const std::string& arguments) {
@@ -61,7 +62,7 @@ class command_line : public testing::Test {
     /// `run` and `check` say the same about a scenario.
     void expect_refused_scenario(const bad_scenario& bad) {
         const auto [text, place] = without_mark(bad.text, "bad.yaml");
-        folder_.write("bad.yaml", text);
+        test::write_file(folder_ / "bad.yaml", text);
         expect_refused("run bad.yaml", place, bad.message);
         expect_refused("run bad.yaml --json --out r", place, bad.message);
         expect_refused("check bad.yaml", place, bad.message);
@@ -82,7 +83,7 @@ class command_line : public testing::Test {
         return text.str();
     }
 
-    scratch_folder folder_{"command-line"};
+    test::temporary_folder folder_;
 };
 
 TEST_F(command_line, a_good_scenario_runs) {
@@ -142,7 +143,7 @@ TEST_F(command_line, wrong_files) {
 }
 
 TEST_F(command_line, a_misspelt_data_file_is_suggested_beside_the_scenario) {
-    folder_.write("run.csv", "time,x\n0,1\n1,2\n");
+    test::write_file(folder_ / "run.csv", "time,x\n0,1\n1,2\n");
     expect_refused_scenario({"data",
                              "time: {end: 1, step: 1}\nsubsystems: {c: {file: |>rum.csv}}\n",
                              {"file 'rum.csv' cannot be read: No such file or directory. Did you mean 'run.csv'?"}});
@@ -268,7 +269,7 @@ TEST_F(command_line, help_is_no_mistake) {
 }
 
 TEST_F(command_line, wrong_out_folders) {
-    folder_.write("taken", "x");
+    test::write_file(folder_ / "taken", "x");
     expect_refused("run s.yaml --out taken",
                    "--out taken: ", {"the folder cannot be made (a file of this name exists)."});
     expect_refused("run s.yaml --out taken/deeper",
@@ -278,7 +279,7 @@ TEST_F(command_line, wrong_out_folders) {
 
 TEST_F(command_line, a_folder_in_use_is_refused_and_left_alone) {
     fs::create_directories(folder_.path() / "r");
-    folder_.write("r/results.csv", "the other run's");
+    test::write_file(folder_ / "r/results.csv", "the other run's");
     const int lock = ::open((folder_.path() / "r" / ".running").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     ASSERT_GE(lock, 0);
     ASSERT_EQ(::flock(lock, LOCK_EX), 0);

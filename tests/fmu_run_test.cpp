@@ -12,6 +12,7 @@
 #include "bad_input.hpp"
 #include "coupled_run.hpp"
 #include "engine/engine.hpp"
+#include "results/test/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -154,7 +155,7 @@ TEST(fmu_run, units_of_the_fmu_become_si) {
 
 class fmu_program : public testing::Test {
    protected:
-    scratch_folder folder_{"fmu-run"};
+    test::temporary_folder folder_;
 
     std::string results(const scenario& s, const std::string& name, int workers = 1) {
         const run_summary summary = run(s, {.out = folder_.path() / name, .workers = workers, .quiet = true});
