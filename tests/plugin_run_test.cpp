@@ -144,8 +144,8 @@ TEST_F(plugin_run, examples_meet_the_exact_solution_with_third_order) {
             EXPECT_EQ(summary.status, "done") << summary.message;
             return largest_error(content(folder_ / "run" / "results.csv"));
         };
-        EXPECT_NEAR(error("1 ms"), 2.45e-6, 0.01e-6) << name;
-        EXPECT_NEAR(error("0.5 ms"), 3.06e-7, 0.01e-7) << name;
+        EXPECT_NEAR(error("1 ms"), 2.40e-6, 0.01e-6) << name;
+        EXPECT_NEAR(error("0.5 ms"), 2.99e-7, 0.01e-7) << name;
     }
 }
 
