@@ -3,17 +3,21 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <malloc.h>
+#include <time.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
 #include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
+#include "subsystem/factory.hpp"
+#include "transport/threads.hpp"
 
 namespace {
 
@@ -45,12 +49,13 @@ class running_chain {
     }
     ~running_chain() { std::filesystem::remove(file_); }
 
-    void run(int steps) {
+    void run(int steps, bool looked_at = true) {
         loop_result result;
         const double begin = time_;
         time_ = begin + steps * step;
-        run_macro_loop(assembly_.system, *method_, time_grid(begin, time_, step),
-                       {&rows_, 100 * step, nullptr, &watch_, nullptr}, result);
+        loop_observers observers;
+        if (looked_at) observers = {&rows_, 100 * step, nullptr, &watch_, nullptr};
+        run_macro_loop(assembly_.system, *method_, time_grid(begin, time_, step), observers, result);
         if (result.steps != steps) std::abort();
     }
 
@@ -94,6 +99,70 @@ BENCHMARK(macro_step_trivial)
     ->Args({2, 2})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
+
+double cpu_seconds() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// CPU time of both, taken in turns; the smallest of each counts.
+template <class First, class Second>
+std::pair<double, double> in_turns(benchmark::State& state, const First& first, const Second& second) {
+    double least_first = 1e9, least_second = 1e9;
+    for (auto _ : state) {
+        const double begin = cpu_seconds();
+        first();
+        const double middle = cpu_seconds();
+        second();
+        const double end = cpu_seconds();
+        least_first = std::min(least_first, middle - begin);
+        least_second = std::min(least_second, end - middle);
+    }
+    return {least_first, least_second};
+}
+
+/// What monitors and recorder cost per trivial subsystem and macro step.
+void looking_on(benchmark::State& state) {
+    const int n = static_cast<int>(state.range(0)), steps = std::max(200, 200000 / n);
+    running_chain chain(n, 1, trivial);
+    const auto [with, without] = in_turns(
+        state, [&] { chain.run(steps); }, [&] { chain.run(steps, false); });
+    const double per = 1e9 / (static_cast<double>(steps) * n);
+    state.counters["with_ns"] = with * per;
+    state.counters["without_ns"] = without * per;
+    state.counters["cost_ns"] = (with - without) * per;
+}
+BENCHMARK(looking_on)->ArgName("subsystems")->Arg(100)->Arg(1000)->Arg(10000)->Iterations(100);
+
+/// What the sampled times behind profile.json cost: the same subsystems advanced with and without them.
+void profile(benchmark::State& state) {
+    const int n = static_cast<int>(state.range(0)), steps = 1000000 / n;
+    const scenario s = read_scenario_text(chain_scenario(n, trivial), "chain");
+    const auto make = [&](bool timed) {
+        std::vector<named_subsystem> subsystems;
+        for (const auto& spec : s.subsystems) subsystems.push_back({spec.name, make_subsystem(spec)});
+        auto made = make_thread_transport(std::move(subsystems), 1, timed);
+        made->initialise(0);
+        return made;
+    };
+    const auto timed = make(true), plain = make(false);
+    std::int64_t at = 0;
+    const auto advance = [&](transport& t) {
+        for (std::int64_t k = at; k < at + steps; ++k)
+            t.advance({static_cast<double>(k) * step, static_cast<double>(k + 1) * step, k});
+    };
+    const auto [with, without] = in_turns(
+        state, [&] { advance(*timed); },
+        [&] {
+            advance(*plain);
+            at += steps;
+        });
+    state.counters["with_ns"] = with * 1e9 / (static_cast<double>(steps) * n);
+    state.counters["without_ns"] = without * 1e9 / (static_cast<double>(steps) * n);
+    state.counters["share_percent"] = 100 * (with - without) / without;
+}
+BENCHMARK(profile)->ArgName("subsystems")->Arg(2)->Arg(100)->Iterations(100);
 
 /// 100 subsystems of about 50 us work each.
 void macro_step_working(benchmark::State& state) {

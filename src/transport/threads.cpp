@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <numeric>
 
 #include "transport/failure.hpp"
@@ -30,7 +31,7 @@ double blend(double mean, double sample, std::int64_t samples_before) {
 
 class thread_transport final : public transport, public worker_pool::job {
    public:
-    thread_transport(std::vector<named_subsystem> subsystems, int workers)
+    thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed)
         : subsystems_(std::move(subsystems)),
           cost_(subsystems_.size(), 0.0),
           workers_(std::clamp(workers > 0 ? workers : available_cores(), 1,
@@ -50,6 +51,7 @@ class thread_transport final : public transport, public worker_pool::job {
         }
         inputs_.resize(input);
         outputs_.resize(output);
+        if (!timed) next_sample_ = std::numeric_limits<std::int64_t>::max();
         if (workers_ > 1) pool_ = std::make_unique<worker_pool>(workers_, *this);
     }
 
@@ -306,8 +308,8 @@ class thread_transport final : public transport, public worker_pool::job {
 
 }  // namespace
 
-std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers) {
-    return std::make_unique<thread_transport>(std::move(subsystems), workers);
+std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed) {
+    return std::make_unique<thread_transport>(std::move(subsystems), workers, timed);
 }
 
 }  // namespace mdpcosim

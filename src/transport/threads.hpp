@@ -14,7 +14,9 @@ struct named_subsystem {
 };
 
 /// Subsystems in this process, served by threads. `workers` 0 takes one per core. Small systems run serially on the
-/// caller's thread where measured costs say that parallel work does not pay; results do not depend on it.
-std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers);
+/// caller's thread where measured costs say that parallel work does not pay; results do not depend on it. Not `timed`: no step
+/// is measured, so that there are no costs and no profile, and all steps are serial.
+std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers,
+                                                 bool timed = true);
 
 }  // namespace mdpcosim
