@@ -18,7 +18,11 @@ stability_scan::stability_scan(const test_system_parameters& p)
     highest_ = exact_.cwiseAbs().maxCoeff();
 }
 
-void stability_scan::solve(double omega) { solver_.compute(recurrence_.matrix(omega), false); }
+void stability_scan::solve(double omega) {
+    balanced_ = recurrence_.matrix(omega);
+    balance(balanced_);
+    solver_.compute(balanced_, false);
+}
 
 double stability_scan::radius(double omega) {
     solve(omega);

@@ -54,6 +54,7 @@ class stability_scan {
 
     linear_system system_;
     recurrence recurrence_;
+    Eigen::MatrixXd balanced_;
     Eigen::EigenSolver<Eigen::MatrixXd> solver_;
     Eigen::Vector4cd exact_;  ///< eigenvalues of the coupled system as one
     double highest_;

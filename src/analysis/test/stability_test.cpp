@@ -95,6 +95,21 @@ TEST(stability, limit_is_the_first_crossing) {
     }
 }
 
+/// Displacements and forces differ by F: without balancing, the eigenvalues of a very stiff coupling are noise.
+TEST(stability, stiff_couplings_follow_the_level_line) {
+    for (const char* name : {"lin-2-3-opt", "lin-2-3-opt-2011", "const-2-2-opt"}) {
+        const double level = limit(name, 1e4).omega_max * std::sqrt(2e4 + 1);
+        for (const double F : {1e5, 1e6}) {
+            const auto found = limit(name, F);
+            EXPECT_EQ(found.what, kind::limit) << name << " F = " << F;
+            EXPECT_NEAR(found.omega_max * std::sqrt(2 * F + 1), level, 0.01 * level) << name << " F = " << F;
+        }
+        EXPECT_EQ(stability_scan(system(make_extrapolation(name), 1e6)).order(),
+                  stability_scan(system(make_extrapolation(name), 1)).order())
+            << name;
+    }
+}
+
 TEST(stability, order_is_that_of_the_extrapolation) {
     for (const auto& name : extrapolation_names()) {
         const extrapolation_rule rule = make_extrapolation(name);
