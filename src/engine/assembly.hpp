@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coupling/extrapolation.hpp"
+#include "engine/transports.hpp"
 #include "master/coupled_system.hpp"
 #include "master/method.hpp"
 #include "results/coupling_monitor.hpp"
@@ -48,10 +49,7 @@ struct assembly {
     std::vector<std::string> notes;
 };
 
-/// How subsystems are reached. Threads: `workers` threads serve them all, 0: one per core. Processes: `workers` processes, each
-/// with neighbours in the scenario's order, 0: one per subsystem.
-enum class transport_kind { threads, processes };
-
+/// `workers` as in make_transport().
 assembly assemble(const scenario& s, int workers, transport_kind kind = transport_kind::threads);
 
 /// The method the scenario names.

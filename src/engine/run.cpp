@@ -5,7 +5,6 @@
 #include <chrono>
 #include <optional>
 
-#include "core/suggest.hpp"
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference_run.hpp"
@@ -77,13 +76,6 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
         summary.notes.push_back(watch.divergence());
 }
 
-transport_kind transport_named(const std::string& name) {
-    const auto& names = transport_names();
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) throw user_error(unknown_name("transport", name, "mdpcosim", names));
-    return static_cast<transport_kind>(found - names.begin());
-}
-
 /// Rows of a run on a constant grid, at most.
 std::int64_t most_rows(const time_grid& grid, std::optional<double> every) {
     const double span = grid.end() - grid.start();
@@ -119,11 +111,6 @@ void keep_first_failure(run_summary& summary, const Write& write) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& transport_names() {
-    static const std::vector<std::string> names{"threads", "processes"};
-    return names;
-}
 
 run_summary run(scenario s, const run_options& options) {
     const auto begin = clock::now();
