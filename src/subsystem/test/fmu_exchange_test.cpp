@@ -83,7 +83,7 @@ TEST_P(exchange, impacts_of_the_ball_are_exact) {
 TEST_P(exchange, time_events_come_on_time) {
     const auto s = make_subsystem(exchange_spec(fmu("stairs"), solver()));
     s->initialise(0);
-    std::vector<double> y(2);
+    std::vector<double> y(static_cast<std::size_t>(s->describe().output_count()));
     for (int i = 0; i < 10; ++i) {
         s->advance({0.07 * i, 0.07 * (i + 1), i}, {}, y);
         const double count = std::floor(0.07 * (i + 1) / 0.1 + 1e-6);
@@ -95,7 +95,7 @@ TEST_P(exchange, time_events_come_on_time) {
 TEST_P(exchange, step_events_are_seen) {
     const auto s = make_subsystem(exchange_spec(fmu("sawtooth"), solver(), {}, {{"rate", "2.5"}}));
     s->initialise(0);
-    std::vector<double> y(2);
+    std::vector<double> y(static_cast<std::size_t>(s->describe().output_count()));
     for (int i = 0; i < 20; ++i) {
         s->advance({0.1 * i, 0.1 * (i + 1), i}, {}, y);
         EXPECT_NEAR(y[slot_of(*s, "x")] + y[slot_of(*s, "count")], 2.5 * 0.1 * (i + 1), 1e-9);
