@@ -196,7 +196,7 @@ class thread_transport final : public transport, public worker_pool::job {
 
     void log(clock::time_point begin, double wall, int subsystem, int worker) {
         if (cost_samples_ % profile_stride_ != 0) return;
-        const double since = std::chrono::duration<double>(begin - made_).count();
+        const double since = std::chrono::duration<double>(begin.time_since_epoch()).count();
         profile_[static_cast<std::size_t>(worker)].add(
             {since, since + wall, subsystem, worker, step_.counter, cost_samples_});
     }
@@ -292,7 +292,6 @@ class thread_transport final : public transport, public worker_pool::job {
     std::vector<cursor> cursors_;
     std::vector<profile_log> profile_;
     std::int64_t profile_stride_ = 1;
-    const clock::time_point made_ = clock::now();
     std::atomic<bool> any_failure_{false};
     std::vector<std::unique_ptr<snapshot>> snapshots_;
     macro_step step_;
