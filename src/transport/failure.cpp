@@ -8,10 +8,11 @@
 
 namespace mdpcosim {
 
-subsystem_failure::subsystem_failure(std::string subsystem, double t, const std::string& reason)
+subsystem_failure::subsystem_failure(std::string subsystem, double t, const std::string& reason, std::string cause)
     : run_error(fmt::format("subsystem '{}' failed at t = {:.10g} s: {}", subsystem, t, reason)),
       subsystem_(std::move(subsystem)),
-      time_(t) {}
+      time_(t),
+      cause_(cause.empty() ? reason : std::move(cause)) {}
 
 namespace {
 
@@ -45,7 +46,7 @@ subsystem_failure failure_in_step(const std::string& subsystem, const std::strin
         text += fmt::format("{}{} = {:.6g}", k == 0 ? "; inputs at its start: " : ", ",
                             slot_name(d.inputs, static_cast<int>(k)), inputs[k].c[0]);
     if (inputs.size() > shown) text += fmt::format(" and {} more", inputs.size() - shown);
-    return {subsystem, step.begin, text + ")"};
+    return {subsystem, step.begin, text + ")", reason};
 }
 
 std::string reason_of_exception() {

@@ -16,6 +16,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+double seconds(clock::time_point t) { return std::chrono::duration<double>(t.time_since_epoch()).count(); }
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
 /// A running mean of durations after one more sample. A step during which the system took the core away lasts a
@@ -34,6 +35,7 @@ class thread_transport final : public transport, public worker_pool::job {
     thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed)
         : subsystems_(std::move(subsystems)),
           cost_(subsystems_.size(), 0.0),
+          last_(subsystems_.size()),
           workers_(std::clamp(workers > 0 ? workers : available_cores(), 1,
                               std::max(1, static_cast<int>(subsystems_.size())))),
           schedule_(subsystems_.size(), workers_),
@@ -69,7 +71,8 @@ class thread_transport final : public transport, public worker_pool::job {
         return subsystems_[i.value()].model->statistics();
     }
     subsystem_cost cost(subsystem_index i) const override {
-        return {cost_[i.value()], parallel_ ? schedule_.worker_of(i.value()) : 0};
+        const span_of_time& last = last_[i.value()];
+        return {cost_[i.value()], parallel_ ? schedule_.worker_of(i.value()) : 0, last.begin, last.end};
     }
     int workers() const override { return workers_; }
     std::int64_t parallel_steps() const override { return parallel_steps_; }
@@ -103,6 +106,8 @@ class thread_transport final : public transport, public worker_pool::job {
                                     not_finite_reason(p.model->describe(), output_of(p), bad));
     }
 
+    void time_next_step() override { next_sample_ = std::min(next_sample_, calls_); }
+
     void advance(const macro_step& step) override {
         step_ = step;
         sampling_ = calls_ >= next_sample_;
@@ -113,7 +118,7 @@ class thread_transport final : public transport, public worker_pool::job {
             make_room_in_profile();
             advance_all();
             const double wall = seconds_since(begin);
-            log(begin, wall, -1, 0);
+            log(seconds(begin), wall, -1, 0);
             measured(wall);
         }
         ++calls_;
@@ -137,6 +142,10 @@ class thread_transport final : public transport, public worker_pool::job {
     struct place {
         subsystem* model;
         std::uint32_t input, output, input_count, output_count;
+    };
+
+    struct span_of_time {
+        double begin = 0, end = 0;
     };
 
     /// How far the list of one worker is done, by whomever.
@@ -188,15 +197,15 @@ class thread_transport final : public transport, public worker_pool::job {
         }
         if (sampling_) {
             double& cost = cost_[static_cast<std::size_t>(i)];
-            const double wall = seconds_since(begin);
+            const double wall = seconds_since(begin), since = seconds(begin);
             cost = blend(cost, wall, cost_samples_);
-            log(begin, wall, i, worker);
+            last_[static_cast<std::size_t>(i)] = {since, since + wall};
+            log(since, wall, i, worker);
         }
     }
 
-    void log(clock::time_point begin, double wall, int subsystem, int worker) {
+    void log(double since, double wall, int subsystem, int worker) {
         if (cost_samples_ % profile_stride_ != 0) return;
-        const double since = std::chrono::duration<double>(begin.time_since_epoch()).count();
         profile_[static_cast<std::size_t>(worker)].add(
             {since, since + wall, subsystem, worker, step_.counter, cost_samples_});
     }
@@ -286,6 +295,7 @@ class thread_transport final : public transport, public worker_pool::job {
     std::vector<polynomial> inputs_;
     std::vector<double> outputs_;
     std::vector<double> cost_;
+    std::vector<span_of_time> last_;  ///< of the last timed step
     int workers_;
     schedule schedule_;
     std::vector<failure> failures_;

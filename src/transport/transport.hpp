@@ -19,19 +19,23 @@ namespace mdpcosim {
 /// A subsystem failed: which, when and why. Thrown after all subsystems of the step have come to rest.
 class subsystem_failure : public run_error {
    public:
-    subsystem_failure(std::string subsystem, double t, const std::string& reason);
+    /// `cause`: the reason without step and inputs, where it is another text.
+    subsystem_failure(std::string subsystem, double t, const std::string& reason, std::string cause = {});
     const std::string& subsystem_name() const { return subsystem_; }
     double time() const { return time_; }
+    const std::string& cause() const { return cause_; }
 
    private:
     std::string subsystem_;
     double time_;
+    std::string cause_;
 };
 
 /// What one subsystem cost so far, from sampled steps.
 struct subsystem_cost {
     double seconds_per_step = 0;
     int worker = 0;
+    double begin = 0, end = 0;  ///< of the last timed step, steady clock, s
 };
 
 class transport {
@@ -56,6 +60,8 @@ class transport {
     /// Outputs of one subsystem at the present time for the given input values. With `provisional` values (inputs that other
     /// subsystems have not given yet) outputs that are not finite are no failure.
     virtual void evaluate(subsystem_index i, std::span<const double> u, bool provisional = false) = 0;
+    /// The next macro step is one of the timed ones.
+    virtual void time_next_step() {}
     /// All subsystems over one macro step, in parallel where it pays.
     virtual void advance(const macro_step& step) = 0;
     /// The state of every subsystem; each must offer save_restore. One saved state at a time.

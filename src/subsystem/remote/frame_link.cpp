@@ -156,7 +156,7 @@ void linked_group::stop() noexcept {
     if (process_) process_->kill();
 }
 
-void serve(frame_link& link, subsystem_host& host, const wire_writer& introduction) {
+void serve(frame_link& link, request_host& host, const wire_writer& introduction) {
     link.send(introduction.bytes());
     if (!host.made()) return;
     exchange areas(host.members());

@@ -58,6 +58,6 @@ class linked_group final : public remote_group {
 };
 
 /// The other side: introduces the host's members, then carries out requests until `quit` or until the link is lost.
-void serve(frame_link& link, subsystem_host& host, const wire_writer& introduction);
+void serve(frame_link& link, request_host& host, const wire_writer& introduction);
 
 }  // namespace mdpcosim

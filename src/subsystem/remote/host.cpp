@@ -12,13 +12,9 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 }  // namespace
 
-subsystem_host::subsystem_host(const std::vector<subsystem_maker>& make, wire_writer& introduction) {
+void request_host::introduce(const std::function<void()>& make, wire_writer& introduction) {
     try {
-        for (const auto& m : make) {
-            models_.push_back(m());
-            members_.push_back({models_.back()->describe(), models_.back()->offers()});
-        }
-        snapshots_.resize(models_.size());
+        make();
         put_introduction(introduction, members_);
         made_ = true;
     } catch (const user_error& problem) {
@@ -28,6 +24,18 @@ subsystem_host::subsystem_host(const std::vector<subsystem_maker>& make, wire_wr
     } catch (...) {
         put_apology(introduction, false, "an exception of unknown type");
     }
+}
+
+subsystem_host::subsystem_host(const std::vector<subsystem_maker>& make, wire_writer& introduction) {
+    introduce(
+        [&] {
+            for (const auto& m : make) {
+                models_.push_back(m());
+                members_.push_back({models_.back()->describe(), models_.back()->offers()});
+            }
+            snapshots_.resize(models_.size());
+        },
+        introduction);
 }
 
 void subsystem_host::carry_out(exchange& areas) noexcept {

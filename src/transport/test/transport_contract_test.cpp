@@ -5,8 +5,13 @@
 #include <bit>
 #include <functional>
 
+#include <sys/socket.h>
+
+#include "subsystem/remote/frame_link.hpp"
+#include "transport/groups.hpp"
 #include "transport/processes.hpp"
 #include "transport/test/test_subsystem.hpp"
+#include "transport/transport_host.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -19,6 +24,42 @@ struct transport_kind {
     int workers;  ///< that serve the subsystems, if there are as many subsystems
     std::function<std::unique_ptr<transport>(const std::vector<test_traits>&)> make;
 };
+
+/// Groups as ranks have them: the first here, the others in processes that serve them by threads, at the other end of a link.
+std::unique_ptr<transport> make_linked(const std::vector<test_traits>& all, int groups, int workers) {
+    std::vector<std::string> names;
+    std::vector<served_group> elsewhere;
+    local_group here;
+    const auto members = [&](const std::vector<int>& numbers) {
+        auto every = test::make_subsystems(all);
+        std::vector<named_subsystem> chosen;
+        for (const int i : numbers) chosen.push_back(std::move(every[static_cast<std::size_t>(i)]));
+        return make_thread_transport(std::move(chosen), workers);
+    };
+    for (std::size_t i = 0; i < all.size(); ++i) names.push_back("s" + std::to_string(i));
+    for (int g = 0; g < std::min(groups, static_cast<int>(all.size())); ++g) {
+        std::vector<int> numbers;
+        for (int i = g; i < static_cast<int>(all.size()); i += groups) numbers.push_back(i);
+        if (g == 0) {
+            here.members = numbers;
+            continue;
+        }
+        int ends[2];
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw run_error("no pair of sockets");
+        file_handle mine(ends[0]), theirs(ends[1]);
+        auto process = std::make_unique<child_process>([&] {
+            mine.close();
+            wire_writer introduction;
+            transport_host host([&] { return members(numbers); }, introduction);
+            serve(*make_socket_link(std::move(theirs)), host, introduction);
+        });
+        elsewhere.push_back({numbers, std::make_unique<linked_group>(
+                                          linked_group::options{"group", numbers.size(), 0},
+                                          make_socket_link(std::move(mine)), std::move(process))});
+    }
+    here.where = members(here.members);  // last: it may start threads
+    return make_group_transport(std::move(names), std::move(elsewhere), std::move(here));
+}
 
 std::vector<transport_kind> kinds() {
     const auto threads = [](int workers) {
@@ -38,7 +79,9 @@ std::vector<transport_kind> kinds() {
             {"threads_2", 2, threads(2)},
             {"threads_4", 4, threads(4)},
             {"processes", 5, processes({})},
-            {"processes_in_groups", 3, processes({{3, 0}, {1, 4}})}};
+            {"processes_in_groups", 3, processes({{3, 0}, {1, 4}})},
+            {"linked_groups", 2, [](const auto& all) { return make_linked(all, 2, 1); }},
+            {"linked_groups_of_threads", 4, [](const auto& all) { return make_linked(all, 3, 2); }}};
 }
 
 /// Enough work for one advance() to be worth a thread: some ten microseconds.

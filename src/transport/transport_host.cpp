@@ -1,0 +1,90 @@
+#include "transport/transport_host.hpp"
+
+#include <algorithm>
+
+#include "transport/failure.hpp"
+
+namespace mdpcosim {
+
+transport_host::transport_host(const std::function<std::unique_ptr<transport>()>& make, wire_writer& introduction) {
+    introduce(
+        [&] {
+            inner_ = make();
+            for (std::size_t i = 0; i < inner_->size(); ++i)
+                members_.push_back({inner_->describe(subsystem_index(i)), inner_->offers(subsystem_index(i))});
+        },
+        introduction);
+}
+
+void transport_host::carry_out(exchange& areas) noexcept {
+    areas.top().failed = -1;
+    try {
+        attempt(areas);
+    } catch (const subsystem_failure& problem) {
+        areas.fail(numbered(problem.subsystem_name()), problem.cause().c_str());
+    } catch (...) {
+        areas.fail(areas.addressed().begin, reason_of_exception().c_str());
+    }
+}
+
+std::size_t transport_host::numbered(const std::string& name) const {
+    std::size_t i = 0;
+    while (inner_->name(subsystem_index(i)) != name) ++i;
+    return i;
+}
+
+void transport_host::attempt(exchange& areas) {
+    const remote_request& r = areas.top().request;
+    switch (r.what) {
+        case remote_command::initialise:
+            return inner_->initialise(r.t0);
+        case remote_command::advance:
+            return advance(areas);
+        case remote_command::make_snapshot:  // the transport makes it when it saves
+            return;
+        case remote_command::save:
+            return inner_->save();
+        case remote_command::restore:
+            return inner_->restore();
+        case remote_command::quit:
+            return inner_.reset();
+        case remote_command::need_outputs:
+        case remote_command::outputs:
+        case remote_command::statistics:
+            break;
+    }
+    for (auto [i, end] = areas.addressed(); i < end; ++i) {
+        const subsystem_index index(i);
+        if (r.what == remote_command::need_outputs) {
+            const auto needed = areas.needed(i);
+            inner_->need_outputs(index, {needed.begin(), needed.end()});
+        } else if (r.what == remote_command::statistics) {
+            areas.report(i).statistics = inner_->statistics(index);
+        } else {
+            inner_->evaluate(index, areas.inputs(i), true);  // the master judges what is finite
+            std::ranges::copy(inner_->outputs().subspan(inner_->output_offset(index), areas.outputs(i).size()),
+                              areas.outputs(i).begin());
+        }
+    }
+}
+
+void transport_host::advance(exchange& areas) {
+    const remote_request& r = areas.top().request;
+    if (r.timed) inner_->time_next_step();
+    // Subsystem after subsystem, as here, so do the transport's areas hold them.
+    auto input = inner_->inputs().begin();
+    for (std::size_t i = 0; i < areas.members(); ++i) input = std::ranges::copy(areas.polynomials(i), input).out;
+    inner_->advance(r.step);
+    auto output = inner_->outputs().begin();
+    for (std::size_t i = 0; i < areas.members(); ++i) {
+        const auto to = areas.outputs(i);
+        std::copy_n(output, to.size(), to.begin());
+        output += static_cast<std::ptrdiff_t>(to.size());
+        if (!r.timed) continue;
+        const subsystem_cost cost = inner_->cost(subsystem_index(i));
+        areas.report(i).begin = cost.begin;
+        areas.report(i).end = cost.end;
+    }
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "subsystem/remote/host.hpp"
+#include "transport/transport.hpp"
+
+namespace mdpcosim {
+
+/// Carries out requests on a transport: a group elsewhere that is served by several threads. It keeps one saved state, the
+/// snapshot number 0.
+class transport_host final : public request_host {
+   public:
+    transport_host(const std::function<std::unique_ptr<transport>()>& make, wire_writer& introduction);
+    void carry_out(exchange& areas) noexcept override;
+
+   private:
+    void attempt(exchange& areas);
+    void advance(exchange& areas);
+    std::size_t numbered(const std::string& name) const;
+
+    std::unique_ptr<transport> inner_;
+};
+
+}  // namespace mdpcosim
