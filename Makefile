@@ -37,7 +37,7 @@ demo: build ## build, run an example and say where to look
 test: test-release test-asan test-tsan ## every test that fits a CI run, the sanitizers included
 
 test-release: ## build everything with warnings as errors and run the tests that are not long
-	@tools/setup build test format
+	@tools/setup build test format mpi
 	@$(configure)
 	@$(call build_in,build,all)
 	@$(call run_tests,release)
@@ -60,7 +60,7 @@ test-long: test ## the same, then the tests that need hours rather than minutes
 	@$(call run_tests,fuzz)
 
 bench: ## build and run every benchmark
-	@tools/setup build test
+	@tools/setup build test mpi
 	@$(configure)
 	@$(call build_in,build,all)
 	@shopt -s nullglob; for program in build/bench/bench_*; do \

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 /// One file per subcommand: each adds itself to the command line and sets `status` to the exit code when it ran.
 namespace mdpcosim {
+
+/// Does it and gives its exit status; what is thrown is told on standard error.
+int guarded(const std::function<int()>& work);
 
 void add_run(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);

@@ -46,10 +46,8 @@ std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
     return mdpcosim::unknown_name("subcommand", rest.front(), name, commands) + help;
 }
 
-}  // namespace
-
 // Exit status: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
     CLI::App app{"mdpcosim: parallel co-simulation of models that each bring their own solver"};
     app.require_subcommand(1);
     app.set_version_flag("--version", MDPCOSIM_VERSION);
@@ -69,11 +67,23 @@ int main(int argc, char** argv) {
         if (problem.get_exit_code() == 0) return app.exit(problem);  // --help, --version
         fmt::print(stderr, "mdpcosim: {}\n", explain(problem, app));
         return 2;
-    } catch (const mdpcosim::user_error& problem) {
+    }
+}
+
+}  // namespace
+
+int mdpcosim::guarded(const std::function<int()>& work) {
+    try {
+        return work();
+    } catch (const user_error& problem) {
         fmt::print(stderr, "mdpcosim: {}\n", problem.what());
         return 2;
     } catch (const std::exception& problem) {
         fmt::print(stderr, "mdpcosim: {}\n", problem.what());
         return 1;
     }
+}
+
+int main(int argc, char** argv) {
+    return mdpcosim::guarded([&] { return run_program(argc, argv); });
 }

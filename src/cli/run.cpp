@@ -6,10 +6,15 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.hpp"
+#include "core/error.hpp"
 #include "engine/engine.hpp"
+#include "engine/mpi.hpp"
 
 namespace mdpcosim {
 
@@ -23,10 +28,22 @@ extern "C" void on_signal(int number) {
     std::signal(number, SIG_DFL);
 }
 
+std::atomic<int> interrupts{0};    ///< of the process that launches ranks
+std::atomic<bool> hurried{false};  ///< of a rank: the launcher is going to kill it
+
+extern "C" void on_signal_to_launcher(int) { interrupts.fetch_add(1); }
+
+/// Ranks get signals more than once: from the terminal and from the launcher.
+extern "C" void on_signal_to_rank(int number) {
+    interrupted.store(true);
+    if (number == SIGTERM) hurried.store(true);
+}
+
 struct options {
     scenario_options scenario;
     std::string out;
     std::string transport = "threads";
+    std::string hosts;
     int workers = 0;
     bool monolithic = false;
     bool quiet = false;
@@ -41,6 +58,16 @@ std::string known_transport(const std::string& value) {
                        fmt::join(names, ", "));
 }
 
+/// Of this process, as it was started.
+std::vector<std::string> own_command_line() {
+    std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string()};
+    std::ifstream in("/proc/self/cmdline", std::ios::binary);
+    std::string word;
+    std::getline(in, word, '\0');
+    while (std::getline(in, word, '\0')) words.push_back(word);
+    return words;
+}
+
 std::string worker_count(const std::string& value) {
     int count = 0;
     const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), count);
@@ -48,10 +75,9 @@ std::string worker_count(const std::string& value) {
     return fmt::format("'{}' must be a whole number from 1 to 4096.", value);
 }
 
-int run_command(const options& o) {
+/// Runs the scenario in this process, the master.
+int run_here(const options& o) {
     mdpcosim::scenario s = o.scenario.load();
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
     const run_summary summary =
         run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic, o.transport, o.fmi_log});
     if (o.json)
@@ -72,6 +98,38 @@ int run_command(const options& o) {
     return 0;
 }
 
+int run_as_rank(const options& o) {
+    watch_mpi_rank();
+    for (const int number : {SIGINT, SIGTERM, SIGUSR1}) std::signal(number, on_signal_to_rank);
+    // Messages come before the farewell to the other ranks, which may take its time.
+    std::optional<mpi_rank> rank;
+    const int status = guarded([&] {
+        rank.emplace(hurried);
+        if (mpi_rank_number() == 0) return run_here(o);
+        rank->serve([&] { return o.scenario.load(); }, o.workers);
+        return 0;
+    });
+    if (mpi_rank_number() == 0) tell_mpi_launcher(status);
+    return status;
+}
+
+int run_on_mpi(const options& o) {
+    if (is_mpi_rank()) return run_as_rank(o);
+    std::signal(SIGINT, on_signal_to_launcher);
+    std::signal(SIGTERM, on_signal_to_launcher);
+    return launch_mpi(o.scenario.load(), o.hosts, own_command_line(), interrupts);
+}
+
+int run_command(const options& o) {
+    if (!o.hosts.empty() && o.transport != "mpi")
+        throw user_error("--hosts: only ranks of MPI run on other hosts. Add --transport mpi.");
+    if (o.transport == "mpi" && !o.monolithic) return run_on_mpi(o);
+    if (o.transport == "mpi" && is_mpi_rank() && mpi_rank_number() != 0) return 0;  // one system needs one process
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    return run_here(o);
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, int& status) {
@@ -82,11 +140,18 @@ void add_run(CLI::App& app, int& status) {
                         "Folder for the results (default: <scenario>.out, with --monolithic <scenario>.reference.out)");
     command
         ->add_option("--transport", o->transport,
-                     "How subsystems are reached: threads, or processes of their own (default: threads)")
+                     "How subsystems are reached: threads, processes of their own, or mpi: ranks on this and other "
+                     "machines, started by this program, mpiexec or srun (default: threads)")
         ->check(known_transport);
     command
+        ->add_option("--hosts", o->hosts,
+                     "With --transport mpi: the machines that get a rank, or several: node1:4,node2 (default: this "
+                     "machine, one rank per core)")
+        ->type_name("HOST[:RANKS],...");
+    command
         ->add_option("--workers", o->workers,
-                     "Threads that serve subsystems (default: one per core), or processes (default: one per subsystem)")
+                     "Threads that serve subsystems, with mpi in each rank (default: one per core), or processes (default: one "
+                     "per subsystem)")
         ->check(worker_count);
     command->add_flag(
         "--monolithic", o->monolithic,

@@ -14,7 +14,7 @@ namespace mdpcosim {
 
 struct run_options {
     std::filesystem::path out;  ///< empty: `<scenario>.out`, of a reference `<scenario>.reference.out`
-    int workers = 0;            ///< threads, 0: one per core; or processes, 0: one per subsystem
+    int workers = 0;            ///< threads (of each MPI rank), 0: one per core; or processes, 0: one per subsystem
     bool quiet = false;         ///< no progress
     const std::atomic<bool>* interrupt = nullptr;  ///< set by Ctrl-C: the run ends after the present macro step
     bool monolithic = false;                       ///< the reference: the scenario as one system, no co-simulation
@@ -22,7 +22,7 @@ struct run_options {
     bool fmi_log = false;                          ///< every call of every FMU goes into fmi.log
 };
 
-/// threads, processes
+/// threads, processes, mpi
 const std::vector<std::string>& transport_names();
 
 /// A scenario file, or a single FMU (`.fmu`) with its default experiment, whose inputs `input`, a CSV file, may drive.

@@ -122,7 +122,8 @@ run_summary run(scenario s, const run_options& options) {
         made->write("fmi.log", "# time [s], subsystem (FMU): call -> status\n");
         for (auto& entry : s.subsystems) entry.fmu.trace = made->file("fmi.log");
     }
-    assembly a = assemble(s, options.workers, transport_named(options.transport));
+    const transport_kind kind = transport_named(options.transport);
+    assembly a = assemble(s, options.workers, options.monolithic ? transport_kind::threads : kind);
     std::optional<reference_run> reference;
     if (options.monolithic)
         reference.emplace(s, a);

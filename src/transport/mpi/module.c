@@ -68,12 +68,6 @@ static int arrived(int from, int* yes, int* tag, int* count) {
     return MPI_Get_count(&what, MPI_BYTE, count);
 }
 
-static int forget(int from) {
-    if (expected[from] == MPI_REQUEST_NULL) return 0;
-    const int status = MPI_Cancel(&expected[from]);
-    return status != MPI_SUCCESS ? status : MPI_Wait(&expected[from], MPI_STATUS_IGNORE);
-}
-
 static int ping_pong(int rounds, int count, double* seconds) {
     char* bytes = calloc((size_t)count + 1, 1);
     if (bytes == NULL) return MPI_ERR_NO_MEM;
@@ -109,7 +103,7 @@ const struct mdpcosim_mpi* mdpcosim_mpi_module(void) {
     int length = 0;
     if (name[0] == '\0' && MPI_Get_library_version(name, &length) == MPI_SUCCESS) name[strcspn(name, ",\n")] = '\0';
     static const struct mdpcosim_mpi table = {MDPCOSIM_MPI_VERSION, name,    join,   neighbours, machines,
-                                              send,                 sent,    expect, arrived,    forget,
-                                              ping_pong,            explain, leave,  abort_all};
+                                              send,                 sent,    expect, arrived,    ping_pong,
+                                              explain,              leave,   abort_all};
     return &table;
 }

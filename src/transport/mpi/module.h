@@ -6,7 +6,7 @@
  *
  * Call order: join, then the others from the thread that joined, in the end leave or abort. Every status is 0 or a code for
  * explain. Messages of one sender arrive in order. For each other rank at most one message is expected and one is on its way:
- *   expect, then arrived until it says yes, or forget;      send, then sent until it says yes. */
+ *   expect, then arrived until it says yes;      send, then sent until it says yes. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,7 +26,6 @@ struct mdpcosim_mpi {
     int (*sent)(int to, int* yes);
     int (*expect)(int from, void* buffer, int capacity);
     int (*arrived)(int from, int* yes, int* tag, int* count);
-    int (*forget)(int from);
     /* A round trip of messages between ranks 0 and 1 and nothing else, `rounds` times: what the medium can do. */
     int (*ping_pong)(int rounds, int count, double* seconds);
     void (*explain)(int code, char* text, int size);

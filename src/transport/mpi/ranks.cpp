@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "core/error.hpp"
 
@@ -103,26 +104,24 @@ void mpi_ranks::hurry_up(int other, clock::time_point now) {
     if (now - *hurried_since_ > (rank_ == 0 ? moment_of_master : moment_of_others)) lose(other);
 }
 
-/// Asks MPI again and again: there is nothing to sleep on. Where ranks share cores, others get theirs in between.
+/// Asks MPI again and again: there is nothing to sleep on. Some microseconds of spinning, some milliseconds of yielding, then
+/// naps: who works needs the core more than who waits.
 template <class Done>
 bool mpi_ranks::wait_for(const Done& done, int other, clock::duration most) {
-    constexpr int first_look = 100, look = 20;
-    for (int n = 0; n < first_look; ++n) {
+    constexpr int spins = 200, yields = 20;
+    for (int n = 0; n < (spin_ ? spins : 1); ++n)
         if (done()) return true;
-        if (!spin_) sched_yield();
-    }
-    constexpr std::chrono::milliseconds soon{1};
+    constexpr std::chrono::milliseconds long_wait{2};
     constexpr useconds_t nap = 50;
-    const auto begin = clock::now();
-    for (;;) {
-        for (int n = 0; n < look; ++n) {
+    for (const auto begin = clock::now();;) {
+        for (int n = 0; n < yields; ++n) {
+            sched_yield();
             if (done()) return true;
-            if (!spin_) sched_yield();
         }
         const auto now = clock::now();
         hurry_up(other, now);
         if (now - begin > most) return false;
-        if (now - begin > soon) spin_ ? static_cast<void>(sched_yield()) : static_cast<void>(usleep(nap));
+        if (now - begin > long_wait) usleep(nap);
     }
 }
 

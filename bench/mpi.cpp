@@ -1,0 +1,104 @@
+// What the transport mpi adds to bare MPI: a macro step of two subsystems with hardly any work on two ranks, against the round
+// trip of a message of the same size between the same two processes, through the same module. Both in turn, in batches; the
+// best batch of each is the one that was not disturbed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+
+#include "transport/mpi/launch.hpp"
+#include "transport/mpi/transport.hpp"
+
+namespace {
+
+using namespace mdpcosim;
+using clock = std::chrono::steady_clock;
+
+constexpr int turns = 20, batches = 10, steps = 20, message = 64;
+
+/// y = x, x' = u by Euler: less work than any model.
+class light final : public subsystem {
+   public:
+    light() {
+        description_.type = "light";
+        description_.inputs.resize(1);
+        description_.outputs.resize(1);
+    }
+    const subsystem_description& describe() const noexcept override { return description_; }
+    capabilities offers() const override { return {}; }
+    void initialise(double) override { x_ = 0; }
+    void outputs(std::span<const double>, std::span<double> y) override { y[0] = x_; }
+    void advance(const macro_step& step, std::span<const polynomial> u, std::span<double> y) override {
+        x_ += (step.end - step.begin) * u[0].c[0];
+        y[0] = x_;
+    }
+
+   private:
+    subsystem_description description_;
+    double x_ = 0;
+};
+
+subsystem_recipe light_one(const char* name) {
+    return {name, [] { return std::make_unique<light>(); }};
+}
+
+struct figures {
+    std::vector<double> seconds;  ///< of each batch, for one step or round trip
+    double best() const { return *std::min_element(seconds.begin(), seconds.end()); }
+    double middle() {
+        std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
+        return seconds[seconds.size() / 2];
+    }
+};
+
+void step_in_turn(mpi_ranks& ranks, figures& found) {
+    if (ranks.rank() == 1) return serve_mpi_rank(ranks, [](const std::string&) { return std::vector{light_one("b")}; }, 1);
+    const auto both = make_mpi_transport(ranks, {light_one("a"), light_one("b")}, {{0}, {1}}, 1);
+    both->initialise(0);
+    for (auto& p : both->inputs()) p.c[0] = 1;
+    for (int b = 0; b < batches; ++b) {
+        const auto begin = clock::now();
+        for (int n = 0; n < steps; ++n) both->advance({n * 1e-3, (n + 1) * 1e-3, n});
+        found.seconds.push_back(std::chrono::duration<double>(clock::now() - begin).count() / steps);
+    }
+}
+
+int measure() {
+    const std::atomic<bool> hurry{false};
+    mpi_ranks ranks(*told_by_launcher(), hurry);
+    figures bare, stepped;
+    for (int t = 0; t < turns; ++t) {
+        for (int b = 0; b < batches; ++b) {
+            double seconds = 0;
+            if (ranks.module().ping_pong(steps, message, &seconds) != 0) return 1;
+            bare.seconds.push_back(seconds / steps);
+        }
+        step_in_turn(ranks, stepped);
+    }
+    if (ranks.rank() != 0) return 0;
+    fmt::print("{}, 2 ranks on this machine\n", ranks.module().name);
+    fmt::print("  bare round trip of {} bytes: best {:.3f} us, median {:.3f} us\n", message, 1e6 * bare.best(),
+               1e6 * bare.middle());
+    fmt::print("  macro step:                 best {:.3f} us, median {:.3f} us\n", 1e6 * stepped.best(),
+               1e6 * stepped.middle());
+    fmt::print("  ratio:                      best {:.2f}, median {:.2f}\n", stepped.best() / bare.best(),
+               stepped.middle() / bare.middle());
+    return 0;
+}
+
+}  // namespace
+
+int main() {
+    if (told_by_launcher()) return measure();
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    const std::atomic<int> interrupts{0};
+    int status = 0;
+    for (const auto& each : mpi_implementations()) {
+        if (mpi_module_file(each).empty()) continue;
+        setenv("MDPCOSIM_MPI", each.name.c_str(), 1);
+        status |= launch_ranks({{self}, {}, {"a", "b"}}, interrupts);
+    }
+    return status;
+}

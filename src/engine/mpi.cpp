@@ -1,0 +1,88 @@
+#include "engine/mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "engine/transports.hpp"
+#include "transport/mpi/launch.hpp"
+#include "transport/mpi/transport.hpp"
+#include "transport/worker_pool.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+/// The subsystems of one rank.
+std::vector<subsystem_recipe> recipes_of(const scenario& s, const mpi_ranks& ranks) {
+    const auto groups = neighbours(s.subsystems.size(), static_cast<std::size_t>(ranks.size()));
+    std::vector<subsystem_recipe> own;
+    for (const int i : groups[static_cast<std::size_t>(ranks.rank())])
+        own.push_back(recipe(s, s.subsystems[static_cast<std::size_t>(i)]));
+    return own;
+}
+
+/// "subsystems 'a', 'b'"
+std::string group_text(const scenario& s, const std::vector<int>& members) {
+    std::string text = members.size() == 1 ? "subsystem" : "subsystems";
+    for (const int i : members)
+        text += fmt::format("{} '{}'", i == members[0] ? "" : ",", s.subsystems[static_cast<std::size_t>(i)].name);
+    return text;
+}
+
+/// One per core of this machine, or as many as Slurm has been asked for.
+int default_ranks(const scenario& s) {
+    const char* tasks = std::getenv("SLURM_NTASKS");
+    const int wished = tasks == nullptr ? available_cores() : std::atoi(tasks);
+    return std::clamp(wished, 1, static_cast<int>(s.subsystems.size()));
+}
+
+}  // namespace
+
+bool is_mpi_rank() { return told_by_launcher().has_value(); }
+
+int mpi_rank_number() { return told_by_launcher()->rank; }
+
+void watch_mpi_rank() { watch_rank(mpi_rank_number()); }
+
+void tell_mpi_launcher(int status) { tell_launcher(status); }
+
+mpi_rank::mpi_rank(const std::atomic<bool>& hurry)
+    : ranks_(std::make_unique<mpi_ranks>(*told_by_launcher(), hurry)) {}
+
+mpi_rank::~mpi_rank() = default;
+
+void mpi_rank::serve(const std::function<scenario()>& load, int workers) {
+    const auto make = [&](const std::string& trace) {
+        scenario s;
+        try {
+            s = load();
+        } catch (const user_error& problem) {  // rank 0 has read it
+            throw user_error(fmt::format("{}: {}", ranks_->name(ranks_->rank()), problem.what()));
+        }
+        for (auto& entry : s.subsystems) entry.fmu.trace = trace;
+        return recipes_of(s, *ranks_);
+    };
+    serve_mpi_rank(*ranks_, make, workers);
+}
+
+int launch_mpi(const scenario& s, const std::string& hosts, const std::vector<std::string>& command,
+               const std::atomic<int>& interrupts) {
+    mpi_launch what;
+    what.command = command;
+    int ranks = default_ranks(s);
+    if (!hosts.empty()) {
+        what.hosts = parse_hosts(hosts);
+        ranks = std::accumulate(what.hosts.begin(), what.hosts.end(), 0,
+                                [](int sum, const mpi_host& h) { return sum + h.ranks; });
+        check_ranks(s, ranks, "--hosts");
+    }
+    for (const auto& members : neighbours(s.subsystems.size(), static_cast<std::size_t>(ranks)))
+        what.groups.push_back(group_text(s, members));
+    return launch_ranks(what, interrupts);
+}
+
+}  // namespace mdpcosim

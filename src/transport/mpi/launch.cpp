@@ -1,0 +1,260 @@
+#include "transport/mpi/launch.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <random>
+
+#include "core/error.hpp"
+#include "subsystem/remote/child_process.hpp"
+#include "transport/mpi/library.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+namespace fs = std::filesystem;
+using clock = std::chrono::steady_clock;
+
+constexpr const char* mark_variable = "MDPCOSIM_LAUNCH";
+
+std::string find_program(const std::string& name) {
+    const char* path = std::getenv("PATH");
+    const std::string folders = path == nullptr ? "/usr/bin:/bin" : path;
+    for (std::size_t from = 0; from <= folders.size();) {
+        const std::size_t colon = std::min(folders.find(':', from), folders.size());
+        const fs::path file = fs::path(folders.substr(from, colon - from)) / name;
+        if (access(file.c_str(), X_OK) == 0) return file.string();
+        from = colon + 1;
+    }
+    return {};
+}
+
+/// The mpiexec of that MPI: under its own name as on Debian, or the plain one if it says so.
+std::string find_mpiexec(const mpi_implementation& which) {
+    if (std::string own = find_program("mpiexec." + which.name); !own.empty()) return own;
+    const std::string plain = find_program("mpiexec");
+    if (plain.empty()) return {};
+    child_process asked(child_process::program{{plain, "--version"}, {}, {}, {}});
+    asked.ended(5);
+    const char* says = which.name == "openmpi" ? "Open MPI" : "HYDRA";
+    return asked.last_text().find(says) == std::string::npos ? std::string() : plain;
+}
+
+struct launcher {
+    const mpi_implementation* of = nullptr;
+    std::string mpiexec;
+};
+
+launcher choose_launcher() {
+    const mpi_implementation* wanted = wanted_mpi();
+    std::vector<std::string> packages;
+    bool built = false;
+    for (const auto& each : mpi_implementations()) {
+        if (wanted != nullptr && wanted != &each) continue;
+        packages.push_back(each.packages);
+        if (mpi_module_file(each).empty()) continue;
+        built = true;
+        if (std::string found = find_mpiexec(each); !found.empty()) return {&each, found};
+    }
+    throw user_error(fmt::format("transport 'mpi': {}. Install {}{}.",
+                                 built ? "there is no mpiexec in PATH" : "this mdpcosim was built without MPI",
+                                 fmt::join(packages, ", or "), built ? "" : ", and build mdpcosim again"));
+}
+
+std::vector<std::string> command_line(const launcher& by, const mpi_launch& what, const std::string& mark) {
+    std::vector<std::string> words{by.mpiexec};
+    const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
+    std::vector<std::string> hosts;
+    for (const auto& h : what.hosts) hosts.push_back(fmt::format("{}:{}", h.name, h.ranks));
+    const std::string list = fmt::format("{}", fmt::join(hosts, ","));
+    if (by.of->name == "openmpi") {
+        add({"-q", "--oversubscribe", "--bind-to", "none", "--mca", "odls_base_sigkill_timeout", "10", "-x", "MDPCOSIM_MPI=openmpi", "-x",
+             fmt::format("{}={}", mark_variable, mark)});
+        if (geteuid() == 0) add({"--allow-run-as-root"});
+        if (!hosts.empty()) add({"--host", list});
+    } else {
+        add({"-genv", "MDPCOSIM_MPI", "mpich", "-genv", mark_variable, mark});
+        if (!hosts.empty()) add({"-hosts", list});
+    }
+    add({"-n", std::to_string(what.groups.size())});
+    words.insert(words.end(), what.command.begin(), what.command.end());
+    return words;
+}
+
+/// mpiexec in a process group of its own, so that Ctrl-C reaches this process only; its standard error passes through here.
+class supervised {
+   public:
+    supervised(const launcher& by, const mpi_launch& what)
+        : by_(by), groups_(what.groups), mark_(fmt::format("mdpcosim-{:08x}", std::random_device()())) {
+        const auto words = command_line(by, what, mark_);
+        std::vector<char*> arguments;
+        for (const auto& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
+        arguments.push_back(nullptr);
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
+        errors_ = file_handle(ends[0]);
+        const file_handle theirs(ends[1]), nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+        process_ = fork();
+        if (process_ < 0) throw run_error(fmt::format("no process for mpiexec: {}", std::strerror(errno)));
+        if (process_ > 0) return;
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        dup2(nothing.get(), STDIN_FILENO);
+        dup2(theirs.get(), STDERR_FILENO);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        execv(arguments[0], arguments.data());
+        _exit(127);
+    }
+    supervised(const supervised&) = delete;
+    supervised& operator=(const supervised&) = delete;
+    ~supervised() {
+        if (process_ <= 0) return;
+        end_all();
+        waitpid(process_, nullptr, 0);
+    }
+
+    int run(const std::atomic<int>& interrupts) {
+        int passed_on = 0, status = 0;
+        while (waitpid(process_, &status, WNOHANG) == 0) {
+            for (; passed_on < interrupts.load(); ++passed_on) kill(process_, passed_on == 0 ? SIGUSR1 : SIGTERM);
+            if (lost_ && clock::now() - *lost_ > patience) end_all();
+            listen(std::chrono::milliseconds(20));
+        }
+        process_ = -1;
+        while (listen(std::chrono::milliseconds(100))) continue;
+        tell(rest_);
+        if (lost_) return 1;
+        if (done_) return *done_;
+        fmt::print(stderr, "mdpcosim: {} ended before the run was done ({} {})\n", by_.mpiexec,
+                   WIFSIGNALED(status) ? "signal" : "status",
+                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        return interrupts.load() > 0 ? 130 : 1;
+    }
+
+   private:
+    static constexpr std::chrono::seconds patience{10};  ///< with rank 0, which closes the results
+
+    void end_all() noexcept {
+        kill(-process_, SIGKILL);
+        kill(process_, SIGKILL);
+    }
+
+    /// Passes lines on; false when nothing came or nothing will come any more.
+    bool listen(std::chrono::milliseconds most) {
+        pollfd ready{errors_.get(), POLLIN, 0};
+        if (poll(&ready, 1, static_cast<int>(most.count())) <= 0) return false;
+        char part[4096];
+        const ssize_t n = read(errors_.get(), part, sizeof part);
+        if (n == 0) errors_.close();
+        if (n <= 0) return false;
+        rest_.append(part, static_cast<std::size_t>(n));
+        for (std::size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1))
+            hear(rest_.substr(0, end + 1));
+        return true;
+    }
+
+    void hear(const std::string& line) {
+        const std::size_t at = line.find(mark_);
+        if (at == std::string::npos) return tell(line);
+        tell(line.substr(0, at));
+        const char* word = line.c_str() + at + mark_.size();
+        int status = 0;
+        std::size_t rank = 0;
+        char machine[256] = "?";
+        if (std::sscanf(word, " done %d", &status) == 1) done_ = status;
+        if (lost_ || done_ || std::sscanf(word, " lost %zu %255s", &rank, machine) != 2 || rank >= groups_.size()) return;
+        lost_ = clock::now();
+        fmt::print(stderr, "mdpcosim: rank {} on {} was lost, with {}. What was recorded so far is kept.\n", rank,
+                   machine, groups_[rank]);
+        kill(process_, SIGTERM);
+    }
+
+    static void tell(const std::string& text) {
+        std::fputs(text.c_str(), stderr);
+        std::fflush(stderr);
+    }
+
+    launcher by_;
+    std::vector<std::string> groups_;
+    std::string mark_, rest_;
+    file_handle errors_;
+    pid_t process_ = -1;
+    std::optional<clock::time_point> lost_;
+    std::optional<int> done_;  ///< the exit status of rank 0
+};
+
+}  // namespace
+
+int launch_ranks(const mpi_launch& what, const std::atomic<int>& interrupts) {
+    const launcher by = choose_launcher();
+    check_hosts(what.hosts);
+    return supervised(by, what).run(interrupts);
+}
+
+namespace {
+
+volatile sig_atomic_t watched_rank = 0, told_to_end = 0;
+
+extern "C" void pass_on(int number) {
+    told_to_end = number != SIGUSR1;
+    if (watched_rank > 0) kill(static_cast<pid_t>(watched_rank), number);
+}
+
+/// The watching process ends as the rank does; a lost rank it tells, and stays until mpiexec is told to end all.
+[[noreturn]] void watch(pid_t process, int rank, const char* mark) {
+    int status = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+    watched_rank = 0;
+    if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
+    if (told_to_end == 0) {
+        char machine[256] = "?";
+        gethostname(machine, sizeof machine - 1);
+        const std::string line = fmt::format("{} lost {} {}\n", mark, rank, machine);
+        if (write(STDERR_FILENO, line.data(), line.size()) > 0) sleep(15);
+    }
+    _exit(1);
+}
+
+}  // namespace
+
+void watch_rank(int rank) {
+    const char* mark = std::getenv(mark_variable);
+    if (mark == nullptr) return;
+    sigset_t passed, before;
+    sigemptyset(&passed);
+    for (const int number : {SIGINT, SIGTERM, SIGUSR1}) sigaddset(&passed, number);
+    sigprocmask(SIG_BLOCK, &passed, &before);
+    std::fflush(nullptr);
+    const pid_t self = getpid(), process = fork();
+    if (process < 0) throw run_error(fmt::format("no process for a rank: {}", std::strerror(errno)));
+    if (process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != self) _exit(1);  // it died before the line above
+    } else {
+        prctl(PR_SET_NAME, "mdpcosim-watch");
+        watched_rank = process;
+        for (const int number : {SIGINT, SIGTERM, SIGUSR1}) signal(number, pass_on);
+    }
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (process > 0) watch(process, rank, mark);
+}
+
+void tell_launcher(int status) {
+    if (const char* mark = std::getenv(mark_variable)) fmt::print(stderr, "{} done {}\n", mark, status);
+}
+
+}  // namespace mdpcosim

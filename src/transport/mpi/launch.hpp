@@ -1,0 +1,30 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "transport/mpi/hosts.hpp"
+
+/// mpiexec, started and watched by a process that is no rank itself.
+namespace mdpcosim {
+
+struct mpi_launch {
+    std::vector<std::string> command;  ///< what every rank does
+    std::vector<mpi_host> hosts;       ///< none: this machine
+    std::vector<std::string> groups;   ///< of every rank, the names of its subsystems
+};
+
+/// Runs it to its end and gives the exit status: that of rank 0; 1 where a rank was lost, which is told on standard error;
+/// 130 where it was interrupted. `interrupts` counts the signals that ask for an end: the first one asks rank 0 to end in
+/// order, the second one all ranks to end at once. Throws user_error where there is no MPI.
+int launch_ranks(const mpi_launch& what, const std::atomic<int>& interrupts);
+
+/// In a rank that launch_ranks() has started: goes on in a process of its own, whose end the first one watches. Should it be
+/// killed, the launching process is told: mpiexec would tell it late, and kill rank 0 before it can close its results. To be
+/// called before there are threads. Does nothing in other ranks.
+void watch_rank(int rank);
+/// Of rank 0: its exit status.
+void tell_launcher(int status);
+
+}  // namespace mdpcosim
