@@ -36,7 +36,7 @@ extern "C" void on_signal_to_launcher(int) { interrupts.fetch_add(1); }
 /// Ranks get signals more than once: from the terminal and from the launcher.
 extern "C" void on_signal_to_rank(int number) {
     interrupted.store(true);
-    if (number == SIGTERM) hurried.store(true);
+    if (number == SIGTERM || number == SIGUSR2) hurried.store(true);
 }
 
 struct options {
@@ -100,7 +100,7 @@ int run_here(const options& o) {
 
 int run_as_rank(const options& o) {
     watch_mpi_rank();
-    for (const int number : {SIGINT, SIGTERM, SIGUSR1}) std::signal(number, on_signal_to_rank);
+    for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) std::signal(number, on_signal_to_rank);
     // Messages come before the farewell to the other ranks, which may take its time.
     std::optional<mpi_rank> rank;
     const int status = guarded([&] {

@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 using clock = std::chrono::steady_clock;
 
 constexpr const char* mark_variable = "MDPCOSIM_LAUNCH";
+constexpr int passed_on[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};  // to ranks, by mpiexec and those who watch them
 
 std::string find_program(const std::string& name) {
     const char* path = std::getenv("PATH");
@@ -81,7 +82,7 @@ std::vector<std::string> command_line(const launcher& by, const mpi_launch& what
     for (const auto& h : what.hosts) hosts.push_back(fmt::format("{}:{}", h.name, h.ranks));
     const std::string list = fmt::format("{}", fmt::join(hosts, ","));
     if (by.of->name == "openmpi") {
-        add({"-q", "--oversubscribe", "--bind-to", "none", "--mca", "odls_base_sigkill_timeout", "10", "-x", "MDPCOSIM_MPI=openmpi", "-x",
+        add({"-q", "--oversubscribe", "--bind-to", "none", "-x", "MDPCOSIM_MPI=openmpi", "-x",
              fmt::format("{}={}", mark_variable, mark)});
         if (geteuid() == 0) add({"--allow-run-as-root"});
         if (!hosts.empty()) add({"--host", list});
@@ -128,10 +129,10 @@ class supervised {
     }
 
     int run(const std::atomic<int>& interrupts) {
-        int passed_on = 0, status = 0;
+        int sent = 0, status = 0;
         while (waitpid(process_, &status, WNOHANG) == 0) {
-            for (; passed_on < interrupts.load(); ++passed_on) kill(process_, passed_on == 0 ? SIGUSR1 : SIGTERM);
-            if (lost_ && clock::now() - *lost_ > patience) end_all();
+            for (; sent < interrupts.load(); ++sent) sent == 0 ? kill(process_, SIGUSR1) : hurry();
+            if (lost_ && clock::now() > *lost_) end_all();
             listen(std::chrono::milliseconds(20));
         }
         process_ = -1;
@@ -146,7 +147,8 @@ class supervised {
     }
 
    private:
-    static constexpr std::chrono::seconds patience{10};  ///< with rank 0, which closes the results
+    /// After the loss of another rank, rank 0 closes the results; without rank 0, the others end by themselves.
+    static constexpr std::chrono::seconds with_master{10}, without_master{3};
 
     void end_all() noexcept {
         kill(-process_, SIGKILL);
@@ -169,7 +171,10 @@ class supervised {
 
     void hear(const std::string& line) {
         const std::size_t at = line.find(mark_);
-        if (at == std::string::npos) return tell(line);
+        if (at == std::string::npos) {
+            if (!lost_ || !done_) tell(line);  // what MPI says about the end of the ranks is no news
+            return;
+        }
         tell(line.substr(0, at));
         const char* word = line.c_str() + at + mark_.size();
         int status = 0;
@@ -177,11 +182,14 @@ class supervised {
         char machine[256] = "?";
         if (std::sscanf(word, " done %d", &status) == 1) done_ = status;
         if (lost_ || done_ || std::sscanf(word, " lost %zu %255s", &rank, machine) != 2 || rank >= groups_.size()) return;
-        lost_ = clock::now();
+        lost_ = clock::now() + (rank == 0 ? without_master : with_master);
         fmt::print(stderr, "mdpcosim: rank {} on {} was lost, with {}. What was recorded so far is kept.\n", rank,
                    machine, groups_[rank]);
-        kill(process_, SIGTERM);
+        hurry();
     }
+
+    /// SIGTERM makes Open MPI's mpiexec kill, before long; MPICH's knows no SIGUSR2.
+    int hurry() const { return kill(process_, by_.of->name == "openmpi" ? SIGUSR2 : SIGTERM); }
 
     static void tell(const std::string& text) {
         std::fputs(text.c_str(), stderr);
@@ -193,7 +201,7 @@ class supervised {
     std::string mark_, rest_;
     file_handle errors_;
     pid_t process_ = -1;
-    std::optional<clock::time_point> lost_;
+    std::optional<clock::time_point> lost_;  ///< a rank, and when patience with the others ends
     std::optional<int> done_;  ///< the exit status of rank 0
 };
 
@@ -210,7 +218,7 @@ namespace {
 volatile sig_atomic_t watched_rank = 0, told_to_end = 0;
 
 extern "C" void pass_on(int number) {
-    told_to_end = number != SIGUSR1;
+    told_to_end = number == SIGTERM || number == SIGUSR2;
     if (watched_rank > 0) kill(static_cast<pid_t>(watched_rank), number);
 }
 
@@ -224,7 +232,8 @@ extern "C" void pass_on(int number) {
         char machine[256] = "?";
         gethostname(machine, sizeof machine - 1);
         const std::string line = fmt::format("{} lost {} {}\n", mark, rank, machine);
-        if (write(STDERR_FILENO, line.data(), line.size()) > 0) sleep(15);
+        for (const int number : passed_on) signal(number, SIG_IGN);
+        if (write(STDERR_FILENO, line.data(), line.size()) > 0) sleep(15);  // mpiexec would kill the others at once
     }
     _exit(1);
 }
@@ -236,7 +245,7 @@ void watch_rank(int rank) {
     if (mark == nullptr) return;
     sigset_t passed, before;
     sigemptyset(&passed);
-    for (const int number : {SIGINT, SIGTERM, SIGUSR1}) sigaddset(&passed, number);
+    for (const int number : passed_on) sigaddset(&passed, number);
     sigprocmask(SIG_BLOCK, &passed, &before);
     std::fflush(nullptr);
     const pid_t self = getpid(), process = fork();
@@ -247,7 +256,7 @@ void watch_rank(int rank) {
     } else {
         prctl(PR_SET_NAME, "mdpcosim-watch");
         watched_rank = process;
-        for (const int number : {SIGINT, SIGTERM, SIGUSR1}) signal(number, pass_on);
+        for (const int number : passed_on) signal(number, pass_on);
     }
     sigprocmask(SIG_SETMASK, &before, nullptr);
     if (process > 0) watch(process, rank, mark);
