@@ -133,6 +133,14 @@ class group_transport final : public transport {
         if (at.group == nullptr) return here_.where->cost(local(at));
         return {at.seconds, at.worker};
     }
+    double cpu_seconds() const override {
+        double sum = process_cpu_seconds();
+        for (const auto& g : groups_) {
+            if (!g.where->gone()) g.where->call({.what = remote_command::statistics, .subsystem = 0});
+            sum += g.where->areas().report(0).cpu_seconds;
+        }
+        return sum;
+    }
     int workers() const override {
         return static_cast<int>(groups_.size()) + (here_.where ? here_.where->workers() : 0);
     }
