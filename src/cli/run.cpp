@@ -32,6 +32,7 @@ struct run_settings {
     bool quiet = false;
     bool json = false;
     bool fmi_log = false;
+    bool no_pin = false;
 };
 
 std::string known_transport(const std::string& value) {
@@ -52,8 +53,8 @@ int run_command(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
-    const run_summary summary =
-        run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic, o.transport, o.fmi_log});
+    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic,
+                                                   o.transport, o.fmi_log, !o.no_pin});
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
@@ -88,6 +89,9 @@ void add_run(CLI::App& app, int& status) {
         ->add_option("--workers", o->workers,
                      "Threads that serve subsystems (default: one per core), or processes (default: one per subsystem)")
         ->check(worker_count);
+    command->add_flag(
+        "--no-pin", o->no_pin,
+        "Leave it to the system on which cores threads and processes run (see 'placement' in the scenario)");
     command->add_flag(
         "--monolithic", o->monolithic,
         "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");

@@ -122,7 +122,9 @@ run_summary run(scenario s, const run_options& options) {
         made->write("fmi.log", "# time [s], subsystem (FMU): call -> status\n");
         for (auto& entry : s.subsystems) entry.fmu.trace = made->file("fmi.log");
     }
-    assembly a = assemble(s, options.workers, transport_named(options.transport));
+    const binding_right may_bind;
+    const bool pin = options.pin && (may_bind.granted() || !s.placement.cores.empty());
+    assembly a = assemble(s, {options.workers, transport_named(options.transport), pin});
     std::optional<reference_run> reference;
     if (options.monolithic)
         reference.emplace(s, a);
