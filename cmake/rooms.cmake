@@ -15,8 +15,8 @@ endif()
 target_include_directories(mdpcosim_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_include_directories(mdpcosim_options SYSTEM INTERFACE ${EIGEN3_INCLUDE_DIRS})
 
-# One precompiled header for all targets with the same options. Not for optimised code with warnings as errors: with it, g++ 12
-# forgets where the standard library says that a warning is a false one.
+# One precompiled header for all targets with the same options. Not for optimised code with warnings as errors: with it,
+# g++ 12 may give false warnings about bounds of arrays and strings.
 function(mdpcosim_precompile name header)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/cmake/empty.cpp)
   target_link_libraries(${name} PRIVATE mdpcosim_options fmt::fmt ${ARGN})
