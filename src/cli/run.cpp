@@ -23,7 +23,7 @@ extern "C" void on_signal(int number) {
     std::signal(number, SIG_DFL);
 }
 
-struct options {
+struct run_settings {
     scenario_options scenario;
     std::string out;
     std::string transport = "threads";
@@ -49,7 +49,7 @@ std::string worker_count(const std::string& value) {
     return fmt::format("'{}' must be a whole number from 1 to 4096.", value);
 }
 
-int run_command(const options& o) {
+int run_command(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
@@ -76,7 +76,7 @@ int run_command(const options& o) {
 }  // namespace
 
 void add_run(CLI::App& app, int& status) {
-    auto o = std::make_shared<options>();
+    auto o = std::make_shared<run_settings>();
     CLI::App* command = app.add_subcommand("run", "Run a scenario, or a single FMU with its default experiment");
     o->scenario.add_to(*command);
     command->add_option("--out", o->out,
