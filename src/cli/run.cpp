@@ -39,7 +39,7 @@ extern "C" void on_signal_to_rank(int number) {
     if (number == SIGTERM || number == SIGUSR2) hurried.store(true);
 }
 
-struct options {
+struct run_settings {
     scenario_options scenario;
     std::string out;
     std::string transport = "threads";
@@ -49,6 +49,7 @@ struct options {
     bool quiet = false;
     bool json = false;
     bool fmi_log = false;
+    bool no_pin = false;
 };
 
 std::string known_transport(const std::string& value) {
@@ -76,10 +77,10 @@ std::string worker_count(const std::string& value) {
 }
 
 /// Runs the scenario in this process, the master.
-int run_here(const options& o) {
+int run_here(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
-    const run_summary summary =
-        run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic, o.transport, o.fmi_log});
+    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic,
+                                                   o.transport, o.fmi_log, !o.no_pin});
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
@@ -98,7 +99,7 @@ int run_here(const options& o) {
     return 0;
 }
 
-int run_as_rank(const options& o) {
+int run_as_rank(const run_settings& o) {
     watch_mpi_rank();
     for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) std::signal(number, on_signal_to_rank);
     // Messages come before the farewell to the other ranks, which may take its time.
@@ -113,14 +114,14 @@ int run_as_rank(const options& o) {
     return status;
 }
 
-int run_on_mpi(const options& o) {
+int run_on_mpi(const run_settings& o) {
     if (is_mpi_rank()) return run_as_rank(o);
     std::signal(SIGINT, on_signal_to_launcher);
     std::signal(SIGTERM, on_signal_to_launcher);
     return launch_mpi(o.scenario.load(), o.hosts, own_command_line(), interrupts);
 }
 
-int run_command(const options& o) {
+int run_command(const run_settings& o) {
     if (!o.hosts.empty() && o.transport != "mpi")
         throw user_error("--hosts: only ranks of MPI run on other hosts. Add --transport mpi.");
     if (o.transport == "mpi" && !o.monolithic) return run_on_mpi(o);
@@ -133,7 +134,7 @@ int run_command(const options& o) {
 }  // namespace
 
 void add_run(CLI::App& app, int& status) {
-    auto o = std::make_shared<options>();
+    auto o = std::make_shared<run_settings>();
     CLI::App* command = app.add_subcommand("run", "Run a scenario, or a single FMU with its default experiment");
     o->scenario.add_to(*command);
     command->add_option("--out", o->out,
@@ -153,6 +154,9 @@ void add_run(CLI::App& app, int& status) {
                      "Threads that serve subsystems, with mpi in each rank (default: one per core), or processes (default: one "
                      "per subsystem)")
         ->check(worker_count);
+    command->add_flag(
+        "--no-pin", o->no_pin,
+        "Leave it to the system on which cores threads and processes run (see 'placement' in the scenario)");
     command->add_flag(
         "--monolithic", o->monolithic,
         "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");

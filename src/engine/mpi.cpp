@@ -10,7 +10,7 @@
 #include "engine/transports.hpp"
 #include "transport/mpi/launch.hpp"
 #include "transport/mpi/transport.hpp"
-#include "transport/worker_pool.hpp"
+#include "transport/affinity.hpp"
 
 namespace mdpcosim {
 
@@ -18,7 +18,7 @@ namespace {
 
 /// The subsystems of one rank.
 std::vector<subsystem_recipe> recipes_of(const scenario& s, const mpi_ranks& ranks) {
-    const auto groups = neighbours(s.subsystems.size(), static_cast<std::size_t>(ranks.size()));
+    const auto groups = groups_of_ranks(s, ranks.size(), "mpiexec -n");
     std::vector<subsystem_recipe> own;
     for (const int i : groups[static_cast<std::size_t>(ranks.rank())])
         own.push_back(recipe(s, s.subsystems[static_cast<std::size_t>(i)]));
@@ -33,11 +33,11 @@ std::string group_text(const scenario& s, const std::vector<int>& members) {
     return text;
 }
 
-/// One per core of this machine, or as many as Slurm has been asked for.
-int default_ranks(const scenario& s) {
+/// One rank per core of this machine, or as many as Slurm has been asked for.
+std::vector<std::vector<int>> default_groups(const scenario& s) {
     const char* tasks = std::getenv("SLURM_NTASKS");
     const int wished = tasks == nullptr ? available_cores() : std::atoi(tasks);
-    return std::clamp(wished, 1, static_cast<int>(s.subsystems.size()));
+    return groups_of(s, std::max(1, wished));
 }
 
 }  // namespace
@@ -73,15 +73,14 @@ int launch_mpi(const scenario& s, const std::string& hosts, const std::vector<st
                const std::atomic<int>& interrupts) {
     mpi_launch what;
     what.command = command;
-    int ranks = default_ranks(s);
+    auto groups = default_groups(s);
     if (!hosts.empty()) {
         what.hosts = parse_hosts(hosts);
-        ranks = std::accumulate(what.hosts.begin(), what.hosts.end(), 0,
-                                [](int sum, const mpi_host& h) { return sum + h.ranks; });
-        check_ranks(s, ranks, "--hosts");
+        const int ranks = std::accumulate(what.hosts.begin(), what.hosts.end(), 0,
+                                          [](int sum, const mpi_host& h) { return sum + h.ranks; });
+        groups = groups_of_ranks(s, ranks, "--hosts");
     }
-    for (const auto& members : neighbours(s.subsystems.size(), static_cast<std::size_t>(ranks)))
-        what.groups.push_back(group_text(s, members));
+    for (const auto& members : groups) what.groups.push_back(group_text(s, members));
     return launch_ranks(what, interrupts);
 }
 

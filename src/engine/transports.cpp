@@ -1,6 +1,7 @@
 #include "engine/transports.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,15 +15,20 @@ namespace mdpcosim {
 
 namespace {
 
-std::unique_ptr<transport> make_threads(const scenario& s, int workers) {
+std::size_t number_of(const scenario& s, const std::string& subsystem) {
+    const auto named = [&](const subsystem_spec& spec) { return spec.name == subsystem; };
+    return static_cast<std::size_t>(std::ranges::find_if(s.subsystems, named) - s.subsystems.begin());
+}
+
+std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& how) {
     std::vector<named_subsystem> subsystems;
     subsystems.reserve(s.subsystems.size());
     for (const auto& spec : s.subsystems)
         subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
-    return make_thread_transport(std::move(subsystems), workers);
+    return make_thread_transport(std::move(subsystems), how.workers, true, binding_of(s, how));
 }
 
-std::unique_ptr<transport> make_processes(const scenario& s, int workers) {
+std::unique_ptr<transport> make_processes(const scenario& s, const transport_options& how) {
     std::vector<subsystem_recipe> recipes;
     for (const auto& spec : s.subsystems) {
         subsystem_spec inside = on_macro_grid(spec, s.time.step);
@@ -30,44 +36,83 @@ std::unique_ptr<transport> make_processes(const scenario& s, int workers) {
         const double limit = inside.fmu.limit;
         recipes.push_back({spec.name, [inside = std::move(inside)] { return make_subsystem(inside); }, limit});
     }
-    const std::size_t n = recipes.size();
-    return make_process_transport(
-        std::move(recipes),
-        neighbours(n, workers == 0 ? n : std::min<std::size_t>(n, static_cast<std::size_t>(workers))));
+    return make_process_transport(std::move(recipes), groups_of(s, how.workers), binding_of(s, how));
 }
 
 /// The word to the other ranks is where the calls of FMUs go.
 std::unique_ptr<transport> make_mpi(const scenario& s, int workers) {
     mpi_ranks* ranks = mpi_ranks::joined();
     if (ranks == nullptr) throw user_error("transport 'mpi': this process is not a rank. Start it with mpiexec.");
-    check_ranks(s, ranks->size(), "mpiexec -n");
+    const auto groups = groups_of_ranks(s, ranks->size(), "mpiexec -n");
     std::vector<subsystem_recipe> recipes;
     for (const auto& spec : s.subsystems) recipes.push_back(recipe(s, spec));
-    return make_mpi_transport(*ranks, std::move(recipes),
-                              neighbours(s.subsystems.size(), static_cast<std::size_t>(ranks->size())), workers,
-                              s.subsystems[0].fmu.trace.string());
+    return make_mpi_transport(*ranks, std::move(recipes), groups, workers, s.subsystems[0].fmu.trace.string());
 }
 
 }  // namespace
-
-std::vector<std::vector<int>> neighbours(std::size_t subsystems, std::size_t groups) {
-    std::vector<std::vector<int>> all(groups);
-    for (std::size_t g = 0; g < groups; ++g)
-        for (std::size_t i = g * subsystems / groups; i < (g + 1) * subsystems / groups; ++i)
-            all[g].push_back(static_cast<int>(i));
-    return all;
-}
 
 subsystem_recipe recipe(const scenario& s, const subsystem_spec& spec) {
     return {spec.name, [inside = on_macro_grid(spec, s.time.step)] { return make_subsystem(inside); }};
 }
 
-void check_ranks(const scenario& s, int ranks, const std::string& option) {
-    if (static_cast<std::size_t>(ranks) <= s.subsystems.size()) return;
-    throw user_error(fmt::format("transport 'mpi': {} ranks are more than the scenario's {} subsystem{}, the last of which is "
-                                 "'{}'. Ask for at most {} with {}.",
-                                 ranks, s.subsystems.size(), s.subsystems.size() == 1 ? "" : "s",
-                                 s.subsystems.back().name, s.subsystems.size(), option));
+std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, const std::string& option) {
+    const auto count = s.subsystems.size();
+    if (static_cast<std::size_t>(ranks) > count)
+        throw user_error(fmt::format(
+            "transport 'mpi': {} ranks are more than the scenario's {} subsystem{}, the last of which is '{}'. Ask for at "
+            "most {} with {}.",
+            ranks, count, count == 1 ? "" : "s", s.subsystems.back().name, count, option));
+    auto groups = groups_of(s, ranks);
+    if (static_cast<int>(groups.size()) != ranks)
+        throw user_error(fmt::format(
+            "transport 'mpi': {} ranks do not fit the scenario's 'placement: groups', which make {} of them. Ask for {} with "
+            "{}.",
+            ranks, groups.size(), groups.size(), option));
+    return groups;
+}
+
+std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
+    std::vector<std::vector<int>> groups;
+    std::vector<bool> grouped(s.subsystems.size(), false);
+    for (const auto& names : s.placement.groups) {
+        groups.emplace_back();
+        for (const auto& name : names) {
+            groups.back().push_back(static_cast<int>(number_of(s, name.value)));
+            grouped[static_cast<std::size_t>(groups.back().back())] = true;
+        }
+        std::ranges::sort(groups.back());
+    }
+    std::vector<int> rest;
+    for (std::size_t i = 0; i < grouped.size(); ++i)
+        if (!grouped[i]) rest.push_back(static_cast<int>(i));
+    const std::size_t given = groups.size(), n = rest.size();
+    const std::size_t left = static_cast<std::size_t>(parties) > given ? static_cast<std::size_t>(parties) - given : 1;
+    const std::size_t lists = parties == 0 ? n : std::min(n, left);
+    for (std::size_t p = 0; p < lists; ++p)
+        groups.emplace_back(rest.begin() + static_cast<std::ptrdiff_t>(p * n / lists),
+                            rest.begin() + static_cast<std::ptrdiff_t>((p + 1) * n / lists));
+    return groups;
+}
+
+binding binding_of(const scenario& s, const transport_options& how) {
+    binding where;
+    if (!how.pin) return where;
+    where.automatic = true;
+    for (const auto& entry : s.placement.cores) {
+        const int unit = std::stoi(entry.values[0].value);
+        const auto& units = processing_units();
+        if (std::find(units.begin(), units.end(), unit) == units.end())
+            throw user_error(entry.values[0].where,
+                             fmt::format("placement: cores: '{}' cannot be bound to unit {}: this process may use {}.",
+                                         entry.name, unit, fmt::join(units, ", ")));
+        if (entry.name == "master") {
+            where.master = unit;
+            continue;
+        }
+        where.units.resize(s.subsystems.size(), -1);
+        where.units[number_of(s, entry.name)] = unit;
+    }
+    return where;
 }
 
 const std::vector<std::string>& transport_names() {
@@ -82,9 +127,9 @@ transport_kind transport_named(const std::string& name) {
     return static_cast<transport_kind>(found - names.begin());
 }
 
-std::unique_ptr<transport> make_transport(const scenario& s, int workers, transport_kind kind) {
-    if (kind == transport_kind::mpi) return make_mpi(s, workers);
-    return kind == transport_kind::threads ? make_threads(s, workers) : make_processes(s, workers);
+std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how) {
+    if (how.kind == transport_kind::mpi) return make_mpi(s, how.workers);
+    return how.kind == transport_kind::threads ? make_threads(s, how) : make_processes(s, how);
 }
 
 }  // namespace mdpcosim

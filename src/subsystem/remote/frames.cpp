@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "core/error.hpp"
 
 namespace mdpcosim {
@@ -16,6 +18,20 @@ enum class outcome : char { made, user_mistake, failure };
 void finish(const wire_reader& from, const char* what) {
     if (!from.empty()) misfit(what);
 }
+
+/// As they travel, without gaps: a macro step is a matter of nanoseconds, and one piece is put and taken faster than eight.
+struct [[gnu::packed]] request_head {
+    remote_command what;
+    std::int32_t subsystem;
+    double t0, begin, end;
+    std::int64_t counter;
+    std::int32_t snapshot;
+    char timed;
+};
+struct [[gnu::packed]] request_polynomial {
+    int degree;
+    double c[max_degree + 1];
+};
 
 template <class T>
 void put_all(wire_writer& to, std::span<T> values) {
@@ -117,36 +133,25 @@ std::vector<remote_member> get_introduction(std::span<const char> frame, std::si
 
 void put_request(wire_writer& to, const exchange& from) {
     const remote_request& r = from.top().request;
-    to.put(r.what);
-    to.put(r.subsystem);
-    to.put(r.t0);
-    to.put(r.step.begin);
-    to.put(r.step.end);
-    to.put(r.step.counter);
-    to.put(r.snapshot);
-    to.put(r.timed);
+    to.put(request_head{r.what, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.snapshot, r.timed});
     for (auto [i, end] = from.addressed(); i < end; ++i) {
         if (r.what == remote_command::need_outputs) put_all(to, from.needed(i));
         if (r.what == remote_command::outputs) put_all(to, from.inputs(i));
         if (r.what != remote_command::advance) continue;
         for (const polynomial& p : from.polynomials(i)) {
-            to.put(p.degree);
-            put_all(to, std::span(p.c).first(static_cast<std::size_t>(p.degree) + 1));
+            request_polynomial sent{p.degree, {}};
+            const std::size_t length = (static_cast<std::size_t>(p.degree) + 1) * sizeof(double);
+            std::memcpy(sent.c, p.c.data(), length);
+            to.put_bytes(&sent, sizeof sent.degree + length);
         }
     }
 }
 
 void get_request(std::span<const char> frame, exchange& to) {
     wire_reader from(frame);
-    remote_request r;
-    r.what = from.get<remote_command>();
-    r.subsystem = from.get<std::int32_t>();
-    r.t0 = from.get<double>();
-    r.step.begin = from.get<double>();
-    r.step.end = from.get<double>();
-    r.step.counter = from.get<std::int64_t>();
-    r.snapshot = from.get<std::int32_t>();
-    r.timed = from.get<bool>();
+    const auto head = from.get<request_head>();
+    const remote_request r{head.what,     head.subsystem, head.t0, {head.begin, head.end, head.counter},
+                           head.snapshot, head.timed != 0};
     constexpr std::int32_t most_snapshots = 1'000'000;
     if (r.what < remote_command{} || r.what > remote_command::quit || r.subsystem < -1 ||
         r.subsystem >= static_cast<std::int32_t>(to.members()) || r.snapshot < 0 || r.snapshot >= most_snapshots)
@@ -173,7 +178,10 @@ void put_reply(wire_writer& to, const exchange& from) {
     const remote_request& r = top.request;
     for (auto [i, end] = from.addressed(); i < end; ++i) {
         if (r.what == remote_command::outputs || r.what == remote_command::advance) put_all(to, from.outputs(i));
-        if (r.what == remote_command::statistics) to.put(from.report(i).statistics);
+        if (r.what == remote_command::statistics) {
+            to.put(from.report(i).statistics);
+            to.put(from.report(i).cpu_seconds);
+        }
         if (!r.timed) continue;
         to.put(from.report(i).begin);
         to.put(from.report(i).end);
@@ -191,7 +199,10 @@ void get_reply(std::span<const char> frame, exchange& to) {
         const remote_request& r = to.top().request;
         for (auto [i, end] = to.addressed(); i < end; ++i) {
             if (r.what == remote_command::outputs || r.what == remote_command::advance) get_all(from, to.outputs(i));
-            if (r.what == remote_command::statistics) to.report(i).statistics = from.get<subsystem_statistics>();
+            if (r.what == remote_command::statistics) {
+                to.report(i).statistics = from.get<subsystem_statistics>();
+                to.report(i).cpu_seconds = from.get<double>();
+            }
             if (!r.timed) continue;
             to.report(i).begin = from.get<double>();
             to.report(i).end = from.get<double>();

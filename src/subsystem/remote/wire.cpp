@@ -1,7 +1,5 @@
 #include "subsystem/remote/wire.hpp"
 
-#include <cstring>
-
 #include "core/error.hpp"
 
 namespace mdpcosim {
@@ -16,15 +14,11 @@ void wire_writer::put(const std::vector<int>& values) {
     for (const int value : values) put(value);
 }
 
-void wire_reader::take(void* to, std::size_t size) {
-    if (rest_.size() < size) throw run_error("a message of another process is cut short");
-    if (size > 0) std::memcpy(to, rest_.data(), size);
-    rest_ = rest_.subspan(size);
-}
+void wire_reader::cut_short() { throw run_error("a message of another process is cut short"); }
 
 std::size_t wire_reader::get_count() {
     const auto count = get<std::size_t>();
-    if (count > rest_.size()) throw run_error("a message of another process is cut short");
+    if (count > rest_.size()) cut_short();
     return count;
 }
 

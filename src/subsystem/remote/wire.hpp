@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -47,10 +48,16 @@ class wire_reader {
     std::vector<int> get_numbers();
     /// A count of elements that each take at least one byte of the rest.
     std::size_t get_count();
-    void take(void* to, std::size_t size);
+    void take(void* to, std::size_t size) {
+        if (rest_.size() < size) cut_short();
+        if (size > 0) std::memcpy(to, rest_.data(), size);
+        rest_ = rest_.subspan(size);
+    }
     bool empty() const { return rest_.empty(); }
 
    private:
+    [[noreturn]] static void cut_short();
+
     std::span<const char> rest_;
 };
 
