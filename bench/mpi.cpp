@@ -48,13 +48,16 @@ struct figures {
     std::vector<double> seconds;  ///< of each batch, for one step or round trip
     double best() const { return *std::min_element(seconds.begin(), seconds.end()); }
     double middle() {
-        std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
+        std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2),
+                         seconds.end());
         return seconds[seconds.size() / 2];
     }
 };
 
 void step_in_turn(mpi_ranks& ranks, figures& found) {
-    if (ranks.rank() == 1) return serve_mpi_rank(ranks, [](const std::string&) { return std::vector{light_one("b")}; }, 1);
+    if (ranks.rank() == 1)
+        return serve_mpi_rank(
+            ranks, [](const std::string&) { return std::vector{light_one("b")}; }, 1);
     const auto both = make_mpi_transport(ranks, {light_one("a"), light_one("b")}, {{0}, {1}}, 1);
     both->initialise(0);
     for (auto& p : both->inputs()) p.c[0] = 1;
@@ -85,6 +88,8 @@ int measure() {
                1e6 * stepped.middle());
     fmt::print("  ratio:                      best {:.2f}, median {:.2f}\n", stepped.best() / bare.best(),
                stepped.middle() / bare.middle());
+    std::fflush(stdout);
+    tell_launcher(0);
     return 0;
 }
 

@@ -1,6 +1,5 @@
 // The transport mpi through the real program and the mpiexec of each MPI that is installed: one result, one message, one exit
 // status, whoever has started the ranks; lost ranks, interrupts, mistakes.
-#include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,12 +22,11 @@ using test::content;
 using test::process;
 using test::temporary_folder;
 using testing::HasSubstr;
-using testing::Not;
 using words = std::vector<std::string>;
 
 const std::string build_folder = MDPCOSIM_BINARY_DIR;
 
-/// Model in `rank` 0 to 3 of four, of subsystems that come in this order: enough to tell the ranks apart.
+/// On two ranks a and b are on the first, c and d on the second.
 const std::string four = R"(mdpcosim: 1
 time: {end: 1 s, step: 1 ms}
 subsystems:
@@ -127,17 +125,17 @@ class mpi_run : public testing::TestWithParam<std::string> {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
     }
-    std::string endless() const {
-        return scenario(with(four, "end: 1 s", "end: 1e9 s") + "record: {every: 100 ms}\n");
-    }
+    std::string endless() const { return scenario(with(four, "end: 1 s", "end: 1e9 s") + "record: {every: 100 ms}\n"); }
 
-    void expect_whole_rows() const {
+    /// `killed`: the process that wrote them, perhaps in the middle of the last one.
+    void expect_whole_rows(bool killed = false) const {
         std::istringstream in(content(folder_ / "out/results.csv"));
         std::string line;
         std::getline(in, line);
         const auto separators = std::count(line.begin(), line.end(), ',');
         std::int64_t rows = 0;
         while (std::getline(in, line)) {
+            if (in.eof() && killed) break;
             ASSERT_FALSE(in.eof()) << "the last line has no end";
             ASSERT_EQ(std::count(line.begin(), line.end(), ','), separators);
             ++rows;
@@ -163,7 +161,8 @@ class mpi_run : public testing::TestWithParam<std::string> {
         }
     }
     static json comparable(json s) {
-        for (const char* key : {"transport", "workers", "wall_seconds", "setup_seconds", "parallel_macro_steps"})
+        for (const char* key :
+             {"transport", "workers", "wall_seconds", "setup_seconds", "parallel_macro_steps", "work"})
             s.erase(key);
         for (auto& entry : s["subsystems"]) {
             entry.erase("seconds_per_macro_step");
@@ -225,14 +224,26 @@ TEST_P(mpi_run, one_document_on_standard_output) {
     EXPECT_EQ(seen.err, "");
 }
 
+TEST_P(mpi_run, groups_of_the_scenario_share_ranks) {
+    const std::string file = scenario(four + "placement: {groups: [[a, d]]}\n");
+    expect_the_same(file, {foreign(2, file)});
+    const auto seen = run(own(1, file));
+    EXPECT_EQ(seen.exit_status, 2);
+    EXPECT_EQ(seen.err,
+              "mdpcosim: transport 'mpi': 1 ranks do not fit the scenario's 'placement: groups', which make 2 of them. "
+              "Ask for "
+              "2 with --hosts.\n");
+}
+
 TEST_P(mpi_run, a_failing_subsystem_has_one_message_wherever_it_is) {
     for (const std::string place : {"a", "d"}) {
         const std::string entry = place == "a" ? "  a: {model: mass-spring-damper, set: {x0: 10 mm}, solver: rk4}"
                                                : "  d: {model: lag-1, solver: rk4}";
-        const std::string file = scenario(
-            with(place == "a" ? with(four, "connections:\n  rod: {law: spring, between: [a.mass, b.mass], stiffness: 400 N/m}\n", "")
-                              : four,
-                 entry, "  " + place + ": {ode: {states: {x: 20}, equations: {x: x^2}}, solver: rk4}"));
+        const std::string file = scenario(with(
+            place == "a"
+                ? with(four, "connections:\n  rod: {law: spring, between: [a.mass, b.mass], stiffness: 400 N/m}\n", "")
+                : four,
+            entry, "  " + place + ": {ode: {states: {x: 20}, equations: {x: x^2}}, solver: rk4}"));
         const auto threads = on_threads(file, {"--quiet"});
         EXPECT_EQ(threads.exit_status, 1);
         const std::string csv = content(folder_ / "out/results.csv");
@@ -280,7 +291,8 @@ TEST_P(mpi_run, more_ranks_than_subsystems_are_refused) {
 
 TEST_P(mpi_run, another_mpi_than_the_launchers_is_refused) {
     const std::string other = is_openmpi() ? "mpich" : "openmpi";
-    if (!fs::exists(fs::path(build_folder) / ("mdpcosim-mpi-" + other + ".so"))) GTEST_SKIP() << other << " is not installed";
+    if (!fs::exists(fs::path(build_folder) / ("mdpcosim-mpi-" + other + ".so")))
+        GTEST_SKIP() << other << " is not installed";
     words command = foreign(2, scenario(four));
     command.insert(command.begin() + 1, "MDPCOSIM_MPI=" + other);
     const auto seen = run(command);
@@ -316,13 +328,15 @@ TEST_P(mpi_run, a_lost_rank_is_told_by_the_launching_process) {
         EXPECT_LT(clock::now() - begin, std::chrono::seconds(3));
         const auto seen = child.wait();
         EXPECT_EQ(seen.exit_status, 1);
-        EXPECT_THAT(seen.err, testing::ContainsRegex("mdpcosim: rank " + std::to_string(rank) + " on [^ ]+ was lost, with " +
-                                                     (rank == 1 ? "subsystems 'c', 'd'" : "subsystems 'a', 'b'")));
-        expect_whole_rows();
+        EXPECT_THAT(seen.err,
+                    testing::ContainsRegex("mdpcosim: rank " + std::to_string(rank) + " on [^ ]+ was lost, with " +
+                                           (rank == 1 ? "subsystems 'c', 'd'" : "subsystems 'a', 'b'")));
+        expect_whole_rows(rank == 0);
         if (rank == 1) {
             EXPECT_EQ(summary()["status"], "failed");
-            EXPECT_THAT(summary()["message"].get<std::string>(),
-                        testing::ContainsRegex("subsystem 'c' failed at t = .*rank 1 on .* was lost in advance .macro step"));
+            EXPECT_THAT(
+                summary()["message"].get<std::string>(),
+                testing::ContainsRegex("subsystem 'c' failed at t = .*rank 1 on .* was lost in advance .macro step"));
         }
         fs::remove_all(out());
     }
@@ -335,84 +349,10 @@ TEST_P(mpi_run, a_rank_lost_under_another_mpiexec_leaves_what_was_flushed) {
     ASSERT_GT(victim, 0);
     ::kill(victim, SIGKILL);
     EXPECT_NE(child.wait().exit_status, 0);
-    expect_whole_rows();
+    expect_whole_rows(true);
 }
 
-INSTANTIATE_TEST_SUITE_P(both, mpi_run, testing::Values("openmpi", "mpich"),
-                         [](const auto& mpi) { return mpi.param; });
-
-class mpi_command : public testing::Test {
-   protected:
-    mpi_command() { test::write_file(folder_ / "s.yaml", four); }
-
-    process::outcome run(const std::string& program, const words& before, const words& more) const {
-        words all{"/usr/bin/env"};
-        all.insert(all.end(), before.begin(), before.end());
-        all.insert(all.end(), {program, "run", (folder_ / "s.yaml").string(), "--out", (folder_ / "out").string()});
-        all.insert(all.end(), more.begin(), more.end());
-        return process(all, {}).wait();
-    }
-    void expect_refused(const process::outcome& seen, const std::string& text) const {
-        EXPECT_EQ(seen.exit_status, 2);
-        EXPECT_EQ(seen.out, "");
-        EXPECT_THAT(seen.err, testing::StartsWith("mdpcosim: "));
-        EXPECT_THAT(seen.err, HasSubstr(text));
-        EXPECT_FALSE(fs::exists(folder_ / "out"));
-    }
-    static bool any_module() {
-        return fs::exists(build_folder + "/mdpcosim-mpi-openmpi.so") || fs::exists(build_folder + "/mdpcosim-mpi-mpich.so");
-    }
-
-    temporary_folder folder_;
-};
-
-/// Without --hosts: one rank per core of this machine, never more than subsystems.
-TEST_F(mpi_command, starts_ranks_by_itself) {
-    if (!any_module()) GTEST_SKIP() << "mdpcosim was built without MPI: libopenmpi-dev or libmpich-dev is not installed";
-    ASSERT_EQ(run(MDPCOSIM_PROGRAM, {}, {"--quiet"}).exit_status, 0);
-    const std::string csv = content(folder_ / "out/results.csv");
-    const auto seen = run(MDPCOSIM_PROGRAM, {}, {"--quiet", "--transport", "mpi"});
-    EXPECT_EQ(seen.exit_status, 0) << seen.err;
-    EXPECT_TRUE(content(folder_ / "out/results.csv") == csv);
-    EXPECT_EQ(json::parse(content(folder_ / "out/summary.json"))["transport"], "mpi");
-}
-
-TEST_F(mpi_command, the_reference_needs_no_ranks) {
-    EXPECT_EQ(run(MDPCOSIM_PROGRAM, {"PATH=/nowhere"}, {"--quiet", "--transport", "mpi", "--monolithic"}).exit_status, 0);
-    EXPECT_TRUE(fs::exists(folder_ / "out/results.csv"));
-}
-
-TEST_F(mpi_command, wrong_hosts) {
-    for (const std::string hosts : {"a,,b", "a:0", "a:x", "a:1x", ":2", "a b", "-x", ","})
-        expect_refused(run(MDPCOSIM_PROGRAM, {}, {"--transport", "mpi", "--hosts=" + hosts}),
-                       "write the machines with commas, each with its number of ranks if it is not one: node1:4,node2.");
-    expect_refused(run(MDPCOSIM_PROGRAM, {}, {"--hosts", "a"}), "--hosts: only ranks of MPI run on other hosts.");
-}
-
-TEST_F(mpi_command, a_host_that_does_not_answer) {
-    if (!any_module()) GTEST_SKIP() << "mdpcosim was built without MPI: libopenmpi-dev or libmpich-dev is not installed";
-    // This machine under a number where nobody listens, if an ssh is there to find that out.
-    expect_refused(run(MDPCOSIM_PROGRAM, {}, {"--transport", "mpi", "--hosts", "localhost,127.9.9.9"}), "127.9.9.9");
-}
-
-TEST_F(mpi_command, says_what_to_install) {
-    expect_refused(run(MDPCOSIM_PROGRAM, {"MDPCOSIM_MPI=lam"}, {"--transport", "mpi"}), "openmpi, mpich");
-    if (any_module())
-        expect_refused(run(MDPCOSIM_PROGRAM, {"PATH=/nowhere"}, {"--transport", "mpi"}),
-                       "there is no mpiexec in PATH. Install libopenmpi-dev and openmpi-bin");
-    // A program without modules at its side.
-    const std::string bare = (folder_ / "bare").string();
-    fs::create_directories(bare);
-    fs::copy_file(MDPCOSIM_PROGRAM, bare + "/mdpcosim");
-    expect_refused(run(bare + "/mdpcosim", {}, {"--transport", "mpi"}),
-                   "this mdpcosim was built without MPI. Install libopenmpi-dev and openmpi-bin, or libmpich-dev and mpich, "
-                   "and build mdpcosim again.");
-    expect_refused(run(bare + "/mdpcosim", {"PMI_RANK=0", "PMI_SIZE=2"}, {"--transport", "mpi"}),
-                   "this mdpcosim was built without MPICH: there is no 'mdpcosim-mpi-mpich.so' beside the program.");
-    test::write_file(folder_ / "bare/mdpcosim-mpi-mpich.so", "not a library");
-    expect_refused(run(bare + "/mdpcosim", {"PMI_RANK=0", "PMI_SIZE=2"}, {"--transport", "mpi"}),
-                   "is not a shared library. Build it with -shared -fPIC. Install libmpich-dev and mpich");
-}
+INSTANTIATE_TEST_SUITE_P(both, mpi_run, testing::Values("openmpi", "mpich"), [](const auto& mpi) { return mpi.param; });
 
 }  // namespace
 }  // namespace mdpcosim

@@ -150,9 +150,10 @@ void add_run(CLI::App& app, int& status) {
                      "machine, one rank per core)")
         ->type_name("HOST[:RANKS],...");
     command
-        ->add_option("--workers", o->workers,
-                     "Threads that serve subsystems, with mpi in each rank (default: one per core), or processes (default: one "
-                     "per subsystem)")
+        ->add_option(
+            "--workers", o->workers,
+            "Threads that serve subsystems, with mpi in each rank (default: one per core), or processes (default: one "
+            "per subsystem)")
         ->check(worker_count);
     command->add_flag(
         "--no-pin", o->no_pin,

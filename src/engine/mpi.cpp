@@ -8,9 +8,9 @@
 
 #include "core/error.hpp"
 #include "engine/transports.hpp"
+#include "transport/affinity.hpp"
 #include "transport/mpi/launch.hpp"
 #include "transport/mpi/transport.hpp"
-#include "transport/affinity.hpp"
 
 namespace mdpcosim {
 
@@ -50,8 +50,7 @@ void watch_mpi_rank() { watch_rank(mpi_rank_number()); }
 
 void tell_mpi_launcher(int status) { tell_launcher(status); }
 
-mpi_rank::mpi_rank(const std::atomic<bool>& hurry)
-    : ranks_(std::make_unique<mpi_ranks>(*told_by_launcher(), hurry)) {}
+mpi_rank::mpi_rank(const std::atomic<bool>& hurry) : ranks_(std::make_unique<mpi_ranks>(*told_by_launcher(), hurry)) {}
 
 mpi_rank::~mpi_rank() = default;
 

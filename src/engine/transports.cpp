@@ -58,16 +58,18 @@ subsystem_recipe recipe(const scenario& s, const subsystem_spec& spec) {
 std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, const std::string& option) {
     const auto count = s.subsystems.size();
     if (static_cast<std::size_t>(ranks) > count)
-        throw user_error(fmt::format(
-            "transport 'mpi': {} ranks are more than the scenario's {} subsystem{}, the last of which is '{}'. Ask for at "
-            "most {} with {}.",
-            ranks, count, count == 1 ? "" : "s", s.subsystems.back().name, count, option));
+        throw user_error(
+            fmt::format("transport 'mpi': {} ranks are more than the scenario's {} subsystem{}, the last of which is "
+                        "'{}'. Ask for at "
+                        "most {} with {}.",
+                        ranks, count, count == 1 ? "" : "s", s.subsystems.back().name, count, option));
     auto groups = groups_of(s, ranks);
     if (static_cast<int>(groups.size()) != ranks)
-        throw user_error(fmt::format(
-            "transport 'mpi': {} ranks do not fit the scenario's 'placement: groups', which make {} of them. Ask for {} with "
-            "{}.",
-            ranks, groups.size(), groups.size(), option));
+        throw user_error(
+            fmt::format("transport 'mpi': {} ranks do not fit the scenario's 'placement: groups', which make {} of "
+                        "them. Ask for {} with "
+                        "{}.",
+                        ranks, groups.size(), groups.size(), option));
     return groups;
 }
 

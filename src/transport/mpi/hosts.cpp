@@ -29,9 +29,10 @@ std::string last_line(const std::string& text) { return text.substr(text.find_la
 
 std::vector<mpi_host> parse_hosts(const std::string& text) {
     const auto refuse = [&] {
-        throw user_error(fmt::format(
-            "--hosts {}: write the machines with commas, each with its number of ranks if it is not one: node1:4,node2.",
-            text));
+        throw user_error(
+            fmt::format("--hosts {}: write the machines with commas, each with its number of ranks if it is not one: "
+                        "node1:4,node2.",
+                        text));
     };
     std::vector<mpi_host> hosts;
     for (std::size_t from = 0; from <= text.size();) {
@@ -39,7 +40,8 @@ std::vector<mpi_host> parse_hosts(const std::string& text) {
         const std::string entry = text.substr(from, comma - from);
         const std::size_t colon = entry.find(':');
         mpi_host host{entry.substr(0, colon)};
-        if (host.name.empty() || host.name[0] == '-' || host.name.find_first_of(" \t'\"") != std::string::npos) refuse();
+        if (host.name.empty() || host.name[0] == '-' || host.name.find_first_of(" \t'\"") != std::string::npos)
+            refuse();
         if (colon != std::string::npos) {
             const char *begin = entry.data() + colon + 1, *end = entry.data() + entry.size();
             const auto [stop, status] = std::from_chars(begin, end, host.ranks);
@@ -56,21 +58,21 @@ void check_hosts(const std::vector<mpi_host>& hosts) {
     std::vector<std::pair<std::string, std::unique_ptr<child_process>>> asked;
     for (const auto& host : hosts)
         if (!is_here(host.name))
-            asked.emplace_back(host.name, std::make_unique<child_process>(child_process::program{
-                                              {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", host.name, "true"},
-                                              {},
-                                              {},
-                                              {}}));
+            asked.emplace_back(
+                host.name,
+                std::make_unique<child_process>(child_process::program{
+                    {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", host.name, "true"}, {}, {}, {}}));
     const auto begin = std::chrono::steady_clock::now();
     for (const auto& [name, ssh] : asked) {
         const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
         const std::string how = ssh->ended(std::max(0.0, patience - used.count()));
         if (how == "ended with status 0") continue;
         const std::string reason = how.empty() ? fmt::format("nothing came within {:g} s", patience) : ssh->last_text();
-        throw user_error(fmt::format(
-            "transport 'mpi': host '{}' does not answer: {}. 'ssh {} true' must work without a password; or leave '{}' out "
-            "of --hosts.",
-            name, reason.empty() ? how : last_line(reason), name, name));
+        throw user_error(
+            fmt::format("transport 'mpi': host '{}' does not answer: {}. 'ssh {} true' must work without a password; "
+                        "or leave '{}' out "
+                        "of --hosts.",
+                        name, reason.empty() ? how : last_line(reason), name, name));
     }
 }
 

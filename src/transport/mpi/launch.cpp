@@ -181,7 +181,8 @@ class supervised {
         std::size_t rank = 0;
         char machine[256] = "?";
         if (std::sscanf(word, " done %d", &status) == 1) done_ = status;
-        if (lost_ || done_ || std::sscanf(word, " lost %zu %255s", &rank, machine) != 2 || rank >= groups_.size()) return;
+        if (lost_ || done_ || std::sscanf(word, " lost %zu %255s", &rank, machine) != 2 || rank >= groups_.size())
+            return;
         lost_ = clock::now() + (rank == 0 ? without_master : with_master);
         fmt::print(stderr, "mdpcosim: rank {} on {} was lost, with {}. What was recorded so far is kept.\n", rank,
                    machine, groups_[rank]);
@@ -202,7 +203,7 @@ class supervised {
     file_handle errors_;
     pid_t process_ = -1;
     std::optional<clock::time_point> lost_;  ///< a rank, and when patience with the others ends
-    std::optional<int> done_;  ///< the exit status of rank 0
+    std::optional<int> done_;                ///< the exit status of rank 0
 };
 
 }  // namespace

@@ -104,8 +104,18 @@ const struct mdpcosim_mpi* mdpcosim_mpi_module(void) {
     static char name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     if (name[0] == '\0' && MPI_Get_library_version(name, &length) == MPI_SUCCESS) name[strcspn(name, ",\n")] = '\0';
-    static const struct mdpcosim_mpi table = {MDPCOSIM_MPI_VERSION, name,    join,   neighbours, machines,
-                                              send,                 sent,    expect, arrived,    ping_pong,
-                                              explain,              leave,   abort_all};
+    static const struct mdpcosim_mpi table = {MDPCOSIM_MPI_VERSION,
+                                              name,
+                                              join,
+                                              neighbours,
+                                              machines,
+                                              send,
+                                              sent,
+                                              expect,
+                                              arrived,
+                                              ping_pong,
+                                              explain,
+                                              leave,
+                                              abort_all};
     return &table;
 }

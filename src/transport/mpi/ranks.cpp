@@ -177,8 +177,7 @@ bool mpi_ranks::receive_frame(int from, std::vector<char>& frame, clock::duratio
     if (p.has_closed) throw run_error(fmt::format("{} has ended", name(from)));
     std::uint64_t length = static_cast<std::uint64_t>(first->count);
     if (first->tag == length_of_frame) std::memcpy(&length, p.buffer.data(), sizeof length);
-    if (length > most)
-        throw run_error(fmt::format("a message of {} bytes came where {} are the most", length, most));
+    if (length > most) throw run_error(fmt::format("a message of {} bytes came where {} are the most", length, most));
     if (first->tag == whole_frame) {
         frame.assign(p.buffer.begin(), p.buffer.begin() + first->count);
         return true;

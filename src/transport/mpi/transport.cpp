@@ -25,9 +25,8 @@ std::unique_ptr<transport> make_mpi_transport(mpi_ranks& ranks, std::vector<subs
                                               const std::vector<std::vector<int>>& groups, int workers,
                                               const std::string& word) {
     if (static_cast<int>(groups.size()) != ranks.size())
-        throw user_error(fmt::format(
-            "transport 'mpi': {} ranks were started, but {} groups of subsystems need {}.", ranks.size(), groups.size(),
-            groups.size()));
+        throw user_error(fmt::format("transport 'mpi': {} ranks were started, but {} groups of subsystems need {}.",
+                                     ranks.size(), groups.size(), groups.size()));
     std::vector<std::string> names;
     for (const auto& s : subsystems) names.push_back(s.name);
     wire_writer start;

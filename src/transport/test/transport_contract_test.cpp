@@ -53,9 +53,9 @@ std::unique_ptr<transport> make_linked(const std::vector<test_traits>& all, int 
             transport_host host([&] { return members(numbers); }, introduction);
             serve(*make_socket_link(std::move(theirs)), host, introduction);
         });
-        elsewhere.push_back({numbers, std::make_unique<linked_group>(
-                                          linked_group::options{"group", numbers.size(), 0},
-                                          make_socket_link(std::move(mine)), std::move(process))});
+        elsewhere.push_back(
+            {numbers, std::make_unique<linked_group>(linked_group::options{"group", numbers.size(), 0},
+                                                     make_socket_link(std::move(mine)), std::move(process))});
     }
     here.where = members(here.members);  // last: it may start threads
     return make_group_transport(std::move(names), std::move(elsewhere), std::move(here));
