@@ -574,7 +574,13 @@ std::unique_ptr<method> make_method(const scenario& s) {
 scenario resolved(const scenario& s, const assembly& a) {
     scenario full = s;
     if (full.method.empty()) full.method.value = "explicit";
-    for (auto& subsystem : full.subsystems) subsystem = with_defaults(subsystem);
+    for (std::size_t i = 0; i < full.subsystems.size(); ++i) {
+        subsystem_spec& subsystem = full.subsystems[i];
+        subsystem = with_defaults(subsystem);
+        for (const auto& [name, value] : a.system.subsystems->describe(subsystem_index(i)).parameters)
+            if (std::ranges::find(subsystem.set, name, &setting::name) == subsystem.set.end())
+                subsystem.set.push_back({name, {}, {{value, {}}}, false});
+    }
     full.reference.solver = reference_solver(s.reference);
     const address_book book(*a.system.subsystems);
     std::size_t channel = 0;

@@ -48,7 +48,7 @@ struct extrapolation_spec {
     bool given() const { return !name.empty() || degree.has_value(); }
 };
 
-/// `ports:` of a subsystem whose variables have names of their own (ode, FMUs, later programs):
+/// `ports:` of a subsystem whose variables have names of their own (ode, FMUs):
 /// `shaft: {kind: rotation, angle: phi, speed: w, torque: tau}`.
 struct port_spec {
     std::string name;
@@ -103,6 +103,12 @@ struct fmu_spec {
     std::filesystem::path trace;      ///< --fmi-log: every call is written to the end of this file; empty: none
 };
 
+/// `program:`, another program that brings the subsystem.
+struct program_spec {
+    std::vector<std::string> command;  ///< the file as written, and its arguments
+    std::filesystem::path folder;      ///< where it runs; its file is looked for there first
+};
+
 /// `sample:` of a subsystem whose model is sampled; seconds.
 struct sample_spec {
     location where;
@@ -111,7 +117,7 @@ struct sample_spec {
 };
 
 struct subsystem_spec {
-    enum class source_kind { model, ode, file, plugin, fmu };
+    enum class source_kind { model, ode, file, plugin, fmu, program };
 
     std::string name;
     location where;
@@ -119,6 +125,7 @@ struct subsystem_spec {
     text source;                 ///< the model's name or the file as written
     std::filesystem::path path;  ///< of a plugin or an FMU, resolved against the scenario's folder
     std::vector<setting> set;
+    double limit = 0;  ///< s of wall time that one macro step may take; 0: any time
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
     std::optional<sample_spec> sample;
@@ -126,6 +133,7 @@ struct subsystem_spec {
     ode_spec ode;
     file_spec file;
     fmu_spec fmu;
+    program_spec program;
 };
 
 struct connection_spec {

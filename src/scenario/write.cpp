@@ -95,6 +95,14 @@ void write_fmu(std::string& out, const subsystem_spec& s) {
     list("log", s.fmu.log);
 }
 
+/// The words stay as they were, so the folder that they start from is written out.
+void write_program(std::string& out, const program_spec& program) {
+    std::vector<text> words;
+    for (const auto& word : program.command) words.push_back({word, {}});
+    out += fmt::format("    program: {}\n    folder: {}\n", value_of({"program", {}, words, true}),
+                       scalar(std::filesystem::absolute(program.folder).lexically_normal().string()));
+}
+
 void write_subsystem(std::string& out, const subsystem_spec& s) {
     out += fmt::format("  {}:\n", scalar(s.name));
     switch (s.kind) {
@@ -111,6 +119,9 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
         case subsystem_spec::source_kind::fmu:
             write_fmu(out, s);
             break;
+        case subsystem_spec::source_kind::program:
+            write_program(out, s.program);
+            break;
         case subsystem_spec::source_kind::file:
             out += fmt::format("    file: {}\n", scalar(std::filesystem::absolute(s.file.path).string()));
             if (!s.file.units.empty()) out += fmt::format("    units: {}\n", flow_map(s.file.units));
@@ -120,6 +131,7 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
             break;
     }
     if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
+    if (s.limit > 0) out += fmt::format("    limit: {} s\n", s.limit);
     if (!s.solver.name.empty() || !s.solver.options.empty())
         out += fmt::format("    solver: {}\n", flow_solver(s.solver));
     if (s.sample)

@@ -17,6 +17,7 @@
 #include "subsystem/plugin_library.hpp"
 #include "subsystem/plugin_subsystem.hpp"
 #include "subsystem/remote/isolated_subsystem.hpp"
+#include "subsystem/remote/program_group.hpp"
 #include "subsystem/sampled_subsystem.hpp"
 
 namespace mdpcosim {
@@ -159,6 +160,8 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
         case source_kind::plugin:
             if (auto shown = make_plugin_equations(spec)) return shown;
             break;
+        case source_kind::program:
+            break;
         case source_kind::fmu:
             if (fmu_interface(spec) == fmi::kind::model_exchange) return make_fmu_equations(spec);
             way_out = "Write 'interface: model-exchange' where the FMU offers it, or run";
@@ -194,12 +197,20 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
     return spec;
 }
 
+std::unique_ptr<remote_group> make_remote_group(const subsystem_spec& spec, bool spin) {
+    if (spec.kind == source_kind::program) return std::make_unique<program_group>(spec, spin);
+    if (!spec.fmu.isolate) return nullptr;
+    const subsystem_maker make = [inside = spec]() mutable {
+        inside.fmu.isolate = false;
+        return make_subsystem(inside);
+    };
+    const double limit = spec.fmu.limit > 0 ? spec.fmu.limit : spec.limit;
+    return std::make_unique<subsystem_process>(process_options{spec.name, limit, spin},
+                                               std::vector<subsystem_maker>{make});
+}
+
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
-    if (spec.fmu.isolate)
-        return make_isolated_subsystem({.name = spec.name, .limit = spec.fmu.limit}, [inside = spec]() mutable {
-            inside.fmu.isolate = false;
-            return make_subsystem(inside);
-        });
+    if (auto elsewhere = make_remote_group(spec)) return make_remote_subsystem(std::move(elsewhere));
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
     if (spec.kind == source_kind::plugin)
         return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
@@ -232,6 +243,7 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
         if (full.file.outside.empty()) full.file.outside.value = "hold";
         return full;
     }
+    if (spec.kind == source_kind::program) return full;
     if (spec.kind == source_kind::plugin) {
         const plugin_model& model = load_plugin(spec);
         full.set = complete(model.parameters, spec.set);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/polynomial.hpp"
@@ -74,6 +75,8 @@ struct subsystem_description {
     std::vector<input_variable> inputs;
     std::vector<output_variable> outputs;
     std::vector<port> ports;
+    /// Of a program, whose parameters nobody else knows: name and value as a scenario would write it.
+    std::vector<std::pair<std::string, std::string>> parameters = {};
 
     int input_count() const { return inputs.empty() ? 0 : inputs.back().slot + inputs.back().size; }
     int output_count() const { return outputs.empty() ? 0 : outputs.back().slot + outputs.back().size; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "subsystem/remote/subsystem_process.hpp"
-#include "transport/groups.hpp"
 #include "transport/worker_pool.hpp"
 
 namespace mdpcosim {
@@ -34,18 +33,23 @@ group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recip
     return all;
 }
 
-std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> subsystems,
-                                                  const std::vector<std::vector<int>>& groups) {
-    std::vector<std::string> names;
-    for (const auto& s : subsystems) names.push_back(s.name);
-    const auto all = complete_groups(subsystems.size(), groups);
-    const bool spin = static_cast<int>(all.size()) < available_cores();
+std::vector<served_group> make_process_groups(std::vector<subsystem_recipe>& subsystems,
+                                              const std::vector<std::vector<int>>& groups, std::size_t others) {
+    const bool spin = static_cast<int>(groups.size() + others) < available_cores();
     std::vector<served_group> served;
-    for (const auto& members : all) {
+    for (const auto& members : groups) {
         group_recipe r = gather(members, subsystems);
         served.push_back(
             {members, std::make_unique<subsystem_process>(process_options{r.name, r.limit, spin}, std::move(r.make))});
     }
+    return served;
+}
+
+std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> subsystems,
+                                                  const std::vector<std::vector<int>>& groups) {
+    std::vector<std::string> names;
+    for (const auto& s : subsystems) names.push_back(s.name);
+    auto served = make_process_groups(subsystems, complete_groups(subsystems.size(), groups));
     return make_group_transport(std::move(names), std::move(served));
 }
 

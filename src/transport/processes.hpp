@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "subsystem/remote/host.hpp"
-#include "transport/transport.hpp"
+#include "transport/groups.hpp"
 
 namespace mdpcosim {
 
@@ -26,6 +26,10 @@ struct group_recipe {
     double limit = 0;  ///< all of them may take theirs; 0: any time
 };
 group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recipe>& recipes);
+
+/// One process per group, whose members are taken out of `subsystems`; `others` work at the same time in processes of their own.
+std::vector<served_group> make_process_groups(std::vector<subsystem_recipe>& subsystems,
+                                              const std::vector<std::vector<int>>& groups, std::size_t others = 0);
 
 /// Subsystems in processes of their own, reached through shared memory. `groups` lists which subsystems share a process, by
 /// number; those in no group get a process each. This process should have no other threads yet.

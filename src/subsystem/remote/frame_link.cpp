@@ -93,7 +93,10 @@ linked_group::linked_group(options how, std::unique_ptr<frame_link> link, std::u
     set_limit(how_.limit);
 }
 
-linked_group::~linked_group() {
+linked_group::~linked_group() { leave(); }
+
+void linked_group::leave() noexcept {
+    if (!link_) return;
     if (size() > 0 && !gone()) {
         try {
             call({.what = remote_command::quit});
@@ -108,7 +111,7 @@ linked_group::~linked_group() {
     if (!gone()) process_->show_text(how_.name);
 }
 
-void linked_group::introduce() {
+void linked_group::receive_introduction() {
     const auto begin = clock::now();
     try {
         while (!link_->receive(frame_, look_after, longest_introduction)) check_limit(begin, "at its start");
@@ -116,6 +119,10 @@ void linked_group::introduce() {
         if (gone()) throw;
         lost(problem.what(), "at its start");
     }
+}
+
+void linked_group::introduce() {
+    receive_introduction();
     meet(get_introduction(frame_, how_.members));
     areas_.place();
 }
