@@ -1,11 +1,14 @@
 #include "engine/transports.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
 
 #include "core/suggest.hpp"
-#include "engine/engine.hpp"
+#include "engine/remote.hpp"
 #include "subsystem/factory.hpp"
-#include "transport/processes.hpp"
+#include "transport/tcp.hpp"
 #include "transport/threads.hpp"
 
 namespace mdpcosim {
@@ -20,29 +23,67 @@ std::unique_ptr<transport> make_threads(const scenario& s, int workers) {
     return make_thread_transport(std::move(subsystems), workers);
 }
 
-std::unique_ptr<transport> make_processes(const scenario& s, int workers) {
+std::vector<subsystem_recipe> recipes_of(const scenario& s) {
     std::vector<subsystem_recipe> recipes;
-    for (const auto& spec : s.subsystems) {
-        subsystem_spec inside = on_macro_grid(spec, s.time.step);
-        inside.fmu.isolate = false;  // it has its process already
-        const double limit = inside.fmu.limit;
-        recipes.push_back({spec.name, [inside = std::move(inside)] { return make_subsystem(inside); }, limit});
-    }
-    std::vector<std::vector<int>> groups;
-    const std::size_t n = recipes.size(),
-                      processes = workers == 0 ? n : std::min<std::size_t>(n, static_cast<std::size_t>(workers));
-    for (std::size_t p = 0; p < processes; ++p) {
-        groups.emplace_back();
-        for (std::size_t i = p * n / processes; i < (p + 1) * n / processes; ++i)
-            groups.back().push_back(static_cast<int>(i));
-    }
-    return make_process_transport(std::move(recipes), groups);
+    for (const auto& spec : s.subsystems) recipes.push_back({spec.name, maker_of(spec, s.time.step), spec.limit});
+    return recipes;
+}
+
+/// `subsystems` in so many groups of neighbours.
+std::vector<std::vector<int>> neighbours(const std::vector<int>& subsystems, int groups) {
+    const std::size_t n = subsystems.size(),
+                      count = groups == 0 ? n : std::min<std::size_t>(n, static_cast<std::size_t>(groups));
+    std::vector<std::vector<int>> all;
+    for (std::size_t g = 0; g < count; ++g)
+        all.emplace_back(subsystems.begin() + static_cast<std::ptrdiff_t>(g * n / count),
+                         subsystems.begin() + static_cast<std::ptrdiff_t>((g + 1) * n / count));
+    return all;
+}
+
+std::vector<int> all_of(const scenario& s) {
+    std::vector<int> all(s.subsystems.size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+
+/// Their numbers, rising.
+std::vector<int> numbers_of(const std::vector<std::string>& names, const scenario& s) {
+    std::vector<int> numbers;
+    for (const auto& name : names) numbers.push_back(static_cast<int>(&subsystem_named(name, s) - s.subsystems.data()));
+    std::ranges::sort(numbers);
+    const auto twice = std::ranges::adjacent_find(numbers);
+    if (twice != numbers.end())
+        throw user_error(fmt::format("subsystem '{}' is named twice. Once is enough.",
+                                     s.subsystems[static_cast<std::size_t>(*twice)].name));
+    return numbers;
+}
+
+std::unique_ptr<transport> make_tcp(const scenario& s, int workers, const remote_options& remote,
+                                    const std::atomic<bool>* interrupt) {
+    tcp_options how{.listen = remote.listen,
+                    .token = given_token(),
+                    .remote = numbers_of(remote.names, s),
+                    .wait = remote.wait,
+                    .announce = {},
+                    .interrupt = interrupt};
+    std::vector<int> here;
+    std::ranges::set_difference(all_of(s), how.remote, std::back_inserter(here));
+    std::unique_ptr<token_file> left;
+    how.announce = [&](const listener& door) { left = announce(s, remote, door); };
+    return make_tcp_transport(recipes_of(s), neighbours(here, workers), how);
 }
 
 }  // namespace
 
+subsystem_maker maker_of(const subsystem_spec& spec, double macro_step) {
+    subsystem_spec inside = on_macro_grid(spec, macro_step);
+    inside.fmu.isolate = false;  // it has its process already
+    inside.limit = 0;
+    return [inside = std::move(inside)] { return make_subsystem(inside); };
+}
+
 const std::vector<std::string>& transport_names() {
-    static const std::vector<std::string> names{"threads", "processes"};
+    static const std::vector<std::string> names{"threads", "processes", "tcp"};
     return names;
 }
 
@@ -53,8 +94,19 @@ transport_kind transport_named(const std::string& name) {
     return static_cast<transport_kind>(found - names.begin());
 }
 
-std::unique_ptr<transport> make_transport(const scenario& s, int workers, transport_kind kind) {
-    return kind == transport_kind::threads ? make_threads(s, workers) : make_processes(s, workers);
+std::unique_ptr<transport> make_transport(const scenario& s, int workers, transport_kind kind,
+                                          const remote_options& remote, const std::atomic<bool>* interrupt) {
+    if (kind != transport_kind::tcp && (!remote.listen.empty() || !remote.names.empty()))
+        throw user_error("--listen and --remote belong to the transport 'tcp': give --transport tcp, too.");
+    switch (kind) {
+        case transport_kind::threads:
+            return make_threads(s, workers);
+        case transport_kind::processes:
+            return make_process_transport(recipes_of(s), neighbours(all_of(s), workers));
+        case transport_kind::tcp:
+            return make_tcp(s, workers, remote, interrupt);
+    }
+    return {};
 }
 
 }  // namespace mdpcosim

@@ -195,9 +195,10 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
 }
 
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
-    if (spec.fmu.isolate)
-        return make_isolated_subsystem({.name = spec.name, .limit = spec.fmu.limit}, [inside = spec]() mutable {
+    if (spec.fmu.isolate || spec.limit > 0)  // only a process can be ended
+        return make_isolated_subsystem({.name = spec.name, .limit = spec.limit}, [inside = spec]() mutable {
             inside.fmu.isolate = false;
+            inside.limit = 0;
             return make_subsystem(inside);
         });
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);

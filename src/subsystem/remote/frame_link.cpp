@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "core/error.hpp"
 
@@ -15,77 +17,123 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+// As in core/mailbox.cpp: whoever sleeps answers late. Looking into a socket costs a system call, so there are fewer looks.
+constexpr int spins = 100;
+constexpr int yields = 2000;
+
 class socket_link final : public frame_link {
    public:
-    explicit socket_link(file_handle socket) : socket_(std::move(socket)) {}
+    socket_link(file_handle socket, bool spin) : socket_(std::move(socket)), spin_(spin), in_(smallest_buffer) {}
 
-    void send(std::span<const char> frame) override {
-        const auto length = static_cast<std::uint32_t>(frame.size());
-        out_.clear();
-        out_.put(length);
-        out_.put_bytes(frame.data(), frame.size());
-        const auto& bytes = out_.bytes();
-        for (std::size_t done = 0; done < bytes.size();) {
-            const ssize_t n = ::send(socket_.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
-            if (n >= 0)
-                done += static_cast<std::size_t>(n);
-            else if (errno != EINTR)
-                lost(std::strerror(errno));
+    /// A last word may still be on its way out.
+    ~socket_link() override {
+        constexpr int patience = 1000;  // ms
+        pollfd ready{socket_.get(), POLLOUT, 0};
+        try {
+            while (!out_.empty() && poll(&ready, 1, patience) > 0) push();
+        } catch (const run_error&) {
         }
     }
 
+    void send(std::span<const char> frame) override {
+        auto length = static_cast<std::uint32_t>(frame.size());
+        std::size_t done = 0;
+        if (out_.empty()) {
+            iovec parts[] = {{&length, sizeof length}, {const_cast<char*>(frame.data()), frame.size()}};
+            msghdr message{};
+            message.msg_iov = parts;
+            message.msg_iovlen = 2;
+            done = sent(sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+            if (done == sizeof length + frame.size()) return;
+        }
+        const auto* head = reinterpret_cast<const char*>(&length);
+        if (done < sizeof length) out_.insert(out_.end(), head + done, head + sizeof length);
+        out_.insert(out_.end(),
+                    frame.begin() + static_cast<std::ptrdiff_t>(std::max(done, sizeof length) - sizeof length),
+                    frame.end());
+    }
+
     bool receive(std::vector<char>& frame, std::chrono::milliseconds wait, std::size_t most) override {
+        if (take(frame, most) || look(frame, most)) return true;
+        if (wait.count() == 0) return false;
+        for (int looks = spin_ ? -spins : 0; looks < yields; ++looks) {
+            if (look(frame, most)) return true;
+            if (looks >= 0) std::this_thread::yield();
+        }
         const auto begin = clock::now();
         for (;;) {
-            if (take(frame, most)) return true;
             const auto left = wait - std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
-            pollfd ready{socket_.get(), POLLIN, 0};
+            const auto wanted = static_cast<short>(out_.empty() ? POLLIN : POLLIN | POLLOUT);
+            pollfd ready{socket_.get(), wanted, 0};
             const int n = poll(&ready, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
             if (n < 0 && errno != EINTR) lost(std::strerror(errno));
             if (n == 0) return false;
-            if (n > 0) read_more();
+            if (look(frame, most)) return true;
         }
     }
 
    private:
+    static constexpr std::size_t smallest_buffer = 65536;
+
     [[noreturn]] static void lost(const char* reason) {
         throw run_error(fmt::format("the connection was lost: {}", reason));
+    }
+
+    static std::size_t sent(ssize_t n) {
+        if (n < 0 && errno != EINTR && errno != EAGAIN) lost(std::strerror(errno));
+        return static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    }
+
+    bool look(std::vector<char>& frame, std::size_t most) {
+        if (!out_.empty()) push();
+        return read_more() && take(frame, most);
+    }
+
+    void push() {
+        const std::size_t done = sent(::send(socket_.get(), out_.data(), out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+        out_.erase(out_.begin(), out_.begin() + static_cast<std::ptrdiff_t>(done));
     }
 
     /// The first whole frame of what has come.
     bool take(std::vector<char>& frame, std::size_t most) {
         std::uint32_t length;
-        if (in_.size() < sizeof length) return false;
-        std::memcpy(&length, in_.data(), sizeof length);
+        if (end_ - begin_ < sizeof length) return false;
+        std::memcpy(&length, in_.data() + begin_, sizeof length);
         if (length > most)
             throw run_error(fmt::format("a message of {} bytes came where {} are the most", length, most));
-        if (in_.size() < sizeof length + length) return false;
-        const auto body = in_.begin() + sizeof length;
+        if (end_ - begin_ < sizeof length + length) return false;
+        const char* body = in_.data() + begin_ + sizeof length;
         frame.assign(body, body + length);
-        in_.erase(in_.begin(), body + length);
+        begin_ += sizeof length + length;
+        if (begin_ == end_) begin_ = end_ = 0;
         return true;
     }
 
-    void read_more() {
-        char part[65536];
-        const ssize_t n = recv(socket_.get(), part, sizeof part, MSG_DONTWAIT);
-        if (n > 0)
-            in_.insert(in_.end(), part, part + n);
-        else if (n == 0)
-            lost("the other side closed it");
-        else if (errno != EINTR && errno != EAGAIN)
-            lost(std::strerror(errno));
+    /// False when nothing has come. The buffer grows with what comes, never with what is announced.
+    bool read_more() {
+        if (end_ == in_.size() && begin_ > 0) {
+            std::memmove(in_.data(), in_.data() + begin_, end_ - begin_);
+            end_ -= std::exchange(begin_, 0);
+        }
+        if (end_ == in_.size()) in_.resize(2 * in_.size());
+        const ssize_t n = recv(socket_.get(), in_.data() + end_, in_.size() - end_, MSG_DONTWAIT);
+        if (n == 0) lost("the other side closed it");
+        if (n < 0 && errno != EINTR && errno != EAGAIN) lost(std::strerror(errno));
+        end_ += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+        return n > 0;
     }
 
     file_handle socket_;
-    wire_writer out_;
-    std::vector<char> in_;
+    bool spin_;
+    std::vector<char> out_;  ///< what did not go out at once
+    std::vector<char> in_;   ///< what has come and was not taken: from begin_ to end_
+    std::size_t begin_ = 0, end_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<frame_link> make_socket_link(file_handle socket) {
-    return std::make_unique<socket_link>(std::move(socket));
+std::unique_ptr<frame_link> make_socket_link(file_handle socket, bool spin) {
+    return std::make_unique<socket_link>(std::move(socket), spin);
 }
 
 linked_group::linked_group(options how, std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process)
@@ -94,16 +142,9 @@ linked_group::linked_group(options how, std::unique_ptr<frame_link> link, std::u
 }
 
 linked_group::~linked_group() {
-    if (size() > 0 && !gone()) {
-        try {
-            call({.what = remote_command::quit});
-            if (process_) process_->finish(10);
-        } catch (const std::exception&) {
-        }
-    }
+    if (size() > 0 && !gone() && say_goodbye() && process_) process_->finish(10);
     link_.reset();
     if (!process_) return;
-    process_->kill();
     process_->finish(0);
     if (!gone()) process_->show_text(how_.name);
 }
@@ -137,9 +178,9 @@ void linked_group::send() {
     }
 }
 
-bool linked_group::receive() {
+bool linked_group::receive(std::chrono::milliseconds wait) {
     try {
-        if (!link_->receive(frame_, look_after, areas_.size())) return false;
+        if (!link_->receive(frame_, wait, areas_.size())) return false;
         get_reply(frame_, areas_);
     } catch (const run_error& problem) {
         lost(problem.what(), fmt::format("in {}", name_of(areas_.top().request.what)));
@@ -153,6 +194,7 @@ std::string linked_group::ended() {
 }
 
 void linked_group::stop() noexcept {
+    link_.reset();
     if (process_) process_->kill();
 }
 
