@@ -9,6 +9,7 @@
 namespace mdpcosim {
 
 void add_run(CLI::App& app, int& status);
+void add_serve(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);

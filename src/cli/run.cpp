@@ -32,6 +32,7 @@ struct options {
     bool quiet = false;
     bool json = false;
     bool fmi_log = false;
+    remote_options remote;
 };
 
 std::string known_transport(const std::string& value) {
@@ -52,8 +53,16 @@ int run_command(const options& o) {
     mdpcosim::scenario s = o.scenario.load();
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
-    const run_summary summary =
-        run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic, o.transport, o.fmi_log});
+    const run_options how{o.out,        o.workers,   o.quiet || o.json, &interrupted,
+                          o.monolithic, o.transport, o.fmi_log,         o.remote};
+    run_summary summary;
+    try {
+        summary = run(std::move(s), how);
+    } catch (const run_error& problem) {
+        if (!interrupted) throw;
+        fmt::print(stderr, "mdpcosim: {}\n", problem.what());
+        return 130;
+    }
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
@@ -81,13 +90,33 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--out", o->out,
                         "Folder for the results (default: <scenario>.out, with --monolithic <scenario>.reference.out)");
     command
-        ->add_option("--transport", o->transport,
-                     "How subsystems are reached: threads, or processes of their own (default: threads)")
+        ->add_option(
+            "--transport", o->transport,
+            "How subsystems are reached: threads, processes of their own over shared memory, or tcp: processes that "
+            "connect to this one, also from elsewhere (default: threads)")
         ->check(known_transport);
     command
         ->add_option("--workers", o->workers,
                      "Threads that serve subsystems (default: one per core), or processes (default: one per subsystem)")
         ->check(worker_count);
+    command
+        ->add_option("--remote", o->remote.names,
+                     "With --transport tcp: subsystems, with commas, that 'mdpcosim serve' brings from elsewhere")
+        ->delimiter(',')
+        ->type_name("NAMES");
+    command
+        ->add_option("--listen", o->remote.listen,
+                     "With --transport tcp: address and port for those that connect (default: this machine only, any "
+                     "free port)")
+        ->type_name("HOST:PORT");
+    command
+        ->add_option("--token-file", o->remote.token_file,
+                     "Where the token of the run is left for --remote subsystems until they have come (default: "
+                     "mdpcosim-PORT.token; none where MDPCOSIM_TOKEN holds a token)")
+        ->type_name("FILE");
+    command->add_option("--wait", o->remote.wait, "Seconds to wait for --remote subsystems (default: 60)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("SECONDS");
     command->add_flag(
         "--monolithic", o->monolithic,
         "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");

@@ -50,7 +50,8 @@ struct assembly {
 };
 
 /// `workers` as in make_transport().
-assembly assemble(const scenario& s, int workers, transport_kind kind = transport_kind::threads);
+assembly assemble(const scenario& s, int workers, transport_kind kind = transport_kind::threads,
+                  const remote_options& remote = {}, const std::atomic<bool>* interrupt = nullptr);
 
 /// The method the scenario names.
 std::unique_ptr<method> make_method(const scenario& s);

@@ -122,7 +122,7 @@ run_summary run(scenario s, const run_options& options) {
         made->write("fmi.log", "# time [s], subsystem (FMU): call -> status\n");
         for (auto& entry : s.subsystems) entry.fmu.trace = made->file("fmi.log");
     }
-    assembly a = assemble(s, options.workers, transport_named(options.transport));
+    assembly a = assemble(s, options.workers, transport_named(options.transport), options.remote, options.interrupt);
     std::optional<reference_run> reference;
     if (options.monolithic)
         reference.emplace(s, a);

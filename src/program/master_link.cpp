@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
+#include "subsystem/remote/listener.hpp"
 #include "subsystem/remote/program_environment.hpp"
 #include "subsystem/remote/shared_areas.hpp"
 
@@ -17,6 +18,7 @@ namespace mdpcosim {
 namespace {
 
 constexpr std::chrono::milliseconds look_after{20};
+constexpr double patience = 30;  // s for a master elsewhere to be there
 
 remote_member member_of(const program_declaration& d) {
     const auto one = [](const std::vector<program_variable>& from, auto& to) {
@@ -37,14 +39,28 @@ remote_member member_of(const program_declaration& d) {
 master_link::master_link() {
     const char* name = std::getenv(program_name_variable);
     const char* files = std::getenv(program_files_variable);
-    if (name == nullptr || files == nullptr)
-        throw user_error(
-            "this program is a subsystem of mdpcosim, which has to start it. Name it in a scenario, 'subsystems: {a: {program: "
-            "./this-program}}', and run that: mdpcosim run scenario.yaml");
+    const char* address = std::getenv(address_variable);
+    const char* token = std::getenv(token_variable);
+    const char* spin = std::getenv(program_spin_variable);
+    if (name == nullptr || (files == nullptr && address == nullptr))
+        throw user_error(fmt::format(
+            "this program is a subsystem of mdpcosim, which has to start it. Name it in a scenario, 'subsystems: {{a: "
+            "{{program: ./this-program}}}}', and run that: mdpcosim run scenario.yaml. To join a run on another "
+            "machine, set "
+            "{}=HOST:PORT, {} and {}=name-of-the-subsystem.",
+            address_variable, token_variable, program_name_variable));
     name_ = name;
-    read_files(files);
-    put(said_, remote_hello{{}, name_});
-    link_->send(said_.bytes());
+    spin_ = spin != nullptr && std::string(spin) == "1";
+    const remote_hello hello{token == nullptr ? "" : token, name_};
+    if (files != nullptr) {
+        read_files(files);
+        put(said_, hello);
+        link_->send(said_.bytes());
+    } else {
+        link_ = connect_to_master(address, hello, spin_, patience);
+    }
+    for (const char* variable : {program_files_variable, address_variable, token_variable})
+        unsetenv(variable);  // what this program starts is no subsystem
 }
 
 master_link::~master_link() {
@@ -52,16 +68,15 @@ master_link::~master_link() {
 }
 
 void master_link::read_files(const char* files) {
-    int memory = -1, spin = 0;
-    if (std::sscanf(files, "%d %d %d", &socket_, &memory, &spin) != 3 || fcntl(socket_, F_SETFD, FD_CLOEXEC) != 0 ||
+    int memory = -1;
+    if (std::sscanf(files, "%d %d", &socket_, &memory) != 2 || fcntl(socket_, F_SETFD, FD_CLOEXEC) != 0 ||
         fcntl(memory, F_SETFD, FD_CLOEXEC) != 0)
-        throw user_error(fmt::format("{} is '{}', but there are no such open files: a program between mdpcosim and this one "
-                                     "must leave them open",
-                                     program_files_variable, files));
+        throw user_error(
+            fmt::format("{} is '{}', but there are no such open files: a program between mdpcosim and this one "
+                        "must leave them open",
+                        program_files_variable, files));
     link_ = make_socket_link(file_handle(socket_));
     memory_file_ = file_handle(memory);
-    spin_ = spin != 0;
-    unsetenv(program_files_variable);  // what this program starts is no subsystem
 }
 
 program_answer master_link::converse() {
@@ -78,7 +93,7 @@ program_answer master_link::ask(const program_question& question) {
 
 void master_link::refuse(const std::string& reason) {
     said_.clear();
-    put_refusal(said_, reason);
+    put(said_, program_refusal{reason});
     link_->send(said_.bytes());
 }
 

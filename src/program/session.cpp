@@ -74,7 +74,8 @@ const polynomial& session::polynomial_of(int number) const {
 double* session::output_at(int number) {
     if (number < 0 || number >= output_count_)
         throw run_error(fmt::format("there is no output number {}; there are {}", number, output_count_));
-    if (outputs_.size() < static_cast<std::size_t>(output_count_)) outputs_.resize(static_cast<std::size_t>(output_count_));
+    if (outputs_.size() < static_cast<std::size_t>(output_count_))
+        outputs_.resize(static_cast<std::size_t>(output_count_));
     return &outputs_[static_cast<std::size_t>(number)];
 }
 

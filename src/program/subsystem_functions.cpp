@@ -97,8 +97,8 @@ const char* mdpcosim_subsystem_name() {
 
 double mdpcosim_subsystem_parameter(const char* name, const char* unit, double default_value, const char* description) {
     return attempt(default_value, [&](session& s) {
-        return s.number({text_of(name), text_of(unit), text_of(description), false, std::isnan(default_value),
-                         default_value, {}});
+        return s.number(
+            {text_of(name), text_of(unit), text_of(description), false, std::isnan(default_value), default_value, {}});
     });
 }
 
@@ -120,7 +120,8 @@ int mdpcosim_subsystem_output(const char* name, const char* unit, int size, cons
 int mdpcosim_subsystem_max_degree(int input, int degree) {
     return done([&](session& s) {
         if (degree < 0 || degree > max_degree)
-            throw user_error("a degree is 0 to " + std::to_string(max_degree) + ", not " + std::to_string(degree) + ".");
+            throw user_error("a degree is 0 to " + std::to_string(max_degree) + ", not " + std::to_string(degree) +
+                             ".");
         s.input(input).max_degree = degree;
     });
 }

@@ -82,7 +82,8 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
             return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);
         if (rest.starts_with("sample."))
             return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
-        if (rest == "solver" || rest == "sample" || rest == "input-degree" || rest == "limit") return entry(*found, rest, where);
+        if (rest == "solver" || rest == "sample" || rest == "input-degree" || rest == "limit")
+            return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }
     yaml_node* connections = root.find("connections");

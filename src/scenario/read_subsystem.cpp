@@ -135,19 +135,27 @@ bool read_flag(const text& given, const std::string& object) {
     throw user_error(given.where, fmt::format("{}: '{}' is not allowed. Allowed: true, false.", object, given.value));
 }
 
-/// `true`, `false`, or `{limit: 10 s}`.
-void read_isolation(const yaml_node& node, const let_table& let, const std::string& object, fmu_spec& fmu) {
+/// 0 where there is none.
+double read_limit(const text& limit, const std::string& object) {
+    if (limit.empty()) return 0;
+    const double seconds = read_number(limit, "s", object + ": limit");
+    if (seconds > 0) return seconds;
+    throw user_error(limit.where, fmt::format("{}: limit: '{}' must be greater than zero.", object, limit.value));
+}
+
+/// `isolate:` of an FMU: `true`, `false`, or `{limit: 10 s}`.
+void read_isolation(const yaml_node& node, const let_table& let, const std::string& object, subsystem_spec& spec) {
     if (node.kind != yaml_node::type::map) {
-        fmu.isolate = read_flag(read_text(node, let, object), object);
+        spec.fmu.isolate = read_flag(read_text(node, let, object), object);
         return;
     }
     map_reader map(node, let, object);
     const text limit = map.need_text("limit");
     map.finish();
-    fmu.isolate = true;
-    fmu.limit = read_number(limit, "s", object + ": limit");
-    if (!(fmu.limit > 0))
-        throw user_error(limit.where, fmt::format("{}: limit: '{}' must be greater than zero.", object, limit.value));
+    if (spec.limit > 0)
+        throw user_error(limit.where, fmt::format("{}: the subsystem has a limit already. Leave one out.", object));
+    spec.fmu.isolate = true;
+    spec.limit = read_limit(limit, object);
 }
 
 fmu_spec read_fmu(map_reader& map) {
@@ -165,7 +173,6 @@ fmu_spec read_fmu(map_reader& map) {
         throw user_error(fmu.interface.where,
                          fmt::format("{}: '{}' is not allowed. Allowed: {}.{}", object("interface"), name,
                                      name_list(interfaces), did_you_mean(name, interfaces)));
-    if (const yaml_node* isolate = map.find("isolate")) read_isolation(*isolate, map.let(), object("isolate"), fmu);
     const text tolerance = map.find_text("tolerance");
     if (!tolerance.empty()) {
         fmu.tolerance = read_number(tolerance, "1", object("tolerance"));
@@ -186,8 +193,8 @@ std::vector<std::string> split_command(const text& line, const std::string& obje
     const std::string& all = line.value;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const char c = all[i];
-        const bool escapes = c == '\\' && quote != '\'' && i + 1 < all.size() &&
-                             (quote == 0 || all[i + 1] == '"' || all[i + 1] == '\\');
+        const bool escapes =
+            c == '\\' && quote != '\'' && i + 1 < all.size() && (quote == 0 || all[i + 1] == '"' || all[i + 1] == '\\');
         if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
             inside = false;
             continue;
@@ -230,11 +237,11 @@ void read_program(const yaml_node& node, map_reader& map, const std::filesystem:
 
 const char* with_article(subsystem_spec::source_kind kind) {
     using source_kind = subsystem_spec::source_kind;
-    return kind == source_kind::ode      ? "an 'ode'"
-           : kind == source_kind::plugin ? "a 'plugin'"
-           : kind == source_kind::fmu    ? "an 'fmu'"
+    return kind == source_kind::ode       ? "an 'ode'"
+           : kind == source_kind::plugin  ? "a 'plugin'"
+           : kind == source_kind::fmu     ? "an 'fmu'"
            : kind == source_kind::program ? "a 'program'"
-                                         : "a 'file'";
+                                          : "a 'file'";
 }
 
 }  // namespace
@@ -256,8 +263,8 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr) +
                         (fmu != nullptr) + (program != nullptr);
     if (sources != 1) {
-        for (const char* other : {"set", "solver", "ports", "input-degree", "units", "interpolation", "outside",
-                                  "interface", "isolate", "tolerance", "outputs", "log", "folder", "limit"})
+        for (const char* other : {"set", "limit", "solver", "ports", "input-degree", "units", "interpolation",
+                                  "outside", "interface", "isolate", "tolerance", "outputs", "log", "folder"})
             map.find(other);
         map.finish();  // a misspelt key says more than a missing one
         const char* reason =
@@ -266,6 +273,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
                 : "of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program' only one can say what it is.";
         throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
+    spec.limit = read_limit(map.find_text("limit"), object);
     if (model != nullptr) {
         spec.kind = subsystem_spec::source_kind::model;
         spec.source = read_text(*model, let, object + ": 'model'");
@@ -283,6 +291,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.source = read_text(*fmu, let, object + ": 'fmu'");
         spec.path = folder / spec.source.value;
         spec.fmu = read_fmu(map);
+        if (const yaml_node* isolate = map.find("isolate")) read_isolation(*isolate, let, object + ": isolate", spec);
         spec.ports = read_ports(map.find("ports"), let, object);
     } else if (program != nullptr) {
         spec.kind = subsystem_spec::source_kind::program;
@@ -298,12 +307,6 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
                              fmt::format("{}: 'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.",
                                          object, with_article(spec.kind)));
         spec.sample = read_sample(*sample, let, object + ": sample");
-    }
-    if (const text limit = map.find_text("limit"); !limit.empty()) {
-        spec.limit = read_number(limit, "s", object + ": limit");
-        if (!(spec.limit > 0))
-            throw user_error(limit.where,
-                             fmt::format("{}: limit: '{}' must be greater than zero.", object, limit.value));
     }
     if (spec.kind != subsystem_spec::source_kind::file) {
         spec.set = read_settings(map.find("set"), let, object + ": set");

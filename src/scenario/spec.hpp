@@ -96,7 +96,6 @@ struct file_spec {
 struct fmu_spec {
     text interface;        ///< "co-simulation", "model-exchange"; empty: co-simulation where the FMU offers it
     bool isolate = false;  ///< in a process of its own
-    double limit = 0;      ///< s of wall time that one call of an isolated FMU may take; 0: any time
     std::optional<double> tolerance;  ///< handed to the FMU; absent: that of its default experiment
     std::vector<text> outputs;        ///< variables that become outputs besides the FMU's own
     std::vector<text> log;            ///< categories of messages to show; `all`: every one
@@ -125,9 +124,9 @@ struct subsystem_spec {
     text source;                 ///< the model's name or the file as written
     std::filesystem::path path;  ///< of a plugin or an FMU, resolved against the scenario's folder
     std::vector<setting> set;
-    double limit = 0;  ///< s of wall time that one macro step may take; 0: any time
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
+    double limit = 0;                 ///< s of wall time that it may take for one macro step; 0: any time
     std::optional<sample_spec> sample;
     std::vector<port_spec> ports;
     ode_spec ode;

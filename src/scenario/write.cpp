@@ -88,8 +88,7 @@ void write_fmu(std::string& out, const subsystem_spec& s) {
     };
     out += fmt::format("    fmu: {}\n", scalar(std::filesystem::absolute(s.path).lexically_normal().string()));
     if (!s.fmu.interface.empty()) out += fmt::format("    interface: {}\n", scalar(s.fmu.interface.value));
-    if (s.fmu.isolate)
-        out += s.fmu.limit > 0 ? fmt::format("    isolate: {{limit: {} s}}\n", s.fmu.limit) : "    isolate: true\n";
+    if (s.fmu.isolate) out += "    isolate: true\n";
     if (s.fmu.tolerance) out += fmt::format("    tolerance: {}\n", *s.fmu.tolerance);
     list("outputs", s.fmu.outputs);
     list("log", s.fmu.log);
@@ -130,8 +129,8 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
             if (!s.file.outside.empty()) out += fmt::format("    outside: {}\n", scalar(s.file.outside.value));
             break;
     }
-    if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
     if (s.limit > 0) out += fmt::format("    limit: {} s\n", s.limit);
+    if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
     if (!s.solver.name.empty() || !s.solver.options.empty())
         out += fmt::format("    solver: {}\n", flow_solver(s.solver));
     if (s.sample)

@@ -124,11 +124,9 @@ std::vector<int> declaration_reader::direct_of(const std::string& names, const s
             for (const auto& input : inputs) add(input);
             continue;
         }
-        const auto found =
-            std::find_if(inputs.begin(), inputs.end(), [&](const auto& v) { return v.name == word; });
+        const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const auto& v) { return v.name == word; });
         if (found == inputs.end())
-            refuse(fmt::format("{}: direct: {}", object,
-                               unknown_name("input", word, owner_, variable_names(inputs))));
+            refuse(fmt::format("{}: direct: {}", object, unknown_name("input", word, owner_, variable_names(inputs))));
         add(*found);
     }
     std::sort(slots.begin(), slots.end());
@@ -141,16 +139,14 @@ void declaration_reader::set_rate(output_variable& output, const std::string& na
     const std::string object = fmt::format("output '{}'", output.name);
     const auto rate = std::find_if(outputs.begin(), outputs.end(), [&](const auto& v) { return v.name == name; });
     if (rate == outputs.end())
-        refuse(fmt::format("{}: rate: {}", object,
-                           unknown_name("output", name, owner_, variable_names(outputs))));
+        refuse(fmt::format("{}: rate: {}", object, unknown_name("output", name, owner_, variable_names(outputs))));
     if (&*rate == &output) refuse(fmt::format("{}: it cannot be its own rate.", object));
     if (rate->size != output.size)
-        refuse(fmt::format("{}: it has {} elements, but its rate '{}' has {}.", object, output.size, name,
-                           rate->size));
+        refuse(fmt::format("{}: it has {} elements, but its rate '{}' has {}.", object, output.size, name, rate->size));
     const std::string wanted = rate_unit(output.unit);
     if (!units_fit(rate->unit, wanted))
-        refuse(fmt::format("{}: its unit is '{}', but its rate '{}' is in '{}'; '{}' is expected.", object,
-                           output.unit, name, rate->unit, wanted));
+        refuse(fmt::format("{}: its unit is '{}', but its rate '{}' is in '{}'; '{}' is expected.", object, output.unit,
+                           name, rate->unit, wanted));
     output.rate_slot = rate->slot;
     output.rate_needs_input = !rate->direct.empty();
 }

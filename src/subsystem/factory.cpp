@@ -197,20 +197,22 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
     return spec;
 }
 
+bool lives_apart(const subsystem_spec& spec) {
+    return spec.kind == source_kind::program || spec.fmu.isolate || spec.limit > 0;  // only a process can be ended
+}
+
 std::unique_ptr<remote_group> make_remote_group(const subsystem_spec& spec, bool spin) {
     if (spec.kind == source_kind::program) return std::make_unique<program_group>(spec, spin);
-    if (!spec.fmu.isolate) return nullptr;
-    const subsystem_maker make = [inside = spec]() mutable {
-        inside.fmu.isolate = false;
-        return make_subsystem(inside);
-    };
-    const double limit = spec.fmu.limit > 0 ? spec.fmu.limit : spec.limit;
-    return std::make_unique<subsystem_process>(process_options{spec.name, limit, spin},
-                                               std::vector<subsystem_maker>{make});
+    subsystem_spec inside = spec;
+    inside.fmu.isolate = false;
+    inside.limit = 0;
+    return std::make_unique<subsystem_process>(
+        process_options{spec.name, spec.limit, spin},
+        std::vector<subsystem_maker>{[inside = std::move(inside)] { return make_subsystem(inside); }});
 }
 
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
-    if (auto elsewhere = make_remote_group(spec)) return make_remote_subsystem(std::move(elsewhere));
+    if (lives_apart(spec)) return make_remote_subsystem(make_remote_group(spec));
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
     if (spec.kind == source_kind::plugin)
         return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });

@@ -16,8 +16,9 @@ namespace mdpcosim {
 /// place in the scenario.
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec);
 
-/// A subsystem that lives in a process of its own under every transport (a program, an isolated FMU), as the only member of a group
-/// that has not been introduced yet; nullptr for all others. `spin`: every party has a core of its own.
+/// Whether it lives in a process of its own under every transport: a program, an isolated FMU, whatever has a limit.
+bool lives_apart(const subsystem_spec& spec);
+/// That process, started, with the subsystem as its only member. `spin`: every party has a core of its own.
 std::unique_ptr<remote_group> make_remote_group(const subsystem_spec& spec, bool spin = true);
 
 /// The equations alone, without a solver, of an entry that is not sampled: recorded data, too, are equations (without states).

@@ -1,5 +1,7 @@
 #include "transport/groups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -30,7 +32,15 @@ class group_transport final : public transport {
                 at.worker = local_workers + static_cast<int>(g);
             }
         // All have been started; now each says what it made.
-        for (auto& g : groups_) g.where->introduce();
+        for (auto& g : groups_) {
+            try {
+                g.where->introduce();
+            } catch (const run_error& problem) {
+                throw run_error(fmt::format("subsystem '{}' failed at its start: {}",
+                                            names[static_cast<std::size_t>(g.members.front())], problem.what()));
+            }
+        }
+        waiting_.reserve(groups_.size());
         std::size_t input = 0, output = 0;
         for (std::size_t i = 0; i < places_.size(); ++i) {
             place& at = places_[i];
@@ -186,14 +196,39 @@ class group_transport final : public transport {
                 local_failure_ = std::make_unique<subsystem_failure>(problem);
             }
         }
-        for (auto& g : groups_) {
-            try {
-                g.where->wait();
-            } catch (const run_error& problem) {
-                const int member = std::max(0, g.where->which_failed());
-                failures_.push_back(
-                    {static_cast<std::size_t>(g.members[static_cast<std::size_t>(member)]), problem.what()});
-            }
+        for (auto& g : groups_)
+            if (!settled(g, waiting_.empty() ? remote_group::look_after : std::chrono::milliseconds(0)))
+                waiting_.push_back(&g);
+        if (!waiting_.empty()) wait_for_slow_ones();
+    }
+
+    /// Whether the group is at rest; its failure is noted.
+    bool settled(served_group& g, std::chrono::milliseconds wait) {
+        try {
+            return g.where->done(wait);
+        } catch (const run_error& problem) {
+            const int member = std::max(0, g.where->which_failed());
+            failures_.push_back(
+                {static_cast<std::size_t>(g.members[static_cast<std::size_t>(member)]), problem.what()});
+            return true;
+        }
+    }
+
+    /// Looks at all of them in turn. After a failure the others may come to rest for a moment, then they are ended: a run that has
+    /// failed does not wait for the slowest.
+    void wait_for_slow_ones() {
+        constexpr std::chrono::milliseconds moment{300};
+        std::optional<clock::time_point> failed_at;
+        while (!waiting_.empty()) {
+            const served_group* patient = waiting_.front();
+            std::erase_if(waiting_, [&](served_group* g) {
+                return settled(*g, g == patient ? remote_group::look_after : std::chrono::milliseconds(0));
+            });
+            if (failures_.empty() && !local_failure_) continue;
+            if (!failed_at) failed_at = clock::now();
+            if (clock::now() - *failed_at < moment) continue;
+            for (served_group* g : waiting_) g->where->end("it was ended because another subsystem had failed");
+            waiting_.clear();
         }
     }
 
@@ -280,6 +315,7 @@ class group_transport final : public transport {
     std::vector<polynomial> inputs_;
     std::vector<double> outputs_;
     std::vector<failure> failures_;
+    std::vector<served_group*> waiting_;  ///< slower than the others in this request
     std::unique_ptr<subsystem_failure> local_failure_;
     std::vector<profile_log> profile_;        ///< of the groups elsewhere
     mutable std::vector<profile_log> shown_;  ///< with those of the local group

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "subsystem/remote/program_group.hpp"
 #include "subsystem/remote/subsystem_process.hpp"
+#include "transport/groups.hpp"
 #include "transport/worker_pool.hpp"
 
 namespace mdpcosim {
@@ -28,28 +30,28 @@ group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recip
         all.limit += r.limit;
         limited = limited && r.limit > 0;
         all.make.push_back(std::move(r.make));
+        all.program = r.program;
     }
     if (!limited) all.limit = 0;
     return all;
-}
-
-std::vector<served_group> make_process_groups(std::vector<subsystem_recipe>& subsystems,
-                                              const std::vector<std::vector<int>>& groups, std::size_t others) {
-    const bool spin = static_cast<int>(groups.size() + others) < available_cores();
-    std::vector<served_group> served;
-    for (const auto& members : groups) {
-        group_recipe r = gather(members, subsystems);
-        served.push_back(
-            {members, std::make_unique<subsystem_process>(process_options{r.name, r.limit, spin}, std::move(r.make))});
-    }
-    return served;
 }
 
 std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> subsystems,
                                                   const std::vector<std::vector<int>>& groups) {
     std::vector<std::string> names;
     for (const auto& s : subsystems) names.push_back(s.name);
-    auto served = make_process_groups(subsystems, complete_groups(subsystems.size(), groups));
+    const auto all = complete_groups(subsystems.size(), groups);
+    const bool spin = static_cast<int>(all.size()) < available_cores();
+    std::vector<served_group> served;
+    for (const auto& members : all) {
+        group_recipe r = gather(members, subsystems);
+        if (r.program) {
+            served.push_back({members, r.program->begin(spin)});
+            continue;
+        }
+        served.push_back(
+            {members, std::make_unique<subsystem_process>(process_options{r.name, r.limit, spin}, std::move(r.make))});
+    }
     return make_group_transport(std::move(names), std::move(served));
 }
 

@@ -5,15 +5,19 @@
 #include <vector>
 
 #include "subsystem/remote/host.hpp"
-#include "transport/groups.hpp"
+#include "transport/transport.hpp"
 
 namespace mdpcosim {
+
+class program_launcher;
 
 /// A subsystem that is made where it will live.
 struct subsystem_recipe {
     std::string name;
     subsystem_maker make;
     double limit = 0;  ///< s of wall time for one macro step; 0: any time
+    /// Of a program, which is no copy of this process: it is in a group of its own.
+    std::shared_ptr<const program_launcher> program = {};
 };
 
 /// Which subsystems share a process, by number, complete: those in no group get one of their own. Groups and members rise.
@@ -24,12 +28,9 @@ struct group_recipe {
     std::string name;  ///< theirs, with commas
     std::vector<subsystem_maker> make;
     double limit = 0;  ///< all of them may take theirs; 0: any time
+    std::shared_ptr<const program_launcher> program = {};
 };
 group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recipe>& recipes);
-
-/// One process per group, whose members are taken out of `subsystems`; `others` work at the same time in processes of their own.
-std::vector<served_group> make_process_groups(std::vector<subsystem_recipe>& subsystems,
-                                              const std::vector<std::vector<int>>& groups, std::size_t others = 0);
 
 /// Subsystems in processes of their own, reached through shared memory. `groups` lists which subsystems share a process, by
 /// number; those in no group get a process each. This process should have no other threads yet.

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "fmi/archive.hpp"
 
 namespace mdpcosim {
 
@@ -31,7 +32,13 @@ void child_process::start(const std::function<void()>& live) {
     signal(SIGPIPE, SIG_IGN);
     dup2(text_.get(), STDOUT_FILENO);
     dup2(text_.get(), STDERR_FILENO);
-    live();
+    try {
+        live();
+    } catch (const std::exception& problem) {
+        fmt::print(stderr, "{}\n", problem.what());
+        fflush(nullptr);
+        _exit(1);
+    }
     // The copy of the caller's process must not run the caller's destructors, and an FMU's exit handlers may do anything.
     fflush(nullptr);
     _exit(0);
@@ -73,8 +80,8 @@ child_process::child_process(const program& what) {
 }
 
 child_process::~child_process() {
-    kill();
     finish(0);
+    fmi::remove_left_folders();  // it ends without ceremony
 }
 
 /// Takes note of its end; what it started itself ends with it, before its number can belong to another.
@@ -108,9 +115,13 @@ void child_process::kill() noexcept {
 
 void child_process::finish(double seconds) noexcept {
     ended(seconds);
-    if (process_ <= 0) return;
     kill();
+    wait();
+}
+
+std::string child_process::wait() {
     reap(0);
+    return end_;
 }
 
 std::string child_process::last_text() const {

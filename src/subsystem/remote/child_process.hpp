@@ -34,6 +34,8 @@ class child_process {
     pid_t id() const { return process_; }
     /// How it ended, "was killed by signal 9 (Killed)"; empty while it runs, which is watched for that long.
     std::string ended(double seconds = 0);
+    /// The same, however long it takes.
+    std::string wait();
     void kill() noexcept;
     /// Waits for its end at most that long, then kills it.
     void finish(double seconds) noexcept;

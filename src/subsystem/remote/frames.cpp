@@ -85,6 +85,19 @@ remote_hello get_hello(std::span<const char> frame) {
     return hello;
 }
 
+void put_welcome(wire_writer& to, const std::string& refusal) {
+    to.put(magic);
+    to.put(refusal);
+}
+
+std::string get_welcome(std::span<const char> frame) {
+    wire_reader from(frame);
+    if (from.get<std::uint64_t>() != magic) throw run_error("it does not speak mdpcosim's protocol");
+    std::string refusal = from.get_text();
+    finish(from, "welcome");
+    return refusal;
+}
+
 void put_introduction(wire_writer& to, std::span<const remote_member> members) {
     to.put(outcome::made);
     to.put(members.size());

@@ -6,7 +6,7 @@ namespace mdpcosim {
 
 namespace {
 
-enum class message : char { question, declaration, refusal };
+enum class message : char { question = first_program_message, declaration, refusal };
 
 void finish(const wire_reader& from) {
     if (!from.empty()) throw run_error("a message of a program that does not fit came");
@@ -75,14 +75,14 @@ void put(wire_writer& to, const program_declaration& d) {
     to.put(d.saves);
 }
 
-void put_refusal(wire_writer& to, const std::string& reason) {
+void put(wire_writer& to, const program_refusal& refusal) {
     to.put(message::refusal);
-    to.put(reason);
+    to.put(refusal.reason);
 }
 
-std::variant<program_question, program_declaration> get_program_message(std::span<const char> frame) {
+std::variant<program_question, program_declaration, program_refusal> get_program_message(std::span<const char> frame) {
     wire_reader from(frame);
-    std::variant<program_question, program_declaration> said;
+    std::variant<program_question, program_declaration, program_refusal> said;
     switch (from.get<message>()) {
         case message::question:
             said = get_question(from);
@@ -91,7 +91,8 @@ std::variant<program_question, program_declaration> get_program_message(std::spa
             said = get_declaration(from);
             break;
         case message::refusal:
-            throw user_error(from.get_text());
+            said = program_refusal{from.get_text()};
+            break;
         default:
             throw run_error("a message of a program that does not fit came");
     }

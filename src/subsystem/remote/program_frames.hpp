@@ -11,6 +11,9 @@
 /// once, then the declaration of all it has, answered by the size of the areas when these are ready. Names and units are as the program wrote them, not checked yet.
 namespace mdpcosim {
 
+/// The first byte of what a program says; an introduction begins with a lower one.
+inline constexpr char first_program_message = 16;
+
 struct program_question {
     std::string name, unit, description;
     bool is_text = false, required = false;
@@ -43,12 +46,16 @@ struct program_declaration {
     bool saves = false;  ///< offers save and restore
 };
 
+/// Instead of either: the program does not go on, since a parameter is wrong.
+struct program_refusal {
+    std::string reason;
+};
+
 void put(wire_writer& to, const program_question& question);
 void put(wire_writer& to, const program_declaration& declaration);
-/// Instead of either: the program refuses to go on, since a parameter is wrong.
-void put_refusal(wire_writer& to, const std::string& reason);
-/// Throws user_error for a refusal, run_error for what does not fit.
-std::variant<program_question, program_declaration> get_program_message(std::span<const char> frame);
+void put(wire_writer& to, const program_refusal& refusal);
+/// Throws run_error for what does not fit.
+std::variant<program_question, program_declaration, program_refusal> get_program_message(std::span<const char> frame);
 
 void put(wire_writer& to, const program_answer& answer);
 program_answer get_program_answer(std::span<const char> frame);

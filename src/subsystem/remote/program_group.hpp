@@ -10,7 +10,33 @@ namespace mdpcosim {
 
 /// The program of the scenario's entry, ready to be started: its file, its folder, where modules of mdpcosim for interpreters are. A file
 /// that is missing or cannot be executed is a user error with suggestions.
-child_process::program program_to_start(const subsystem_spec& spec);
+child_process::program program_to_start(const subsystem_spec& spec, bool spin);
+
+class listener;
+
+/// A program that brings a subsystem, by the ways in which it can be reached.
+class program_launcher {
+   public:
+    /// s of wall time until a program must have introduced itself, where its limit is not longer.
+    static constexpr double start_limit = 60;
+
+    explicit program_launcher(const subsystem_spec& spec) : spec_(spec) {}
+
+    /// Starts it; shared memory carries requests and replies.
+    std::unique_ptr<remote_group> begin(bool spin) const;
+    /// Starts it; it will connect to `door`.
+    std::unique_ptr<child_process> start(const listener& door, bool spin) const;
+    /// It has connected. `process` is there where this one started it.
+    std::unique_ptr<remote_group> meet(std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process) const;
+    /// It has not introduced itself.
+    [[noreturn]] void refuse(const std::string& reason) const;
+
+   private:
+    std::unique_ptr<child_process> launch(const child_process::program& what) const;
+    friend class program_group;
+
+    subsystem_spec spec_;
+};
 
 /// The subsystem that another program brings. Until it has introduced itself all failures are user errors.
 class program_group final : public linked_group {
@@ -28,9 +54,9 @@ class program_group final : public linked_group {
     program_group(const subsystem_spec& spec, bool spin, start started);
     void converse();
     void send() override;
-    bool receive() override;
+    bool receive(std::chrono::milliseconds wait) override;
 
-    location where_;
+    program_launcher launcher_;
     program_interview interview_;
     bool spin_ = false;
     bool needs_hello_ = false;

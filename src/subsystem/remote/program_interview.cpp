@@ -22,7 +22,8 @@ void check_elements(const std::vector<program_variable>& variables) {
     std::int64_t sum = 0;
     for (const auto& v : variables) sum += std::max(v.size, 1);
     if (sum > most_elements)
-        throw std::invalid_argument(fmt::format("{} elements of variables are too many; at most {}.", sum, most_elements));
+        throw std::invalid_argument(
+            fmt::format("{} elements of variables are too many; at most {}.", sum, most_elements));
 }
 
 }  // namespace
@@ -31,8 +32,7 @@ program_interview::program_interview(const subsystem_spec& spec)
     : spec_(spec),
       owner_(fmt::format("subsystem '{}' (program {})", spec.name,
                          std::filesystem::path(spec.program.command.front()).filename().string())) {
-    reader_.description().type =
-        "program " + std::filesystem::path(spec.program.command.front()).filename().string();
+    reader_.description().type = "program " + std::filesystem::path(spec.program.command.front()).filename().string();
 }
 
 void program_interview::refuse(const std::string& reason) const {
@@ -83,7 +83,8 @@ remote_member program_interview::meet(const program_declaration& d) {
                           v.max_degree == 0 ? MDPCOSIM_CONSTANT : v.max_degree, v.start});
     std::vector<mdpcosim_output> outputs;
     for (const auto& v : d.outputs)
-        outputs.push_back({v.name.c_str(), or_null(v.unit), or_null(v.description), v.size, or_null(v.rate), or_null(v.direct)});
+        outputs.push_back(
+            {v.name.c_str(), or_null(v.unit), or_null(v.description), v.size, or_null(v.rate), or_null(v.direct)});
     std::vector<mdpcosim_port> ports;
     for (const auto& p : d.ports)
         ports.push_back(

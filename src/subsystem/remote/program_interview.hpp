@@ -21,9 +21,10 @@ class program_interview {
     /// "subsystem 'a' (program mass)"
     const std::string& owner() const { return owner_; }
 
+    [[noreturn]] void refuse(const std::string& reason) const;
+
    private:
     const setting* given(const std::string& name) const;
-    [[noreturn]] void refuse(const std::string& reason) const;
 
     subsystem_spec spec_;
     std::string owner_;

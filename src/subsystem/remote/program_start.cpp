@@ -53,9 +53,10 @@ fs::path find_program(const subsystem_spec& spec, const fs::path& folder) {
         for (const auto& place : search_path())
             if (can_run(fs::path(place) / name)) return fs::path(place) / name;
     if (is_file(here))
-        refuse(fmt::format("cannot be executed. Make it executable (chmod +x '{}'), or name its interpreter first: "
-                           "'program: python3 {}'.",
-                           here.string(), name));
+        refuse(
+            fmt::format("cannot be executed. Make it executable (chmod +x '{}'), or name its interpreter first: "
+                        "'program: python3 {}'.",
+                        here.string(), name));
     refuse(fmt::format("does not exist: neither as '{}'{}.{}", here.string(),
                        name.find('/') == std::string::npos ? " nor in PATH" : "",
                        did_you_mean(here.filename().string(), files_in(here.parent_path()))));
@@ -79,13 +80,14 @@ std::string with_folder(const char* variable, const fs::path& folder) {
 
 }  // namespace
 
-child_process::program program_to_start(const subsystem_spec& spec) {
+child_process::program program_to_start(const subsystem_spec& spec, bool spin) {
     child_process::program what;
     const fs::path folder = fs::absolute(spec.program.folder).lexically_normal();
     what.command = spec.program.command;
     what.command.front() = find_program(spec, folder).lexically_normal().string();
     what.folder = folder.string();
     what.environment.push_back(fmt::format("{}={}", program_name_variable, spec.name));
+    what.environment.push_back(fmt::format("{}={}", program_spin_variable, spin ? 1 : 0));
     if (const fs::path modules = module_folder(); !modules.empty())
         for (const char* variable : {"PYTHONPATH", "OCTAVE_PATH"})
             what.environment.push_back(with_folder(variable, modules));

@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "core/error.hpp"
-#include "fmi/archive.hpp"
 #include "subsystem/remote/shared_areas.hpp"
 
 namespace mdpcosim {
@@ -69,16 +68,8 @@ void subsystem_process::live(int answer) {
 }
 
 subsystem_process::~subsystem_process() {
-    if (memory_ != nullptr && !gone()) {
-        try {
-            call({.what = remote_command::quit});
-            process_->finish(10);
-        } catch (const std::exception&) {
-        }
-    }
-    process_->kill();
+    if (memory_ != nullptr && !gone() && say_goodbye()) process_->finish(10);
     process_->finish(0);
-    fmi::remove_left_folders();  // it ends without ceremony
     if (!gone()) process_->show_text(name_);
     if (memory_ != nullptr) munmap(memory_, areas_.size());
 }
@@ -109,7 +100,9 @@ void subsystem_process::introduce() {
 
 void subsystem_process::send() { areas_.top().request_box.post(++round_); }
 
-bool subsystem_process::receive() { return areas_.top().reply_box.wait_for(round_, spin_, look_after); }
+bool subsystem_process::receive(std::chrono::milliseconds wait) {
+    return areas_.top().reply_box.wait_for(round_, spin_, wait);
+}
 
 std::string subsystem_process::ended() {
     const std::string how = process_->ended();

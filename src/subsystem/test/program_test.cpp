@@ -108,9 +108,10 @@ TEST(program, wrong_declarations_are_told) {
 }
 
 TEST(program, one_that_does_not_introduce_itself_is_told) {
-    EXPECT_THAT(mistake_of({}, "exit"),
-                AllOf(StartsWith("s.yaml:5:13: subsystem 'a' (program faulty): its process ended with status 3 at its start"),
-                      HasSubstr("it wrote last: cannot find its model"), HasSubstr("mdpcosim_subsystem_open()")));
+    EXPECT_THAT(
+        mistake_of({}, "exit"),
+        AllOf(StartsWith("s.yaml:5:13: subsystem 'a' (program faulty): its process ended with status 3 at its start"),
+              HasSubstr("it wrote last: cannot find its model"), HasSubstr("mdpcosim_subsystem_open()")));
     EXPECT_THAT(mistake_of({{"how", "quiet-end"}}), HasSubstr("ended with status 0 at its start"));
     EXPECT_THAT(mistake_of({}, "version"), HasSubstr("it speaks version 99 of the protocol"));
     EXPECT_THAT(mistake_of({}, "garbage"), HasSubstr("a message of 4294967295 bytes"));
@@ -126,8 +127,9 @@ TEST(program, one_that_is_not_there_is_told) {
         }
         return std::string("accepted");
     };
-    EXPECT_THAT(refusal({"./fualty"}), AllOf(StartsWith("s.yaml:5:13: subsystem 'a': program './fualty' does not exist"),
-                                             HasSubstr("Did you mean 'faulty'?")));
+    EXPECT_THAT(refusal({"./fualty"}),
+                AllOf(StartsWith("s.yaml:5:13: subsystem 'a': program './fualty' does not exist"),
+                      HasSubstr("Did you mean 'faulty'?")));
     EXPECT_THAT(refusal({"no-such-program-anywhere"}), HasSubstr("nor in PATH"));
     EXPECT_THAT(refusal({MDPCOSIM_SOURCE_DIR "/examples/external-programs/mass.py"}),
                 AllOf(HasSubstr("cannot be executed"), HasSubstr("name its interpreter")));

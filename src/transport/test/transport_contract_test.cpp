@@ -5,7 +5,7 @@
 #include <bit>
 #include <functional>
 
-#include "transport/processes.hpp"
+#include "transport/tcp.hpp"
 #include "transport/test/test_subsystem.hpp"
 
 namespace mdpcosim {
@@ -20,6 +20,13 @@ struct transport_kind {
     std::function<std::unique_ptr<transport>(const std::vector<test_traits>&)> make;
 };
 
+/// Some tests have fewer subsystems.
+std::vector<std::vector<int>> fitting(std::vector<std::vector<int>> groups, std::size_t subsystems) {
+    for (auto& g : groups) std::erase_if(g, [&](int i) { return i >= static_cast<int>(subsystems); });
+    std::erase_if(groups, [](const auto& g) { return g.empty(); });
+    return groups;
+}
+
 std::vector<transport_kind> kinds() {
     const auto threads = [](int workers) {
         return [workers](const std::vector<test_traits>& all) {
@@ -28,17 +35,21 @@ std::vector<transport_kind> kinds() {
     };
     const auto processes = [](std::vector<std::vector<int>> groups) {
         return [groups](const std::vector<test_traits>& all) {
-            auto fitting = groups;  // some tests have fewer subsystems
-            for (auto& g : fitting) std::erase_if(g, [&](int i) { return i >= static_cast<int>(all.size()); });
-            std::erase_if(fitting, [](const auto& g) { return g.empty(); });
-            return make_process_transport(test::make_recipes(all), fitting);
+            return make_process_transport(test::make_recipes(all), fitting(groups, all.size()));
+        };
+    };
+    const auto tcp = [](std::vector<std::vector<int>> groups) {
+        return [groups](const std::vector<test_traits>& all) {
+            return make_tcp_transport(test::make_recipes(all), fitting(groups, all.size()));
         };
     };
     return {{"threads_1", 1, threads(1)},
             {"threads_2", 2, threads(2)},
             {"threads_4", 4, threads(4)},
             {"processes", 5, processes({})},
-            {"processes_in_groups", 3, processes({{3, 0}, {1, 4}})}};
+            {"processes_in_groups", 3, processes({{3, 0}, {1, 4}})},
+            {"tcp", 5, tcp({})},
+            {"tcp_in_groups", 3, tcp({{3, 0}, {1, 4}})}};
 }
 
 /// Enough work for one advance() to be worth a thread: some ten microseconds.
