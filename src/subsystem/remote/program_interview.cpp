@@ -26,13 +26,19 @@ void check_elements(const std::vector<program_variable>& variables) {
             fmt::format("{} elements of variables are too many; at most {}.", sum, most_elements));
 }
 
+/// "program python3 mass.py": without the folder of the file, and not too long.
+std::string type_of(const program_spec& program) {
+    constexpr std::size_t most = 40;
+    std::string type = "program " + std::filesystem::path(program.command.front()).filename().string();
+    for (const auto& word : std::span(program.command).subspan(1)) type += " " + word;
+    return type.size() <= most ? type : type.substr(0, most - 3) + "...";
+}
+
 }  // namespace
 
 program_interview::program_interview(const subsystem_spec& spec)
-    : spec_(spec),
-      owner_(fmt::format("subsystem '{}' (program {})", spec.name,
-                         std::filesystem::path(spec.program.command.front()).filename().string())) {
-    reader_.description().type = "program " + std::filesystem::path(spec.program.command.front()).filename().string();
+    : spec_(spec), owner_(fmt::format("subsystem '{}' ({})", spec.name, type_of(spec.program))) {
+    reader_.description().type = type_of(spec.program);
 }
 
 void program_interview::refuse(const std::string& reason) const {
