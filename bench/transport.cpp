@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include "core/mailbox.hpp"
@@ -111,30 +110,29 @@ ssize_t sleeping(int socket, char* to, std::size_t size) { return recv(socket, t
 
 /// Sleeps only when it is not this medium's turn.
 ssize_t looking(int socket, char* to, std::size_t size) {
-    for (int looks = 0; looks < 2000; ++looks) {
+    for (int looks = 0; looks < 500; ++looks) {
         const ssize_t n = recv(socket, to, size, MSG_DONTWAIT);
         if (n >= 0 || errno != EAGAIN) return n;
-        if (looks >= 100) std::this_thread::yield();
     }
     return sleeping(socket, to, size);
 }
 
 template <class Wait>
 rounds tcp_ping_pong(const Wait& wait) {
-    const file_handle door = listen_at({"127.0.0.1", "0"});
+    const mdpcosim::file_handle door = listen_at({"127.0.0.1", "0"});
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     getsockname(door.get(), reinterpret_cast<sockaddr*>(&bound), &size);
     const std::string port = std::to_string(port_of(bound));
     auto other = std::make_shared<child_process>([&] {
-        const file_handle socket = connect_to({"127.0.0.1", port}, 10);
+        const mdpcosim::file_handle socket = connect_to({"127.0.0.1", port}, 10);
         fcntl(socket.get(), F_SETFL, 0);
         const char bytes[message] = {};
         while (take(socket.get(), wait)) send(socket.get(), bytes, message, MSG_NOSIGNAL);
     });
     pollfd ready{door.get(), POLLIN, 0};
     poll(&ready, 1, 10000);
-    auto socket = std::make_shared<file_handle>(accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    auto socket = std::make_shared<mdpcosim::file_handle>(accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC));
     prepare_connection(socket->get());
     return [=](int count) {
         static_cast<void>(other);

@@ -272,7 +272,7 @@ TEST_F(external_program, one_that_was_started_by_hand_joins_over_tcp) {
                    {});
     const std::string told = "waiting for B at ";
     master.wait_for_error_text("\n");
-    const std::string seen = master.seen().err;
+    const std::string seen = master.so_far().err;
     ASSERT_THAT(seen, HasSubstr(told));
     const std::size_t at = seen.find(told) + told.size();
     const std::string address = seen.substr(at, seen.find(';', at) - at);

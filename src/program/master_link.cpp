@@ -41,6 +41,7 @@ master_link::master_link() {
     const char* files = std::getenv(program_files_variable);
     const char* address = std::getenv(address_variable);
     const char* token = std::getenv(token_variable);
+    const char* key = std::getenv(program_key_variable);
     const char* spin = std::getenv(program_spin_variable);
     if (name == nullptr || (files == nullptr && address == nullptr))
         throw user_error(fmt::format(
@@ -51,7 +52,7 @@ master_link::master_link() {
             address_variable, token_variable, program_name_variable));
     name_ = name;
     spin_ = spin != nullptr && std::string(spin) == "1";
-    const remote_hello hello{token == nullptr ? "" : token, name_};
+    const remote_hello hello{token == nullptr ? "" : token, key == nullptr ? name_ : key};
     if (files != nullptr) {
         read_files(files);
         put(said_, hello);
@@ -59,7 +60,7 @@ master_link::master_link() {
     } else {
         link_ = connect_to_master(address, hello, spin_, patience);
     }
-    for (const char* variable : {program_files_variable, address_variable, token_variable})
+    for (const char* variable : {program_files_variable, address_variable, token_variable, program_key_variable})
         unsetenv(variable);  // what this program starts is no subsystem
 }
 

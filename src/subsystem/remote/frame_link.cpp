@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "core/error.hpp"
 
 namespace mdpcosim {
@@ -36,8 +38,12 @@ void linked_group::receive_introduction() {
 
 void linked_group::introduce() {
     receive_introduction();
-    meet(get_introduction(frame_, how_.members));
-    areas_.place();
+    try {
+        meet(get_introduction(frame_, how_.members));
+        areas_.place();
+    } catch (const std::bad_alloc&) {
+        lost("there is no memory for what it announced", "at its start");
+    }
 }
 
 /// A process that has gone says more than the connection that it took along.

@@ -28,10 +28,11 @@ std::unique_ptr<remote_group> program_launcher::begin(bool spin) const {
     return std::make_unique<program_group>(spec_, spin);
 }
 
-std::unique_ptr<child_process> program_launcher::start(const listener& door, bool spin) const {
+std::unique_ptr<child_process> program_launcher::start(const listener& door, const std::string& key, bool spin) const {
     child_process::program what = program_to_start(spec_, spin);
     what.environment.push_back(fmt::format("{}={}", address_variable, door.address()));
     what.environment.push_back(fmt::format("{}={}", token_variable, door.token()));
+    what.environment.push_back(fmt::format("{}={}", program_key_variable, key));
     return launch(what);
 }
 

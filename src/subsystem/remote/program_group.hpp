@@ -24,8 +24,8 @@ class program_launcher {
 
     /// Starts it; shared memory carries requests and replies.
     std::unique_ptr<remote_group> begin(bool spin) const;
-    /// Starts it; it will connect to `door`.
-    std::unique_ptr<child_process> start(const listener& door, bool spin) const;
+    /// Starts it; it will connect to `door` under the name `key`.
+    std::unique_ptr<child_process> start(const listener& door, const std::string& key, bool spin) const;
     /// It has connected. `process` is there where this one started it.
     std::unique_ptr<remote_group> meet(std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process) const;
     /// It has not introduced itself.

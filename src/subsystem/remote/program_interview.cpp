@@ -14,7 +14,7 @@ namespace mdpcosim {
 
 namespace {
 
-constexpr std::int64_t most_elements = 100'000'000;
+constexpr std::int64_t most_elements = 10'000'000;
 
 const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 

@@ -35,8 +35,10 @@ bool remote_group::done(std::chrono::milliseconds wait) {
 
 void remote_group::look_after_it() {
     if (!waiting_since_) waiting_since_ = clock::now();
+    const std::string how = ended();
+    if (how.empty() && !over_limit(*waiting_since_)) return;
     const std::string where = fmt::format("in {}", name_of(areas_.top().request.what));
-    if (const std::string how = ended(); !how.empty()) give_up(fmt::format("{} {}", how, where));
+    if (!how.empty()) give_up(fmt::format("{} {}", how, where));
     check_limit(*waiting_since_, where);
 }
 
@@ -58,8 +60,12 @@ void remote_group::end(const std::string& reason) noexcept {
     why_gone_ = reason;
 }
 
+bool remote_group::over_limit(clock::time_point begin) const {
+    return limit_ > 0 && clock::now() - begin > std::chrono::duration<double>(limit_);
+}
+
 void remote_group::check_limit(clock::time_point begin, const std::string& where) {
-    if (limit_ <= 0 || clock::now() - begin <= std::chrono::duration<double>(limit_)) return;
+    if (!over_limit(begin)) return;
     stop();
     give_up(fmt::format("its process did not answer within {:g} s {} and was ended", limit_, where));
 }

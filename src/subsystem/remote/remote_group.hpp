@@ -72,6 +72,7 @@ class remote_group {
 
    private:
     void look_after_it();
+    bool over_limit(std::chrono::steady_clock::time_point begin) const;
 
     std::vector<remote_member> members_;
     double limit_ = 0;

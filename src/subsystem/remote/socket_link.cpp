@@ -1,5 +1,6 @@
 #include "subsystem/remote/frame_link.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -7,7 +8,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <thread>
 
 #include "core/error.hpp"
 
@@ -17,13 +17,17 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// As in core/mailbox.cpp: whoever sleeps answers late. Looking into a socket costs a system call, so there are fewer looks.
-constexpr int spins = 100;
-constexpr int yields = 2000;
+// Whoever sleeps answers late where a core is free, whoever looks all the time answers late where none is: the kernel lets a woken
+// process run before others. So: some hundred microseconds of looking as long as it nearly always pays, else now and then.
+constexpr int spins = 500;
+constexpr int most_credit = 16, price_of_a_miss = 8;
+constexpr int try_again = 1000;
 
 class socket_link final : public frame_link {
    public:
-    socket_link(file_handle socket, bool spin) : socket_(std::move(socket)), spin_(spin), in_(smallest_buffer) {}
+    socket_link(file_handle socket, bool spin) : socket_(std::move(socket)), spin_(spin), in_(smallest_buffer) {
+        fcntl(socket_.get(), F_SETFL, 0);  // what shall not wait says so
+    }
 
     /// A last word may still be on its way out.
     ~socket_link() override {
@@ -54,22 +58,17 @@ class socket_link final : public frame_link {
     }
 
     bool receive(std::vector<char>& frame, std::chrono::milliseconds wait, std::size_t most) override {
-        if (take(frame, most) || look(frame, most)) return true;
-        if (wait.count() == 0) return false;
-        for (int looks = spin_ ? -spins : 0; looks < yields; ++looks) {
-            if (look(frame, most)) return true;
-            if (looks >= 0) std::this_thread::yield();
+        if (take(frame, most)) return true;
+        if (wait.count() == 0) return look(frame, most);
+        if (spin_ && (credit_ >= 0 || ++sleeps_ % try_again == 0)) {
+            for (int looks = 0; looks < spins; ++looks)
+                if (look(frame, most)) {
+                    credit_ = std::min(credit_ + 1, most_credit);
+                    return true;
+                }
+            credit_ = std::max(credit_ - price_of_a_miss, -1);
         }
-        const auto begin = clock::now();
-        for (;;) {
-            const auto left = wait - std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
-            const auto wanted = static_cast<short>(out_.empty() ? POLLIN : POLLIN | POLLOUT);
-            pollfd ready{socket_.get(), wanted, 0};
-            const int n = poll(&ready, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-            if (n < 0 && errno != EINTR) lost(std::strerror(errno));
-            if (n == 0) return false;
-            if (look(frame, most)) return true;
-        }
+        return sleep(frame, wait, most);
     }
 
    private:
@@ -86,7 +85,28 @@ class socket_link final : public frame_link {
 
     bool look(std::vector<char>& frame, std::size_t most) {
         if (!out_.empty()) push();
-        return read_more() && take(frame, most);
+        return read_more(MSG_DONTWAIT) && take(frame, most);
+    }
+
+    /// In the system call that reads, which costs least; the clock is looked at only where a frame comes in pieces.
+    bool sleep(std::vector<char>& frame, std::chrono::milliseconds wait, std::size_t most) {
+        set_patience(out_.empty() ? wait : std::chrono::milliseconds(1));
+        clock::time_point begin{};
+        for (;;) {
+            if (!out_.empty()) push();
+            const bool more = read_more(0);
+            if (more && take(frame, most)) return true;
+            if (!more && out_.empty()) return false;
+            if (begin == clock::time_point{}) begin = clock::now();
+            if (clock::now() - begin >= wait) return false;
+        }
+    }
+
+    void set_patience(std::chrono::milliseconds wait) {
+        if (wait == patience_) return;
+        patience_ = wait;
+        const timeval limit{wait.count() / 1000, static_cast<suseconds_t>(wait.count() % 1000) * 1000};
+        setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     }
 
     void push() {
@@ -110,13 +130,13 @@ class socket_link final : public frame_link {
     }
 
     /// False when nothing has come. The buffer grows with what comes, never with what is announced.
-    bool read_more() {
+    bool read_more(int flags) {
         if (end_ == in_.size() && begin_ > 0) {
             std::memmove(in_.data(), in_.data() + begin_, end_ - begin_);
             end_ -= std::exchange(begin_, 0);
         }
         if (end_ == in_.size()) in_.resize(2 * in_.size());
-        const ssize_t n = recv(socket_.get(), in_.data() + end_, in_.size() - end_, MSG_DONTWAIT);
+        const ssize_t n = recv(socket_.get(), in_.data() + end_, in_.size() - end_, flags);
         if (n == 0) lost("the other side closed it");
         if (n < 0 && errno != EINTR && errno != EAGAIN) lost(std::strerror(errno));
         end_ += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
@@ -125,8 +145,11 @@ class socket_link final : public frame_link {
 
     file_handle socket_;
     bool spin_;
-    std::vector<char> out_;  ///< what did not go out at once
-    std::vector<char> in_;   ///< what has come and was not taken: from begin_ to end_
+    int credit_ = 0;  ///< below zero: looking does not pay
+    std::uint32_t sleeps_ = 0;
+    std::chrono::milliseconds patience_{-1};  ///< of a call that sleeps
+    std::vector<char> out_;                   ///< what did not go out at once
+    std::vector<char> in_;                    ///< what has come and was not taken: from begin_ to end_
     std::size_t begin_ = 0, end_ = 0;
 };
 

@@ -45,8 +45,8 @@ class wire_reader {
     }
     std::string get_text();
     std::vector<int> get_numbers();
-    /// A count of elements that each take at least one byte of the rest.
-    std::size_t get_count();
+    /// A count of elements that each take at least so many bytes of the rest.
+    std::size_t get_count(std::size_t least_bytes);
     void take(void* to, std::size_t size);
     bool empty() const { return rest_.empty(); }
 

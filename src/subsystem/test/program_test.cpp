@@ -110,7 +110,8 @@ TEST(program, wrong_declarations_are_told) {
 TEST(program, one_that_does_not_introduce_itself_is_told) {
     EXPECT_THAT(
         mistake_of({}, "exit"),
-        AllOf(StartsWith("s.yaml:5:13: subsystem 'a' (program faulty exit): its process ended with status 3 at its start"),
+        AllOf(StartsWith(
+                  "s.yaml:5:13: subsystem 'a' (program faulty exit): its process ended with status 3 at its start"),
               HasSubstr("it wrote last: cannot find its model"), HasSubstr("mdpcosim_subsystem_open()")));
     EXPECT_THAT(mistake_of({{"how", "quiet-end"}}), HasSubstr("ended with status 0 at its start"));
     EXPECT_THAT(mistake_of({}, "version"), HasSubstr("it speaks version 99 of the protocol"));
