@@ -26,11 +26,12 @@ void check_elements(const std::vector<program_variable>& variables) {
             fmt::format("{} elements of variables are too many; at most {}.", sum, most_elements));
 }
 
-/// "program python3 mass.py": without the folder of the file, and not too long.
+/// "program python3 mass.py": without the folder of the file and without options, and not too long.
 std::string type_of(const program_spec& program) {
     constexpr std::size_t most = 40;
     std::string type = "program " + std::filesystem::path(program.command.front()).filename().string();
-    for (const auto& word : std::span(program.command).subspan(1)) type += " " + word;
+    for (const auto& word : std::span(program.command).subspan(1))
+        if (!word.starts_with('-')) type += " " + word;
     return type.size() <= most ? type : type.substr(0, most - 3) + "...";
 }
 
