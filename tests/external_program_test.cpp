@@ -49,7 +49,10 @@ class external_program : public testing::Test {
     }
 
     std::string results(scenario s, const std::string& transport = "threads", int workers = 1) {
-        run_options options{folder_ / "run", workers, true};
+        run_options options;
+        options.out = folder_ / "run";
+        options.workers = workers;
+        options.quiet = true;
         options.transport = transport;
         const run_summary summary = run(std::move(s), options);
         EXPECT_EQ(summary.status, "done") << summary.message;
@@ -199,7 +202,9 @@ TEST_F(external_program, a_command_line_is_split_as_by_a_shell_and_runs_in_its_f
 }
 
 TEST_F(external_program, it_cannot_be_part_of_one_system) {
-    run_options options{folder_ / "run", 1, true};
+    run_options options;
+    options.out = folder_ / "run";
+    options.quiet = true;
     options.monolithic = true;
     EXPECT_THROW(run(example("external-programs/scenario.yaml"), options), user_error);
 }
@@ -227,7 +232,9 @@ TEST_F(external_program, a_failing_program_ends_the_run_in_order) {
             EXPECT_THAT(outcome.err, AllOf(HasSubstr("subsystem 'valve'"), HasSubstr("0.24"), HasSubstr("u = 2")))
                 << transport << " " << f.how;
             for (const auto& part : f.message) EXPECT_THAT(outcome.err, HasSubstr(part)) << transport << " " << f.how;
-            if (f.how == "close" && transport == "tcp") EXPECT_THAT(outcome.err, HasSubstr("the connection was lost"));
+            if (f.how == "close" && transport == "tcp") {
+                EXPECT_THAT(outcome.err, HasSubstr("the connection was lost"));
+            }
             const auto summary = nlohmann::json::parse(content(folder_ / "out" / "summary.json"));
             EXPECT_EQ(summary["status"], "failed");
             EXPECT_GT(content(folder_ / "out" / "results.csv").size(), 200u);
@@ -237,9 +244,10 @@ TEST_F(external_program, a_failing_program_ends_the_run_in_order) {
 
 TEST_F(external_program, mistakes_end_with_2_and_leave_nothing) {
     for (const std::string transport : {"threads", "processes", "tcp"}) {
-        for (const std::string wrong :
-             {"program: ./none", "program: " + faulty() + " exit", "program: " + faulty() + " version",
-              "program: " + faulty() + ", set: {how: same-name}", "program: " + faulty() + ", set: {no: 1}"}) {
+        const std::vector<std::string> mistakes{
+            "program: ./none", "program: " + faulty() + " exit", "program: " + faulty() + " version",
+            "program: " + faulty() + ", set: {how: same-name}", "program: " + faulty() + ", set: {no: 1}"};
+        for (const auto& wrong : mistakes) {
             const auto outcome = mdpcosim_run(
                 "time: {end: 1 s, step: 1 ms}\nsubsystems:\n  a: {" + wrong + "}\n  b: {program: " + faulty() + "}\n",
                 {"--transport", transport});

@@ -219,6 +219,7 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
             break;
         case remote_command::make_snapshot:
         case remote_command::save: {
+            if (calls.save == nullptr) throw run_error("it does not save");
             saved_state& s = saved(r.snapshot);
             s.time = time_;
             s.bytes.resize(calls.save_size(own) / sizeof(std::max_align_t) + 1);
@@ -226,6 +227,7 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
             break;
         }
         case remote_command::restore:
+            if (calls.restore == nullptr) throw run_error("it does not restore");
             expect_success("restore", calls.restore(own, saved(r.snapshot).bytes.data()));
             time_ = saved(r.snapshot).time;
             break;

@@ -127,8 +127,7 @@ class group_transport final : public transport {
     subsystem_statistics statistics(subsystem_index i) const override {
         const place& at = places_[i.value()];
         if (at.group == nullptr) return here_.where->statistics(local(at));
-        if (!at.group->gone())
-            at.group->call({.what = remote_command::statistics, .subsystem = static_cast<int>(at.member)});
+        at.group->ask_statistics(static_cast<int>(at.member));
         return at.group->areas().report(at.member).statistics;
     }
     subsystem_cost cost(subsystem_index i) const override {

@@ -38,6 +38,7 @@ class remote_subsystem final : public subsystem {
     }
 
     std::unique_ptr<snapshot> make_snapshot() const override {
+        if (!offers().save_restore) return subsystem::make_snapshot();
         where_->call({.what = remote_command::make_snapshot, .snapshot = snapshots_});
         return std::make_unique<remote_snapshot>(snapshots_++);
     }
@@ -49,7 +50,7 @@ class remote_subsystem final : public subsystem {
     }
 
     subsystem_statistics statistics() const override {
-        if (!where_->gone()) where_->call({.what = remote_command::statistics});
+        where_->ask_statistics(-1);
         return areas().report(0).statistics;
     }
 

@@ -41,6 +41,9 @@ class remote_group {
         post(request);
         wait();
     }
+    /// Brings the statistics of a member (-1: of all) into areas(); those of one that is gone, or goes after a failure, stay as they
+    /// were.
+    void ask_statistics(int member) noexcept;
     int which_failed() const { return failed_; }
     bool gone() const { return gone_; }
     /// Ends the other side at once, whatever it is doing.
