@@ -103,6 +103,7 @@ void add_run(CLI::App& app, int& status) {
         ->add_option("--remote", o->remote.names,
                      "With --transport tcp: subsystems, with commas, that 'mdpcosim serve' brings from elsewhere")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->type_name("NAMES");
     command
         ->add_option("--listen", o->remote.listen,
