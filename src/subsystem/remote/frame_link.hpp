@@ -42,6 +42,7 @@ class linked_group final : public remote_group {
     ~linked_group() override;
 
     void introduce() override;
+    pid_t process() const override { return process_ ? process_->id() : 0; }
 
    private:
     void send() override;
