@@ -16,8 +16,8 @@
 #include "core/mailbox.hpp"
 #include "subsystem/remote/child_process.hpp"
 #include "subsystem/remote/tcp.hpp"
+#include "transport/affinity.hpp"
 #include "transport/tcp.hpp"
-#include "transport/worker_pool.hpp"
 
 namespace {
 

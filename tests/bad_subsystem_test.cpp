@@ -65,6 +65,9 @@ INSTANTIATE_TEST_SUITE_P(
         subsystem("model_missing", "a:\n    |>model:\n", {"subsystem 'a': 'model': the value is missing."}),
         subsystem("model_unknown", "a: {model: |>intertia, solver: rk4}",
                   {"subsystem 'a': model 'intertia' does not exist. Models: ", "inertia", "Did you mean 'inertia'?"}),
+        subsystem("limit_of_no_time", "a: {model: inertia, solver: rk4, limit: |>0 s}",
+                  {"subsystem 'a': limit: '0 s' must be greater than zero."}),
+        subsystem("limit_without_time", "a: {model: inertia, solver: rk4, limit: |>3 kg}", {"subsystem 'a': limit"}),
         subsystem("input_degree", "a: {model: inertia, solver: rk4, input-degree: |>1.5}",
                   {"subsystem 'a': input-degree: '1.5' must be a whole number of at least 0."})),
     name_of);

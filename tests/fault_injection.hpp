@@ -71,10 +71,10 @@ class fault_run {
         std::vector<std::string> entries{
             "  a: {model: mass-spring-damper, set: {stiffness: 1 kN/m, x0: 1 m}, solver: rk4}\n",
             "  b: {model: mass-spring-damper, set: {stiffness: 2 kN/m}, solver: rk4}\n",
-            fmt::format(
-                "  bad: {{plugin: {}/tests/plugins/faulty_solver.so, limit: {} s, set: {{where: {}, how: {}, when: {} "
-                "s, needed: 1 m}}}}\n",
-                MDPCOSIM_BINARY_DIR, limit, in_advance, static_cast<int>(how()), when)};
+            fmt::format("  bad: {{plugin: {}/tests/plugins/faulty_solver.so{}, set: {{where: {}, how: {}, when: {} s, "
+                        "needed: 1 m}}}}\n",
+                        MDPCOSIM_BINARY_DIR, c.kind == injection::hangs ? fmt::format(", limit: {} s", limit) : "",
+                        in_advance, static_cast<int>(how()), when)};
         std::shuffle(entries.begin(), entries.end(), random);
         std::string text = fmt::format("time: {{end: {} s, step: 1 ms}}\nsubsystems:\n", outside ? 1e9 : 0.2);
         for (const auto& e : entries) text += e;
@@ -147,13 +147,21 @@ class fault_run {
         ::kill(children[std::uniform_int_distribution<std::size_t>(0, 2)(random_)], SIGKILL);
     }
 
+    /// A kill may come that early.
+    bool before_first_step(const std::string& text) const {
+        return case_.kind == injection::is_killed &&
+               (text.find("in outputs") != std::string::npos || text.find("in initialise") != std::string::npos);
+    }
+
     void expect_message(const std::string& text) const {
         using testing::AllOf;
         using testing::ContainsRegex;
         using testing::HasSubstr;
-        EXPECT_THAT(
-            text, AllOf(ContainsRegex("subsystem '(a|b|bad)' failed at t = [0-9.e+-]+ s: "),
-                        ContainsRegex("macro step [0-9]+ from [0-9.e+-]+ s to "), HasSubstr("inputs at its start: ")));
+        EXPECT_THAT(text, ContainsRegex("subsystem '(a|b|bad)' failed at t = [0-9.e+-]+ s: "));
+        if (!before_first_step(text)) {
+            EXPECT_THAT(text, AllOf(ContainsRegex("macro step [0-9]+ from [0-9.e+-]+ s to "),
+                                    HasSubstr("inputs at its start: ")));
+        }
         if (case_.kind != injection::is_killed) {
             EXPECT_THAT(text, AllOf(HasSubstr("subsystem 'bad' failed"), HasSubstr("u = ")));
         }
@@ -193,7 +201,6 @@ class fault_run {
         std::int64_t rows = 0;
         for (; std::getline(in, line); ++rows) ASSERT_EQ(std::count(line.begin(), line.end(), ','), separators) << line;
         EXPECT_EQ(rows, summary["rows"]);
-        EXPECT_GE(rows, 1);
     }
 
     static std::vector<std::string> shared_memory() {

@@ -121,7 +121,7 @@ time: {start: 10 ms, end: 0.21 s, step: $H}
 extrapolation: lin-2-4
 subsystems:
   load: {file: load.csv, units: {torque: kN.m}, interpolation: cubic}
-  motor: {model: inertia, set: {inertia: 120 kg.cm2, w0: 300 rpm}, solver: {name: rk4, step: 100 us}, input-degree: 0}
+  motor: {model: inertia, set: {inertia: 120 kg.cm2, w0: 300 rpm}, solver: {name: rk4, step: 100 us}, input-degree: 0, limit: 60 s}
   brake: {model: inertia, set: {inertia: 0.4 kg.m2}, solver: rk4}
 connections:
   shaft: {law: spring, between: [motor.end, brake.shaft], stiffness: $c, extrapolation: {degree: 1, a: [1.2, -0.2], b: [0.3, 0]}}

@@ -91,8 +91,8 @@ conjugate conjugate_of(port_kind kind, const law_info& law) {
 
 class builder {
    public:
-    builder(const scenario& s, std::unique_ptr<transport> subsystems) : scenario_(s) {
-        result_.system.subsystems = std::move(subsystems);
+    builder(const scenario& s, const transport_options& how) : scenario_(s) {
+        result_.system.subsystems = make_transport(s, how);
         book_ = std::make_unique<address_book>(transport_());
         graph_.input_channels.resize(transport_().inputs().size());
     }
@@ -561,10 +561,7 @@ class builder {
 
 }  // namespace
 
-assembly assemble(const scenario& s, int workers, transport_kind kind, const remote_options& remote,
-                  const std::atomic<bool>* interrupt) {
-    return builder(s, make_transport(s, workers, kind, remote, interrupt)).build();
-}
+assembly assemble(const scenario& s, const transport_options& how) { return builder(s, how).build(); }
 
 std::unique_ptr<method> make_method(const scenario& s) {
     const auto& methods = method_registry::instance();

@@ -28,7 +28,8 @@ struct run_options {
     bool monolithic = false;                       ///< the reference: the scenario as one system, no co-simulation
     std::string transport = "threads";             ///< one of transport_names()
     bool fmi_log = false;                          ///< every call of every FMU goes into fmi.log
-    remote_options remote;                         ///< of the transport tcp
+    bool pin = true;                               ///< bind workers and processes to processing units
+    remote_options remote = {};                    ///< of the transport tcp
 };
 
 /// threads, processes, tcp

@@ -15,7 +15,7 @@
 #include "engine/transports.hpp"
 #include "subsystem/remote/listener.hpp"
 #include "subsystem/remote/tcp.hpp"
-#include "transport/worker_pool.hpp"
+#include "transport/affinity.hpp"
 
 namespace mdpcosim {
 

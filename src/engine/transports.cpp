@@ -1,9 +1,9 @@
 #include "engine/transports.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/suggest.hpp"
 #include "engine/remote.hpp"
@@ -12,20 +12,39 @@
 #include "transport/groups.hpp"
 #include "transport/tcp.hpp"
 #include "transport/threads.hpp"
-#include "transport/worker_pool.hpp"
 
 namespace mdpcosim {
 
 namespace {
 
+std::size_t number_of(const scenario& s, const std::string& subsystem) {
+    const auto named = [&](const subsystem_spec& spec) { return spec.name == subsystem; };
+    return static_cast<std::size_t>(std::ranges::find_if(s.subsystems, named) - s.subsystems.begin());
+}
+
 bool is_program(const subsystem_spec& spec) { return spec.kind == subsystem_spec::source_kind::program; }
+
+/// The subsystems of this process, by number, which threads serve.
+std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>& members, const transport_options& how,
+                                      binding where) {
+    std::vector<named_subsystem> subsystems;
+    std::vector<int> units;
+    for (const int i : members) {
+        const auto& spec = s.subsystems[static_cast<std::size_t>(i)];
+        subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
+        units.push_back(where.of(static_cast<std::size_t>(i)));
+    }
+    where.units = std::move(units);
+    return make_thread_transport(std::move(subsystems), how.workers, true, where);
+}
 
 /// Those that live apart work at the same time as the threads, whatever the number of these. Their processes come first: a copy of
 /// this one should have no threads.
-std::unique_ptr<transport> make_threads(const scenario& s, int workers) {
+std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& how) {
     std::vector<std::string> names;
     std::vector<served_group> elsewhere;
     local_group here;
+    binding where = binding_of(s, how);
     const bool spin = std::ranges::count_if(s.subsystems, lives_apart) < available_cores();
     for (const auto& spec : s.subsystems) {
         const int number = static_cast<int>(names.size());
@@ -35,15 +54,12 @@ std::unique_ptr<transport> make_threads(const scenario& s, int workers) {
         else
             here.members.push_back(number);
     }
-    std::vector<named_subsystem> subsystems;
-    subsystems.reserve(here.members.size());
-    for (const int i : here.members) {
-        const auto& spec = s.subsystems[static_cast<std::size_t>(i)];
-        subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
+    if (!here.members.empty()) {
+        here.where = make_local(s, here.members, how, where);
+        where.master = -1;  // it is bound there
     }
-    if (!subsystems.empty()) here.where = make_thread_transport(std::move(subsystems), workers);
     if (elsewhere.empty()) return std::move(here.where);
-    return make_group_transport(std::move(names), std::move(elsewhere), std::move(here));
+    return make_group_transport(std::move(names), std::move(elsewhere), std::move(here), where);
 }
 
 std::vector<subsystem_recipe> recipes_of(const scenario& s) {
@@ -55,27 +71,8 @@ std::vector<subsystem_recipe> recipes_of(const scenario& s) {
     return recipes;
 }
 
-/// `subsystems` in so many groups of neighbours.
-std::vector<std::vector<int>> neighbours(const std::vector<int>& subsystems, int groups) {
-    const std::size_t n = subsystems.size(),
-                      count = groups == 0 ? n : std::min<std::size_t>(n, static_cast<std::size_t>(groups));
-    std::vector<std::vector<int>> all;
-    for (std::size_t g = 0; g < count; ++g)
-        all.emplace_back(subsystems.begin() + static_cast<std::ptrdiff_t>(g * n / count),
-                         subsystems.begin() + static_cast<std::ptrdiff_t>((g + 1) * n / count));
-    return all;
-}
-
-/// Those that may share a process.
-std::vector<int> models_of(const scenario& s) {
-    std::vector<int> numbers;
-    for (std::size_t i = 0; i < s.subsystems.size(); ++i)
-        if (!is_program(s.subsystems[i])) numbers.push_back(static_cast<int>(i));
-    return numbers;
-}
-
-/// Their numbers, rising.
-std::vector<int> numbers_of(const std::vector<std::string>& names, const scenario& s) {
+/// Those that programs elsewhere bring, rising.
+std::vector<int> remote_ones(const scenario& s, const std::vector<std::string>& names) {
     std::vector<int> numbers;
     for (const auto& name : names) numbers.push_back(static_cast<int>(&subsystem_named(name, s) - s.subsystems.data()));
     std::ranges::sort(numbers);
@@ -86,19 +83,20 @@ std::vector<int> numbers_of(const std::vector<std::string>& names, const scenari
     return numbers;
 }
 
-std::unique_ptr<transport> make_tcp(const scenario& s, int workers, const remote_options& remote,
-                                    const std::atomic<bool>* interrupt) {
-    tcp_options how{.listen = remote.listen,
-                    .token = given_token(),
-                    .remote = numbers_of(remote.names, s),
-                    .wait = remote.wait,
-                    .announce = {},
-                    .interrupt = interrupt};
-    std::vector<int> here;
-    std::ranges::set_difference(models_of(s), how.remote, std::back_inserter(here));
+std::unique_ptr<transport> make_tcp(const scenario& s, const transport_options& how) {
+    tcp_options reach{.listen = how.remote.listen,
+                      .token = given_token(),
+                      .remote = remote_ones(s, how.remote.names),
+                      .wait = how.remote.wait,
+                      .announce = {},
+                      .interrupt = how.interrupt,
+                      .where = binding_of(s, how)};
+    auto groups = groups_of(s, how.workers);
+    for (auto& g : groups) std::erase_if(g, [&](int i) { return std::ranges::binary_search(reach.remote, i); });
+    std::erase_if(groups, [](const auto& g) { return g.empty(); });
     std::unique_ptr<token_file> left;
-    how.announce = [&](const listener& door) { left = announce(s, remote, door); };
-    return make_tcp_transport(recipes_of(s), neighbours(here, workers), how);
+    reach.announce = [&](const listener& door) { left = announce(s, how.remote, door); };
+    return make_tcp_transport(recipes_of(s), groups, reach);
 }
 
 }  // namespace
@@ -108,6 +106,59 @@ subsystem_maker maker_of(const subsystem_spec& spec, double macro_step) {
     inside.fmu.isolate = false;  // it has its process already
     inside.limit = 0;
     return [inside = std::move(inside)] { return make_subsystem(inside); };
+}
+
+std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
+    std::vector<std::vector<int>> groups;
+    std::vector<bool> grouped(s.subsystems.size(), false);
+    for (const auto& names : s.placement.groups) {
+        groups.emplace_back();
+        for (const auto& name : names) {
+            groups.back().push_back(static_cast<int>(number_of(s, name.value)));
+            if (names.size() > 1 && is_program(s.subsystems[number_of(s, name.value)]))
+                throw user_error(name.where, fmt::format("placement: groups: '{}' is a program and shares its process "
+                                                         "with nobody. Leave it out.",
+                                                         name.value));
+            grouped[static_cast<std::size_t>(groups.back().back())] = true;
+        }
+        std::ranges::sort(groups.back());
+    }
+    std::vector<int> rest;
+    std::vector<std::vector<int>> programs;  // beside the parties
+    for (std::size_t i = 0; i < grouped.size(); ++i)
+        if (!grouped[i] && is_program(s.subsystems[i]))
+            programs.push_back({static_cast<int>(i)});
+        else if (!grouped[i])
+            rest.push_back(static_cast<int>(i));
+    const std::size_t given = groups.size(), n = rest.size();
+    const std::size_t left = static_cast<std::size_t>(parties) > given ? static_cast<std::size_t>(parties) - given : 1;
+    const std::size_t lists = parties == 0 ? n : std::min(n, left);
+    for (std::size_t p = 0; p < lists; ++p)
+        groups.emplace_back(rest.begin() + static_cast<std::ptrdiff_t>(p * n / lists),
+                            rest.begin() + static_cast<std::ptrdiff_t>((p + 1) * n / lists));
+    groups.insert(groups.end(), programs.begin(), programs.end());
+    return groups;
+}
+
+binding binding_of(const scenario& s, const transport_options& how) {
+    binding where;
+    if (!how.pin) return where;
+    where.automatic = true;
+    for (const auto& entry : s.placement.cores) {
+        const int unit = std::stoi(entry.values[0].value);
+        const auto& units = processing_units();
+        if (std::find(units.begin(), units.end(), unit) == units.end())
+            throw user_error(entry.values[0].where,
+                             fmt::format("placement: cores: '{}' cannot be bound to unit {}: this process may use {}.",
+                                         entry.name, unit, fmt::join(units, ", ")));
+        if (entry.name == "master") {
+            where.master = unit;
+            continue;
+        }
+        where.units.resize(s.subsystems.size(), -1);
+        where.units[number_of(s, entry.name)] = unit;
+    }
+    return where;
 }
 
 const std::vector<std::string>& transport_names() {
@@ -122,17 +173,16 @@ transport_kind transport_named(const std::string& name) {
     return static_cast<transport_kind>(found - names.begin());
 }
 
-std::unique_ptr<transport> make_transport(const scenario& s, int workers, transport_kind kind,
-                                          const remote_options& remote, const std::atomic<bool>* interrupt) {
-    if (kind != transport_kind::tcp && (!remote.listen.empty() || !remote.names.empty()))
+std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how) {
+    if (how.kind != transport_kind::tcp && (!how.remote.listen.empty() || !how.remote.names.empty()))
         throw user_error("--listen and --remote belong to the transport 'tcp': give --transport tcp, too.");
-    switch (kind) {
+    switch (how.kind) {
         case transport_kind::threads:
-            return make_threads(s, workers);
+            return make_threads(s, how);
         case transport_kind::processes:
-            return make_process_transport(recipes_of(s), neighbours(models_of(s), workers));
+            return make_process_transport(recipes_of(s), groups_of(s, how.workers), binding_of(s, how));
         case transport_kind::tcp:
-            return make_tcp(s, workers, remote, interrupt);
+            return make_tcp(s, how);
     }
     return {};
 }

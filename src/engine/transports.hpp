@@ -3,10 +3,12 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/engine.hpp"
 #include "scenario/spec.hpp"
 #include "subsystem/remote/host.hpp"
+#include "transport/affinity.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
@@ -16,13 +18,27 @@ enum class transport_kind { threads, processes, tcp };
 /// One of transport_names(); a user error with a suggestion.
 transport_kind transport_named(const std::string& name);
 
-/// Makes the scenario's subsystems and what reaches them. Threads: `workers` threads serve them all, 0: one per core. Processes
-/// and tcp: `workers` processes, each with neighbours in the scenario's order, 0: one per subsystem. `interrupt`: see tcp_options.
-std::unique_ptr<transport> make_transport(const scenario& s, int workers, transport_kind kind,
-                                          const remote_options& remote = {},
-                                          const std::atomic<bool>* interrupt = nullptr);
+struct transport_options {
+    /// Threads: that many serve all subsystems, 0: one per core. Processes, tcp: that many processes, each with neighbours in the
+    /// scenario's order, 0: one per subsystem.
+    int workers = 0;
+    transport_kind kind = transport_kind::threads;
+    bool pin = false;            ///< bind workers and processes, as the scenario says and where measured costs say so
+    remote_options remote = {};  ///< of tcp
+    const std::atomic<bool>* interrupt = nullptr;  ///< ends waiting for others
+};
 
-/// The entry as it is made in a process that is its own already.
+/// Makes the scenario's subsystems and what reaches them.
+std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how);
+
+/// Makes the entry in a process that is its own already.
 subsystem_maker maker_of(const subsystem_spec& spec, double macro_step);
+
+/// Which subsystems share a process or a rank, by number: what the scenario says, and of the rest `parties` lists of neighbours,
+/// 0: none.
+std::vector<std::vector<int>> groups_of(const scenario& s, int parties);
+
+/// `placement: cores`. A unit that does not exist is a user error. Nothing without how.pin.
+binding binding_of(const scenario& s, const transport_options& how);
 
 }  // namespace mdpcosim

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/cpu_time.hpp"
 #include "core/error.hpp"
 
 namespace mdpcosim {
@@ -144,7 +145,7 @@ int session::receive(double* begin, double* end) {
         take_request();
         const remote_request r = link_.areas().top().request;
         if (r.what == remote_command::initialise) time_ = r.t0;
-        if (r.what == remote_command::statistics) link_.areas().report(0).statistics.micro_steps = steps_;
+        if (r.what == remote_command::statistics) give_statistics();
         const bool step = r.what == remote_command::advance;
         if (step || (r.what == remote_command::outputs && asks_for_outputs_)) {
             set_inputs();
@@ -194,6 +195,11 @@ void session::give_outputs(const mdpcosim_subsystem_calls& calls, void* own) {
     if (calls.outputs != nullptr) expect_success("outputs", calls.outputs(own, time_));
 }
 
+void session::give_statistics() {
+    link_.areas().report(0).statistics.micro_steps = steps_;
+    link_.areas().report(0).cpu_seconds = process_cpu_seconds();
+}
+
 session::saved_state& session::saved(std::int32_t number) {
     if (saved_.size() <= static_cast<std::size_t>(number)) saved_.resize(static_cast<std::size_t>(number) + 1);
     return saved_[static_cast<std::size_t>(number)];
@@ -232,7 +238,7 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
             time_ = saved(r.snapshot).time;
             break;
         case remote_command::statistics:
-            link_.areas().report(0).statistics.micro_steps = steps_;
+            give_statistics();
             break;
         case remote_command::need_outputs:
         case remote_command::quit:

@@ -54,6 +54,7 @@ class session {
     void set_inputs();
     void carry_out(const mdpcosim_subsystem_calls& calls, void* own);
     void give_outputs(const mdpcosim_subsystem_calls& calls, void* own);
+    void give_statistics();
     saved_state& saved(std::int32_t number);
 
     master_link link_;

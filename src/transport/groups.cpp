@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "transport/failure.hpp"
+#include "transport/schedule.hpp"
 
 namespace mdpcosim {
 
@@ -19,8 +20,13 @@ double seconds(clock::time_point t) { return std::chrono::duration<double>(t.tim
 
 class group_transport final : public transport {
    public:
-    group_transport(std::vector<std::string> names, std::vector<served_group> elsewhere, local_group here)
-        : groups_(std::move(elsewhere)), here_(std::move(here)), places_(names.size()) {
+    group_transport(std::vector<std::string> names, std::vector<served_group> elsewhere, local_group here,
+                    const binding& where)
+        : groups_(std::move(elsewhere)),
+          here_(std::move(here)),
+          places_(names.size()),
+          group_cost_(groups_.size()),
+          unit_(groups_.size(), -1) {
         const int local_workers = here_.where ? here_.where->workers() : 0;
         for (std::size_t k = 0; k < here_.members.size(); ++k)
             places_[static_cast<std::size_t>(here_.members[k])].member = k;
@@ -54,6 +60,7 @@ class group_transport final : public transport {
         }
         inputs_.resize(input);
         outputs_.resize(output);
+        bind_as_told(where);
         for (std::size_t w = 0; w < groups_.size(); ++w) profile_.emplace_back(most_events / groups_.size());
     }
 
@@ -127,13 +134,17 @@ class group_transport final : public transport {
     subsystem_statistics statistics(subsystem_index i) const override {
         const place& at = places_[i.value()];
         if (at.group == nullptr) return here_.where->statistics(local(at));
-        at.group->ask_statistics(static_cast<int>(at.member));
-        return at.group->areas().report(at.member).statistics;
+        return report(*at.group, at.member).statistics;
     }
     subsystem_cost cost(subsystem_index i) const override {
         const place& at = places_[i.value()];
         if (at.group == nullptr) return here_.where->cost(local(at));
-        return {at.samples > 0 ? at.seconds / static_cast<double>(at.samples) : 0, at.worker};
+        return {at.seconds, at.worker};
+    }
+    double cpu_seconds() const override {
+        double sum = process_cpu_seconds();
+        for (const auto& g : groups_) sum += report(*g.where, 0).cpu_seconds;
+        return sum;
     }
     int workers() const override {
         return static_cast<int>(groups_.size()) + (here_.where ? here_.where->workers() : 0);
@@ -162,7 +173,7 @@ class group_transport final : public transport {
         std::size_t member = 0;
         int worker = 0;
         std::size_t input = 0, output = 0, input_count = 0, output_count = 0;
-        double seconds = 0;  ///< of all timed steps
+        double seconds = 0;  ///< of a step
         std::int64_t samples = 0;
     };
 
@@ -174,6 +185,15 @@ class group_transport final : public transport {
     static constexpr std::size_t most_events = 20000;
 
     static subsystem_index local(const place& at) { return subsystem_index(at.member); }
+
+    /// What it says now; of a group that has gone what it said last, since figures after a failure must not fail.
+    static const remote_report& report(remote_group& group, std::size_t member) {
+        try {
+            if (!group.gone()) group.call({.what = remote_command::statistics, .subsystem = static_cast<int>(member)});
+        } catch (const run_error&) {
+        }
+        return group.areas().report(member);
+    }
 
     void call(place& at, remote_command what) {
         try {
@@ -187,7 +207,6 @@ class group_transport final : public transport {
     template <class Local>
     void all(const remote_request& request, const Local& do_here) {
         for (auto& g : groups_) g.where->post(request);
-        local_failure_ = nullptr;
         if (here_.where) {
             try {
                 do_here();
@@ -247,6 +266,33 @@ class group_transport final : public transport {
                               output_of(at).begin());
     }
 
+    void bind_as_told(const binding& where) {
+        if (where.master >= 0) master_ = std::make_unique<bound_thread>(where.master);
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            for (const int i : groups_[g].members)
+                if (const int unit = where.of(static_cast<std::size_t>(i)); unit >= 0) bind(g, unit);
+        const bool free = std::ranges::all_of(unit_, [](int unit) { return unit < 0; });
+        // Where every process has a core of its own the system does well without us.
+        if (where.automatic && free && !here_.where && workers() > available_cores())
+            cores_.emplace(groups_.size(), available_cores());
+    }
+
+    void bind(std::size_t group, int unit) {
+        const pid_t process = groups_[group].where->process();
+        if (process > 0 && unit_[group] != unit && bind_to_unit(process, unit)) unit_[group] = unit;
+    }
+
+    /// Which core serves which process, from what their members cost.
+    void distribute() {
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            group_cost_[g] = 0;
+            for (const int i : groups_[g].members) group_cost_[g] += cost(subsystem_index(i)).seconds_per_step;
+        }
+        cores_->decide(group_cost_);
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            bind(g, processing_units()[static_cast<std::size_t>(cores_->worker_of(g))]);
+    }
+
     /// The failure of the lowest subsystem number.
     void report_failures() {
         if (const auto first = first_failure())
@@ -281,6 +327,7 @@ class group_transport final : public transport {
         }
         failure found = std::move(*first);
         failures_.clear();
+        local_failure_ = nullptr;
         return found;
     }
 
@@ -298,14 +345,14 @@ class group_transport final : public transport {
             place& at = places_[i];
             if (at.group == nullptr) continue;
             const remote_report& t = at.group->areas().report(at.member);
-            at.seconds += t.end - t.begin;
-            ++at.samples;
+            at.seconds = blend(at.seconds, t.end - t.begin, at.samples++);
             if (logged)
                 profile_[static_cast<std::size_t>(at.worker - first_worker)].add(
                     {t.begin, t.end, static_cast<std::int32_t>(i), at.worker, step.counter, samples_});
         }
         if (logged) profile_[0].add({seconds(begin), wall_end, -1, 0, step.counter, samples_});
         ++samples_;
+        if (cores_ && samples_ >= first_samples) distribute();
     }
 
     std::vector<served_group> groups_;
@@ -313,6 +360,10 @@ class group_transport final : public transport {
     std::vector<place> places_;
     std::vector<polynomial> inputs_;
     std::vector<double> outputs_;
+    std::vector<double> group_cost_;
+    std::vector<int> unit_;          ///< that a group's process is bound to, or -1
+    std::optional<schedule> cores_;  ///< of the groups' processes, where they are bound by cost
+    std::unique_ptr<bound_thread> master_;
     std::vector<failure> failures_;
     std::vector<served_group*> waiting_;  ///< slower than the others in this request
     std::unique_ptr<subsystem_failure> local_failure_;
@@ -326,8 +377,8 @@ class group_transport final : public transport {
 }  // namespace
 
 std::unique_ptr<transport> make_group_transport(std::vector<std::string> names, std::vector<served_group> elsewhere,
-                                                local_group here) {
-    return std::make_unique<group_transport>(std::move(names), std::move(elsewhere), std::move(here));
+                                                local_group here, const binding& where) {
+    return std::make_unique<group_transport>(std::move(names), std::move(elsewhere), std::move(here), where);
 }
 
 }  // namespace mdpcosim

@@ -5,7 +5,6 @@
 #include "subsystem/remote/program_group.hpp"
 #include "subsystem/remote/subsystem_process.hpp"
 #include "transport/groups.hpp"
-#include "transport/worker_pool.hpp"
 
 namespace mdpcosim {
 
@@ -37,7 +36,7 @@ group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recip
 }
 
 std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> subsystems,
-                                                  const std::vector<std::vector<int>>& groups) {
+                                                  const std::vector<std::vector<int>>& groups, const binding& where) {
     std::vector<std::string> names;
     for (const auto& s : subsystems) names.push_back(s.name);
     const auto all = complete_groups(subsystems.size(), groups);
@@ -52,7 +51,7 @@ std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> 
         served.push_back(
             {members, std::make_unique<subsystem_process>(process_options{r.name, r.limit, spin}, std::move(r.make))});
     }
-    return make_group_transport(std::move(names), std::move(served));
+    return make_group_transport(std::move(names), std::move(served), {}, where);
 }
 
 }  // namespace mdpcosim

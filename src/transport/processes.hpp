@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "subsystem/remote/host.hpp"
+#include "transport/affinity.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
@@ -35,6 +36,7 @@ group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recip
 /// Subsystems in processes of their own, reached through shared memory. `groups` lists which subsystems share a process, by
 /// number; those in no group get a process each. This process should have no other threads yet.
 std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> subsystems,
-                                                  const std::vector<std::vector<int>>& groups = {});
+                                                  const std::vector<std::vector<int>>& groups = {},
+                                                  const binding& where = {});
 
 }  // namespace mdpcosim

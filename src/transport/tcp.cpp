@@ -9,7 +9,6 @@
 #include "subsystem/remote/listener.hpp"
 #include "subsystem/remote/program_group.hpp"
 #include "transport/groups.hpp"
-#include "transport/worker_pool.hpp"
 
 namespace mdpcosim {
 
@@ -112,7 +111,7 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
         const linked_group::options options{p.name, p.members.size(), p.limit};
         served.push_back({p.members, std::make_unique<linked_group>(options, std::move(link), std::move(p.process))});
     }
-    return make_group_transport(std::move(names), std::move(served));
+    return make_group_transport(std::move(names), std::move(served), {}, how.where);
 }
 
 }  // namespace mdpcosim

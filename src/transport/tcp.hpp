@@ -16,6 +16,7 @@ struct tcp_options {
     double wait = 60;         ///< s for them to come
     std::function<void(const listener&)> announce;  ///< called once somebody can connect, if there are any of them
     const std::atomic<bool>* interrupt = nullptr;   ///< set: nobody is waited for any more, a run_error
+    binding where = {};
 };
 
 /// Subsystems in processes of their own that connect to this one over TCP: copies of this process (see make_process_transport()),

@@ -48,6 +48,7 @@ struct remote_member {
 struct alignas(64) remote_report {
     double begin = 0, end = 0;  ///< of the last timed request: steady clock of the other side, s
     subsystem_statistics statistics;
+    double cpu_seconds = 0;  ///< of the whole process, asked for together with the statistics
 };
 
 class exchange {

@@ -42,6 +42,7 @@ class linked_group : public remote_group {
     ~linked_group() override;
 
     void introduce() override;
+    pid_t process() const override { return process_ ? process_->id() : 0; }
 
    protected:
     void send() override;

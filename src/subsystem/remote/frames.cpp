@@ -188,7 +188,10 @@ void put_reply(wire_writer& to, const exchange& from) {
     const remote_request& r = top.request;
     for (auto [i, end] = from.addressed(); i < end; ++i) {
         if (r.what == remote_command::outputs || r.what == remote_command::advance) put_all(to, from.outputs(i));
-        if (r.what == remote_command::statistics) to.put(from.report(i).statistics);
+        if (r.what == remote_command::statistics) {
+            to.put(from.report(i).statistics);
+            to.put(from.report(i).cpu_seconds);
+        }
         if (!r.timed) continue;
         to.put(from.report(i).begin);
         to.put(from.report(i).end);
@@ -206,7 +209,10 @@ void get_reply(std::span<const char> frame, exchange& to) {
         const remote_request& r = to.top().request;
         for (auto [i, end] = to.addressed(); i < end; ++i) {
             if (r.what == remote_command::outputs || r.what == remote_command::advance) get_all(from, to.outputs(i));
-            if (r.what == remote_command::statistics) to.report(i).statistics = from.get<subsystem_statistics>();
+            if (r.what == remote_command::statistics) {
+                to.report(i).statistics = from.get<subsystem_statistics>();
+                to.report(i).cpu_seconds = from.get<double>();
+            }
             if (!r.timed) continue;
             to.report(i).begin = from.get<double>();
             to.report(i).end = from.get<double>();

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "core/cpu_time.hpp"
 #include "core/error.hpp"
 
 namespace mdpcosim {
@@ -75,6 +76,7 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
             return model.restore(*snapshots_[i].at(number));
         case remote_command::statistics:
             areas.report(i).statistics = model.statistics();
+            areas.report(i).cpu_seconds = process_cpu_seconds();
             return;
         case remote_command::quit:
             return;

@@ -50,7 +50,7 @@ class remote_subsystem final : public subsystem {
     }
 
     subsystem_statistics statistics() const override {
-        where_->ask_statistics(-1);
+        if (!where_->gone()) where_->call({.what = remote_command::statistics});
         return areas().report(0).statistics;
     }
 

@@ -42,14 +42,6 @@ void remote_group::look_after_it() {
     check_limit(*waiting_since_, where);
 }
 
-void remote_group::ask_statistics(int member) noexcept {
-    if (gone_) return;
-    try {
-        call({.what = remote_command::statistics, .subsystem = member});
-    } catch (const std::exception&) {  // the failure before has been told
-    }
-}
-
 bool remote_group::say_goodbye() noexcept {
     constexpr auto patience = std::chrono::seconds(10) / look_after;
     try {

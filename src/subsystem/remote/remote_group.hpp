@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <optional>
 #include <string>
@@ -28,6 +30,8 @@ class remote_group {
     const subsystem_description& describe(std::size_t i) const { return members_[i].description; }
     const capabilities& offers(std::size_t i) const { return members_[i].offers; }
     exchange& areas() { return areas_; }
+    /// Where they live, if that is a process of this machine that we started; else 0.
+    virtual pid_t process() const { return 0; }
 
     void post(const remote_request& request);
     /// Whether the reply is there, which is waited for at least that long. Throws run_error when a subsystem fails
@@ -41,9 +45,6 @@ class remote_group {
         post(request);
         wait();
     }
-    /// Brings the statistics of a member (-1: of all) into areas(); those of one that is gone, or goes after a failure, stay as they
-    /// were.
-    void ask_statistics(int member) noexcept;
     int which_failed() const { return failed_; }
     bool gone() const { return gone_; }
     /// Ends the other side at once, whatever it is doing.

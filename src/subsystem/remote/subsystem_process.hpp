@@ -26,7 +26,7 @@ class subsystem_process final : public remote_group {
     ~subsystem_process() override;
 
     void introduce() override;
-    pid_t id() const { return process_->id(); }
+    pid_t process() const override { return process_->id(); }
 
    private:
     void live(int answer);
