@@ -5,9 +5,11 @@
 
 #include <cerrno>
 #include <cmath>
+#include <random>
 
 #include "core/error.hpp"
 #include "subsystem/factory.hpp"
+#include "subsystem/remote/program_interview.hpp"
 #include "subsystem/test/program_spec.hpp"
 #include "subsystem/test/subsystem_contract.hpp"
 
@@ -136,6 +138,45 @@ TEST(program, one_that_is_not_there_is_told) {
                 AllOf(HasSubstr("cannot be executed"), HasSubstr("name its interpreter")));
     EXPECT_THAT(refusal({"/bin/true"}), HasSubstr("ended with status 0 at its start"));
     expect_no_process_left();
+}
+
+/// What a program says may be damaged: it is refused by an error of the two promised kinds, or it still makes sense.
+TEST(program, damaged_messages_are_refused) {
+    program_declaration d;
+    d.inputs.resize(2);
+    d.outputs.resize(2);
+    d.inputs[0].name = "p.force", d.inputs[1].name = "u", d.outputs[0].name = "p.position", d.outputs[1].name = "y";
+    d.outputs[1].direct = "u p.force", d.outputs[0].rate = "y";
+    d.ports.push_back({"p", "translation", "takes-load", "", "a port"});
+    std::vector<std::vector<char>> frames;
+    const auto add = [&](const auto& message) {
+        wire_writer to;
+        put(to, message);
+        frames.push_back(to.bytes());
+    };
+    add(d);
+    add(program_question{"gain", "N/m", "gain", false, false, 2, {}});
+    add(program_refusal{"no licence"});
+    std::mt19937 random(20261115);
+    int refused = 0, understood = 0;
+    for (int i = 0; i < 20000; ++i) {
+        std::vector<char> bytes = frames[random() % frames.size()];
+        for (unsigned k = random() % 4; k > 0; --k) bytes[random() % bytes.size()] = static_cast<char>(random());
+        if (random() % 4 == 0) bytes.resize(random() % (bytes.size() + 1));
+        try {
+            const auto said = get_program_message(bytes);
+            program_interview interview(program_spec({"./x"}));
+            if (const auto* question = std::get_if<program_question>(&said)) interview.answer(*question);
+            if (const auto* declared = std::get_if<program_declaration>(&said)) interview.meet(*declared);
+            ++understood;
+        } catch (const run_error&) {
+            ++refused;
+        } catch (const user_error&) {
+            ++refused;
+        }
+    }
+    EXPECT_GT(refused, 5000);
+    EXPECT_GT(understood, 2000);
 }
 
 /// The reason of the failure in the first step that ends at 0.25 s or later.
