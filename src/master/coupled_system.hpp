@@ -33,11 +33,11 @@ struct coupled_system {
     void initialise(double t0);
     /// u, du from the present outputs, after re-evaluating feed-through in the given order.
     void evaluate(double t, std::span<const evaluation> order);
+    /// With the inputs that belong to the present u.
+    void evaluate_one(subsystem_index subsystem, bool provisional);
 
    private:
     void evaluate_in_order(double t, std::span<const evaluation> order, bool provisional);
-    /// With the inputs that belong to the present u.
-    void evaluate_one(subsystem_index subsystem, bool provisional);
 };
 
 }  // namespace mdpcosim
