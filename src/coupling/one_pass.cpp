@@ -32,11 +32,11 @@ void one_pass::multiply(std::span<const double> u, std::vector<double>& Qu) cons
     for (const auto& e : Q_) Qu[e.row] += e.value * u[e.column];
 }
 
-void one_pass::begin(std::span<const double> u) {
+void one_pass::begin(std::span<const double> u, std::span<const double> rate) {
     known_ = false;
     multiply(u, Qu_);
     for (std::size_t i = 0; i < channels(); ++i) {
-        past_[i].g.fill(Qu_[i]);
+        past_[i].g.fill(rate[i] + Qu_[i]);
         past_[i].a.fill(0);
     }
 }

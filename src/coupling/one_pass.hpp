@@ -23,7 +23,7 @@
 /// The last terms make the means of q and v over the step follow the law although u is constant while g changes: they take the
 /// damping of slow motion from H^3 to H^5. Derivation and limits: docs/methods/one-pass.md.
 ///
-/// Call order: begin(u) once; per macro step accept(H_last, v) from the second step on, then solve(). After construction nothing
+/// Call order: begin() once; per macro step accept(H_last, v) from the second step on, then solve(). After construction nothing
 /// allocates.
 namespace mdpcosim {
 
@@ -48,8 +48,8 @@ class one_pass {
     one_pass(std::size_t channels, std::vector<matrix_entry> Q);
 
     std::size_t channels() const { return u_.size(); }
-    /// Forgets the past; until one step is known the system counts as resting under `u`: g = Q u, a = 0.
-    void begin(std::span<const double> u);
+    /// Forgets the past. Until one step is known g = rate + Q u: a first step under the constant `u` would change v by H `rate`.
+    void begin(std::span<const double> u, std::span<const double> rate);
     /// The step of length H that the last solve() was for ended with the rates `v`.
     void accept(double H, std::span<const double> v);
     /// The constant coupling variables over the next step of length H, from u(q_n, v_n), v_n and the laws' slopes. The channel

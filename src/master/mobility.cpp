@@ -75,14 +75,16 @@ std::vector<coupled_channel> coupled_channels(const coupled_system& system) {
     return found;
 }
 
-std::vector<matrix_entry> measure_mobility(coupled_system& system, const macro_step& step,
-                                           const std::vector<coupled_channel>& channels) {
+mobility measure_mobility(coupled_system& system, const macro_step& step,
+                          const std::vector<coupled_channel>& channels) {
     transport& t = *system.subsystems;
     const double H = step.end - step.begin;
     const auto found = find_ends(system, channels);
     std::size_t rounds = 0;
     for (const auto& e : found) rounds = std::max(rounds, e.inputs.size());
 
+    for (const auto& c : channels) system.coupling.impose(c.channel, system.u[c.channel.value()]);
+    const std::vector<double> before(t.outputs().begin(), t.outputs().end());
     t.save();
     const auto trial = [&](auto&& disturb) {
         system.coupling.deliver(H, t.inputs());
@@ -93,7 +95,11 @@ std::vector<matrix_entry> measure_mobility(coupled_system& system, const macro_s
         return y;
     };
     const auto undisturbed = trial([](std::span<polynomial>) {});
-    std::vector<matrix_entry> Q;
+    mobility measured{{}, std::vector<double>(channels.size(), 0.0)};
+    auto& [Q, rate] = measured;
+    for (const auto& e : found)
+        for (const auto& out : e.outputs)
+            rate[out.channel] += out.weight * (undisturbed[out.slot] - before[out.slot]) / H;
     std::vector<double> by(t.inputs().size());
     for (std::size_t round = 0; round < rounds; ++round) {
         const auto y = trial([&](std::span<polynomial> inputs) {
@@ -129,7 +135,7 @@ std::vector<matrix_entry> measure_mobility(coupled_system& system, const macro_s
                             "move them its own way; "
                             "take a smaller macro step, or 'method: explicit'",
                             system.coupling.name(channels[i].channel), H, step.begin, own[i]));
-    return Q;
+    return measured;
 }
 
 }  // namespace mdpcosim

@@ -52,7 +52,7 @@ class one_pass_method final : public method {
         if (H_last_ > 0) {
             solver_.accept(H_last_, rates_);
         } else {
-            solver_.begin(u_);
+            solver_.begin(u_, first_rate_);
         }
         if (const auto singular = solver_.solve(H, u_, rates_, slopes_))
             throw run_error(
@@ -83,7 +83,9 @@ class one_pass_method final : public method {
    private:
     void measure(coupled_system& system, const macro_step& step) {
         channels_ = coupled_channels(system);
-        solver_ = one_pass(channels_.size(), measure_mobility(system, step, channels_));
+        mobility measured = measure_mobility(system, step, channels_);
+        solver_ = one_pass(channels_.size(), std::move(measured.Q));
+        first_rate_ = std::move(measured.rate);
         if (!given_.empty()) solver_.set_memory(given_);
         q_.resize(system.coupling.channels());
         v_.resize(q_.size());
@@ -98,7 +100,7 @@ class one_pass_method final : public method {
     double H_last_ = 0;  ///< 0: no step before
     std::vector<coupled_channel> channels_;
     std::vector<one_pass::slope> slopes_;
-    std::vector<double> q_, v_, rates_, u_;
+    std::vector<double> q_, v_, rates_, u_, first_rate_;
     std::vector<double> given_;  ///< memory set before the mobility was known
 };
 

@@ -46,7 +46,8 @@ class oscillators {
         if (started_) {
             solver_.accept(H, v);
         } else {
-            solver_.begin(u);
+            // Without a trial step: as if nothing but u changed the rates.
+            solver_.begin(u, std::vector<double>(u.size(), 0.0));
         }
         started_ = true;
         ASSERT_FALSE(solver_.solve(H, u, v, slopes).has_value());
