@@ -62,7 +62,7 @@ double cpu_seconds() {
 
 measured run(const setup& s) {
     const scenario read = read_scenario_text(scenario_of(s), "chain");
-    assembly made = assemble(read, s.workers);
+    assembly made = assemble(read, {.workers = s.workers});
     const auto method = make_method(read);
     made.system.initialise(0);
     loop_result result;

@@ -81,7 +81,7 @@ void chain_in_a_bare_loop(benchmark::State& state) {
 /// Macro steps of a scenario, a thousand per iteration.
 void run_scenario(benchmark::State& state, const std::string& text, int workers) {
     const scenario s = read_scenario_text(text, "bench");
-    assembly a = assemble(s, workers);
+    assembly a = assemble(s, {.workers = workers});
     const auto how = make_method(s);
     a.system.initialise(0);
     loop_result result;

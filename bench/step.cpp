@@ -40,7 +40,7 @@ class running_chain {
    public:
     running_chain(int subsystems, int workers, const std::string& model)
         : scenario_(read_scenario_text(chain_scenario(subsystems, model), "chain")),
-          assembly_(assemble(scenario_, workers)),
+          assembly_(assemble(scenario_, {.workers = workers})),
           method_(make_method(scenario_)),
           file_(std::filesystem::temp_directory_path() / fmt::format("mdpcosim_bench_{}.csv", ::getpid())),
           rows_(assembly_.columns, make_csv_sink(file_, assembly_.columns)) {

@@ -16,7 +16,7 @@ class coupled_run {
    public:
     explicit coupled_run(const scenario& s, int workers = 1)
         : grid(s.time.start, s.time.end, s.time.step),
-          assembled(assemble(s, workers)),
+          assembled(assemble(s, {.workers = workers})),
           method_(make_method(s)),
           book_(*assembled.system.subsystems) {
         assembled.system.initialise(s.time.start);

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 /// The outputs of all subsystems at the end of a scenario.
 std::vector<double> end_of(const std::string& text) {
     const scenario read = read_scenario_text(text, "test.yaml");
-    assembly made = assemble(read, 1);
+    assembly made = assemble(read, {.workers = 1});
     const auto method = make_method(read);
     made.system.initialise(read.time.start);
     loop_result result;

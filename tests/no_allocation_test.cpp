@@ -91,7 +91,7 @@ measured run_counted(const std::string& text, int workers, std::optional<double>
     scenario s = read_scenario_text(text, "test.yaml");
     s.record.every = every;
     const auto how = make_method(s);
-    assembly a = assemble(s, workers);
+    assembly a = assemble(s, {.workers = workers});
     recorder rows(a.columns, make_csv_sink(folder / "results.csv", a.columns));
     coupling_monitor monitor = make_monitor(a);
     coupling_watch watch = make_watch(a, monitor, s.monitor);

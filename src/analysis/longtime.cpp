@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "analysis/eigenvalues.hpp"
 #include "analysis/recurrence.hpp"
 #include "analysis/stability.hpp"
 
@@ -25,7 +25,8 @@ constexpr double most_damping = 20;
 constexpr double most_steps = 2e6;
 
 complex slow_mode(const test_system_parameters& p) {
-    const Eigen::Vector4cd all = Eigen::EigenSolver<Eigen::Matrix4d>(monolithic_matrix(p), false).eigenvalues();
+    const Eigen::MatrixXd A = monolithic_matrix(p);
+    const Eigen::Vector4cd all = Eigen::EigenSolver<Eigen::MatrixXd>(A, false).eigenvalues();
     complex slow = all[0];
     for (const complex& lambda : all)
         if (lambda.imag() >= 0 && (slow.imag() < 0 || std::abs(lambda) < std::abs(slow))) slow = lambda;

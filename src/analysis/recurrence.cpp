@@ -1,8 +1,9 @@
 #include "analysis/recurrence.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+
+#include "analysis/eigenvalues.hpp"
 
 namespace mdpcosim {
 

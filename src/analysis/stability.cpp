@@ -19,7 +19,8 @@ stability_scan::stability_scan(const test_system_parameters& p)
       recurrence_(system_),
       solver_(recurrence_.size()),
       own_(std::max(1.0, p.frequency_ratio)) {
-    exact_ = monolithic_matrix(p).eigenvalues();
+    balanced_ = monolithic_matrix(p);
+    exact_ = solver_.compute(balanced_, false).eigenvalues();
     highest_ = exact_.cwiseAbs().maxCoeff();
 }
 

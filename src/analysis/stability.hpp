@@ -1,8 +1,8 @@
 #pragma once
 
-#include <Eigen/Eigenvalues>
 #include <string>
 
+#include "analysis/eigenvalues.hpp"
 #include "analysis/recurrence.hpp"
 
 /// The largest stable macro step of the two-mass test system, as omega_A H.

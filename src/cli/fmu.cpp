@@ -9,7 +9,7 @@ namespace mdpcosim {
 
 namespace {
 
-struct options {
+struct fmu_settings {
     std::string path;
     bool all = false;
     bool json = false;
@@ -18,7 +18,7 @@ struct options {
 }  // namespace
 
 void add_fmu(CLI::App& app, int& status) {
-    auto o = std::make_shared<options>();
+    auto o = std::make_shared<fmu_settings>();
     CLI::App* command = app.add_subcommand("fmu", "Look into an FMU: info, validate");
     command->require_subcommand(1);
     CLI::App* info = command->add_subcommand("info", "What is in an FMU and what mdpcosim makes of it, run nothing");

@@ -23,7 +23,7 @@ extern "C" void on_signal(int number) {
     std::signal(number, SIG_DFL);
 }
 
-struct options {
+struct run_settings {
     scenario_options scenario;
     std::string out;
     std::string transport = "threads";
@@ -32,6 +32,7 @@ struct options {
     bool quiet = false;
     bool json = false;
     bool fmi_log = false;
+    bool no_pin = false;
 };
 
 std::string known_transport(const std::string& value) {
@@ -48,12 +49,12 @@ std::string worker_count(const std::string& value) {
     return fmt::format("'{}' must be a whole number from 1 to 4096.", value);
 }
 
-int run_command(const options& o) {
+int run_command(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
-    const run_summary summary =
-        run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic, o.transport, o.fmi_log});
+    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic,
+                                                   o.transport, o.fmi_log, !o.no_pin});
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
@@ -75,7 +76,7 @@ int run_command(const options& o) {
 }  // namespace
 
 void add_run(CLI::App& app, int& status) {
-    auto o = std::make_shared<options>();
+    auto o = std::make_shared<run_settings>();
     CLI::App* command = app.add_subcommand("run", "Run a scenario, or a single FMU with its default experiment");
     o->scenario.add_to(*command);
     command->add_option("--out", o->out,
@@ -88,6 +89,9 @@ void add_run(CLI::App& app, int& status) {
         ->add_option("--workers", o->workers,
                      "Threads that serve subsystems (default: one per core), or processes (default: one per subsystem)")
         ->check(worker_count);
+    command->add_flag(
+        "--no-pin", o->no_pin,
+        "Leave it to the system on which cores threads and processes run (see 'placement' in the scenario)");
     command->add_flag(
         "--monolithic", o->monolithic,
         "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");

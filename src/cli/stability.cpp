@@ -16,7 +16,7 @@ namespace {
 const std::vector<std::string> shown_by_default{"const-2-3-opt", "lin-2-3-opt", "const-2-2-opt",
                                                 "lin-2-2-opt",   "const-2-4",   "lin-3-3-b0"};
 
-struct options {
+struct stability_settings {
     analysis_options common;
     std::optional<std::string> coupling_damping, table, figure, points, seed;
     std::vector<std::string> weights;
@@ -40,7 +40,7 @@ void show_progress(double part, double best) {
     std::fflush(stderr);
 }
 
-test_system_parameters system_of(const options& o) {
+test_system_parameters system_of(const stability_settings& o) {
     test_system_parameters p;
     p.method = o.common.method();
     p.V = o.common.V();
@@ -54,7 +54,7 @@ test_system_parameters system_of(const options& o) {
     return p;
 }
 
-void optimise(const options& o) {
+void optimise(const stability_settings& o) {
     const auto names = o.common.extrapolations({"lin-2-3"});
     if (names.size() != 1) throw user_error("--extrapolation: --optimise takes one extrapolation at a time.");
     if (o.common.svg()) throw user_error("--svg: --optimise draws no picture; draw what it found by its coefficients.");
@@ -68,7 +68,7 @@ void optimise(const options& o) {
     fmt::print("{}", o.common.json() ? to_json(found, F) : to_table(found, F));
 }
 
-void analyse(const options& o) {
+void analyse(const stability_settings& o) {
     if (o.table && o.figure) throw user_error("--table and --figure: give one of them.");
     if ((o.table || o.figure) && !(o.common.extrapolations({}).empty() && o.common.F({}).empty()))
         throw user_error(
@@ -85,7 +85,7 @@ void analyse(const options& o) {
 }  // namespace
 
 void add_stability(CLI::App& app, int& status) {
-    auto o = std::make_shared<options>();
+    auto o = std::make_shared<stability_settings>();
     CLI::App* command = app.add_subcommand(
         "stability", "Largest stable macro step of a coupling on the two-mass test system; better coefficients");
     o->common.add_coupling(*command, "the recommended ones and their rivals");

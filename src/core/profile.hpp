@@ -5,7 +5,7 @@
 
 namespace mdpcosim {
 
-/// Who worked when: one piece of work of one worker, in seconds since the transport was made.
+/// Who worked when: one piece of work of one worker, in seconds of the steady clock.
 struct profile_event {
     double begin = 0, end = 0;
     std::int32_t subsystem = -1;  ///< -1: the whole macro step, waiting included
@@ -28,6 +28,7 @@ class profile_log {
         std::erase_if(events_, [stride](const profile_event& e) { return e.sample % stride != 0; });
     }
     const std::vector<profile_event>& events() const { return events_; }
+    std::vector<profile_event>& events() { return events_; }
 
    private:
     std::vector<profile_event> events_;

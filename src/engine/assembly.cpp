@@ -91,8 +91,8 @@ conjugate conjugate_of(port_kind kind, const law_info& law) {
 
 class builder {
    public:
-    builder(const scenario& s, int workers, transport_kind kind) : scenario_(s) {
-        result_.system.subsystems = make_transport(s, workers, kind);
+    builder(const scenario& s, const transport_options& how) : scenario_(s) {
+        result_.system.subsystems = make_transport(s, how);
         book_ = std::make_unique<address_book>(transport_());
         graph_.input_channels.resize(transport_().inputs().size());
     }
@@ -561,7 +561,7 @@ class builder {
 
 }  // namespace
 
-assembly assemble(const scenario& s, int workers, transport_kind kind) { return builder(s, workers, kind).build(); }
+assembly assemble(const scenario& s, const transport_options& how) { return builder(s, how).build(); }
 
 std::unique_ptr<method> make_method(const scenario& s) {
     const auto& methods = method_registry::instance();

@@ -49,8 +49,7 @@ struct assembly {
     std::vector<std::string> notes;
 };
 
-/// `workers` as in make_transport().
-assembly assemble(const scenario& s, int workers, transport_kind kind = transport_kind::threads);
+assembly assemble(const scenario& s, const transport_options& how);
 
 /// The method the scenario names.
 std::unique_ptr<method> make_method(const scenario& s);

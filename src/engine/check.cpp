@@ -130,7 +130,7 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
 
 std::string check(const scenario& s) {
     const std::unique_ptr<method> how = make_method(s);
-    const assembly a = assemble(s, 1);
+    const assembly a = assemble(s, {.workers = 1});
     how->check(a.system);
     const scenario full = resolved(s, a);
     const transport& subsystems = *a.system.subsystems;

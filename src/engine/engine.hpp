@@ -20,6 +20,7 @@ struct run_options {
     bool monolithic = false;                       ///< the reference: the scenario as one system, no co-simulation
     std::string transport = "threads";             ///< one of transport_names()
     bool fmi_log = false;                          ///< every call of every FMU goes into fmi.log
+    bool pin = true;                               ///< bind workers and processes to processing units
 };
 
 /// threads, processes

@@ -7,6 +7,7 @@
 
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "engine/parallel_figures.hpp"
 #include "engine/reference_run.hpp"
 #include "engine/statistics.hpp"
 #include "engine/trust.hpp"
@@ -52,8 +53,11 @@ run_summary describe_before(const scenario& full, const run_folder& folder, cons
     return summary;
 }
 
-void describe_after(run_summary& summary, const assembly& a, const coupling_watch& watch) {
+void describe_after(run_summary& summary, const assembly& a, const coupling_watch& watch, double cpu_begin) {
     const transport& subsystems = *a.system.subsystems;
+    summary.work =
+        parallel_figures(subsystems, summary.steps > 0 ? summary.wall_seconds / static_cast<double>(summary.steps) : 0,
+                         subsystems.cpu_seconds() - cpu_begin);
     summary.workers = subsystems.workers();
     summary.parallel_steps = subsystems.parallel_steps();
     for (std::size_t i = 0; i < subsystems.size(); ++i) {
@@ -122,7 +126,9 @@ run_summary run(scenario s, const run_options& options) {
         made->write("fmi.log", "# time [s], subsystem (FMU): call -> status\n");
         for (auto& entry : s.subsystems) entry.fmu.trace = made->file("fmi.log");
     }
-    assembly a = assemble(s, options.workers, transport_named(options.transport));
+    const binding_right may_bind;
+    const bool pin = options.pin && (may_bind.granted() || !s.placement.cores.empty());
+    assembly a = assemble(s, {options.workers, transport_named(options.transport), pin});
     std::optional<reference_run> reference;
     if (options.monolithic)
         reference.emplace(s, a);
@@ -148,9 +154,11 @@ run_summary run(scenario s, const run_options& options) {
     result.reached = time.start;
     progress shown(progress::fitting(options.quiet), time.start, time.end);
     auto loop_begin = clock::now();
+    double cpu_begin = 0;
     try {
         if (!reference) a.system.initialise(time.start);
         summary.setup_seconds = seconds_since(begin);
+        cpu_begin = a.system.subsystems->cpu_seconds();
         loop_begin = clock::now();
         if (reference)
             reference->run(grid, {&rows, record_every, &shown, options.interrupt}, result);
@@ -174,7 +182,7 @@ run_summary run(scenario s, const run_options& options) {
     if (reference)
         reference->describe(summary, a);
     else
-        describe_after(summary, a, watch);
+        describe_after(summary, a, watch, cpu_begin);
     keep_first_failure(summary, [&] {
         folder.write("profile.json",
                      to_trace_json(a.system.subsystems->profile(), subsystem_names(*a.system.subsystems)));

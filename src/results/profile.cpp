@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace mdpcosim {
@@ -16,6 +17,9 @@ std::string to_trace_json(std::span<const profile_log> logs, const std::vector<s
     for (const auto& name : subsystems) names.push_back(quoted(name));
     std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
     auto at = std::back_inserter(out);
+    double zero = std::numeric_limits<double>::infinity();
+    for (const auto& log : logs)
+        for (const auto& e : log.events()) zero = std::min(zero, e.begin);
     for (std::size_t worker = 0; worker < logs.size(); ++worker)
         fmt::format_to(at,
                        "{{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 1, \"tid\": {}, \"args\": {{\"name\": "
@@ -27,7 +31,7 @@ std::string to_trace_json(std::span<const profile_log> logs, const std::vector<s
                            "{{\"ph\": \"X\", \"name\": {}, \"pid\": 1, \"tid\": {}, \"ts\": {:.3f}, \"dur\": {:.3f}, "
                            "\"args\": {{\"step\": {}}}}},\n",
                            e.subsystem < 0 ? "\"macro step\"" : names[static_cast<std::size_t>(e.subsystem)], e.worker,
-                           1e6 * e.begin, 1e6 * (e.end - e.begin), e.step);
+                           1e6 * (e.begin - zero), 1e6 * (e.end - e.begin), e.step);
     if (out.ends_with(",\n")) out.resize(out.size() - 2);
     return out + "\n]}\n";
 }

@@ -37,22 +37,35 @@ std::string to_json(const run_summary& s) {
                                {"jump_rms", x.jump_rms},
                                {"energy_error", x.energy_error},
                                {"energy_exchanged", x.energy}});
-    const json document{{"scenario", s.scenario},
-                        {"folder", s.folder},
-                        {"status", s.status},
-                        {"message", s.message},
-                        {"method", s.method},
-                        {"transport", s.transport},
-                        {"time", {{"start", s.start}, {"end", s.end}, {"step", s.step}, {"reached", s.reached}}},
-                        {"macro_steps", s.steps},
-                        {"parallel_macro_steps", s.parallel_steps},
-                        {"workers", s.workers},
-                        {"rows", s.rows},
-                        {"wall_seconds", s.wall_seconds},
-                        {"setup_seconds", s.setup_seconds},
-                        {"subsystems", subsystems},
-                        {"connections", connections},
-                        {"notes", s.notes}};
+    json document{{"scenario", s.scenario},
+                  {"folder", s.folder},
+                  {"status", s.status},
+                  {"message", s.message},
+                  {"method", s.method},
+                  {"transport", s.transport},
+                  {"time", {{"start", s.start}, {"end", s.end}, {"step", s.step}, {"reached", s.reached}}},
+                  {"macro_steps", s.steps},
+                  {"parallel_macro_steps", s.parallel_steps},
+                  {"workers", s.workers},
+                  {"rows", s.rows},
+                  {"wall_seconds", s.wall_seconds},
+                  {"setup_seconds", s.setup_seconds},
+                  {"subsystems", subsystems},
+                  {"connections", connections},
+                  {"notes", s.notes}};
+    if (s.work)
+        document["work"] = {{"cpu_seconds", s.work->cpu_seconds},
+                            {"work_seconds_per_macro_step", s.work->work_per_step},
+                            {"advance_seconds_per_macro_step", s.work->advance_per_step},
+                            {"master_seconds_per_macro_step", s.work->master_per_step},
+                            {"idle_share", s.work->idle_share},
+                            {"critical_path_seconds_per_macro_step", s.work->critical_path},
+                            {"critical_subsystem", s.work->critical_subsystem},
+                            {"speed_up", s.work->speed_up},
+                            {"speed_up_of_perfect_balance", s.work->perfect_balance},
+                            {"amdahl", s.work->amdahl},
+                            {"gustafson", s.work->gustafson},
+                            {"expected_speed_up", {{"4_cores", s.work->on_4}, {"8_cores", s.work->on_8}}}};
     return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -104,6 +117,20 @@ std::string to_reference_table(const run_summary& s) {
 
 }  // namespace
 
+namespace {
+
+/// One line where there was something to divide.
+void append_work(std::string& out, const run_summary& s) {
+    if (!s.work || s.subsystems.size() < 2 || s.parallel_steps == 0) return;
+    out += fmt::format(
+        "\n  {} workers: {:.2g} times as fast as one, {:.0f} % idle; longest is '{}'; expected {:.2g} times on 4 and "
+        "{:.2g} "
+        "times on 8 cores\n",
+        s.workers, s.work->speed_up, 100 * s.work->idle_share, s.work->critical_subsystem, s.work->on_4, s.work->on_8);
+}
+
+}  // namespace
+
 std::string to_table(const run_summary& s) {
     if (s.method == monolithic_method) return to_reference_table(s);
     std::string out = fmt::format(
@@ -131,6 +158,7 @@ std::string to_table(const run_summary& s) {
         }
         append_rest(out, s.connections.size());
     }
+    append_work(out, s);
     append_notes(out, s);
     return out;
 }

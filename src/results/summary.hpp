@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,22 @@ struct run_summary {
         double energy_error = 0, energy = 0;  ///< J
     };
 
+    /// Where the time went, from sampled macro steps. Work is what subsystems do; the master's part between is serial.
+    struct parallel {
+        double cpu_seconds = 0;       ///< of all processes during the macro steps
+        double work_per_step = 0;     ///< s, sum over the subsystems
+        double advance_per_step = 0;  ///< s of wall time until all subsystems were done
+        double master_per_step = 0;   ///< s of wall time between
+        double idle_share = 0;        ///< of the workers' time during advance
+        double critical_path = 0;     ///< s per step that no number of workers takes away: master and longest subsystem
+        std::string critical_subsystem;
+        double speed_up = 1;  ///< reached, against one worker without waiting
+        double perfect_balance =
+            1;  ///< speed-up with the same workers and nothing but the longest subsystem in the way
+        double amdahl = 1, gustafson = 1;
+        double on_4 = 1, on_8 = 1;  ///< expected with as many cores, longest first
+    };
+
     std::string scenario;
     std::string folder;
     std::string status = "done";  ///< done, failed, interrupted
@@ -41,6 +58,7 @@ struct run_summary {
     std::int64_t steps = 0, parallel_steps = 0, rows = 0;
     int workers = 1;
     double wall_seconds = 0, setup_seconds = 0;
+    std::optional<parallel> work;  ///< absent for the reference and where no step was sampled
     std::vector<subsystem> subsystems;
     std::vector<connection> connections;
     std::vector<std::string> notes;

@@ -227,6 +227,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     s.record = read_record(map.find("record"), let);
     s.reference = read_reference(map.find("reference"), let);
     s.monitor = read_monitor(map.find("monitor"), let);
+    const yaml_node* placement = map.find("placement");
     map.finish();
 
     s.time = read_time(time_node == nullptr ? map.need("time") : *time_node, let);
@@ -246,6 +247,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
         for (const auto& item : signals->items) s.signals.push_back(read_signal(item, let));
     }
     check_unique(s);
+    s.placement = read_placement(placement, let, s.subsystems);
     return s;
 }
 

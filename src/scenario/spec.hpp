@@ -169,6 +169,12 @@ struct monitor_spec {
     text divergence;  ///< "stop" (default): a diverging coupling ends the run; "note": it is noted in the summary
 };
 
+/// `placement:`, who works where.
+struct placement_spec {
+    std::vector<std::vector<text>> groups;  ///< subsystems that share a process or a rank
+    std::vector<setting> cores;             ///< subsystem, or `master` -> number of a processing unit
+};
+
 struct scenario {
     std::filesystem::path path;
     time_spec time;
@@ -180,6 +186,7 @@ struct scenario {
     record_spec record;
     reference_spec reference;
     monitor_spec monitor;
+    placement_spec placement;
     std::vector<setting> let;        ///< as written, for the record
     std::vector<std::string> notes;  ///< what whoever made it wants to be told
 };

@@ -169,6 +169,20 @@ void write_couplings(std::string& out, const scenario& s) {
 
 }  // namespace
 
+static std::string placement_text(const placement_spec& p) {
+    std::vector<std::string> groups, cores;
+    for (const auto& group : p.groups) {
+        std::vector<std::string> names;
+        for (const auto& name : group) names.push_back(scalar(name.value));
+        groups.push_back(fmt::format("[{}]", fmt::join(names, ", ")));
+    }
+    for (const auto& c : p.cores) cores.push_back(fmt::format("{}: {}", scalar(c.name), value_of(c)));
+    std::string out;
+    if (!groups.empty()) out += fmt::format("  groups: [{}]\n", fmt::join(groups, ", "));
+    if (!cores.empty()) out += fmt::format("  cores: {{{}}}\n", fmt::join(cores, ", "));
+    return out.empty() ? out : "placement:\n" + out;
+}
+
 std::string write_scenario(const scenario& s) {
     std::string out = "mdpcosim: 1\n";
     write_block(out, "let", s.let, 0);
@@ -185,6 +199,7 @@ std::string write_scenario(const scenario& s) {
         for (const auto& pattern : s.record.only) patterns.push_back(scalar(pattern.value));
         record.push_back(fmt::format("only: [{}]", fmt::join(patterns, ", ")));
     }
+    out += placement_text(s.placement);
     if (!s.monitor.divergence.empty()) out += fmt::format("monitor: {{divergence: {}}}\n", s.monitor.divergence.value);
     if (!record.empty()) out += fmt::format("record: {{{}}}\n", fmt::join(record, ", "));
     if (!s.reference.solver.name.empty() || !s.reference.solver.options.empty())

@@ -11,12 +11,12 @@
 #include "subsystem/file_subsystem.hpp"
 #include "subsystem/fmu_component.hpp"
 #include "subsystem/fmu_subsystem.hpp"
-#include "subsystem/isolated_subsystem.hpp"
 #include "subsystem/model.hpp"
 #include "subsystem/native_subsystem.hpp"
 #include "subsystem/ode_equations.hpp"
 #include "subsystem/plugin_library.hpp"
 #include "subsystem/plugin_subsystem.hpp"
+#include "subsystem/remote/isolated_subsystem.hpp"
 #include "subsystem/sampled_subsystem.hpp"
 
 namespace mdpcosim {

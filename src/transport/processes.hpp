@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "subsystem/subsystem_process.hpp"
+#include "subsystem/remote/host.hpp"
+#include "transport/affinity.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
@@ -12,13 +13,25 @@ namespace mdpcosim {
 /// A subsystem that is made where it will live.
 struct subsystem_recipe {
     std::string name;
-    subsystem_process::factory make;
+    subsystem_maker make;
     double limit = 0;  ///< s of wall time for one macro step; 0: any time
 };
+
+/// Which subsystems share a process, by number, complete: those in no group get one of their own. Groups and members rise.
+std::vector<std::vector<int>> complete_groups(std::size_t subsystems, const std::vector<std::vector<int>>& groups);
+
+/// What the members of one group need, one after the other.
+struct group_recipe {
+    std::string name;  ///< theirs, with commas
+    std::vector<subsystem_maker> make;
+    double limit = 0;  ///< all of them may take theirs; 0: any time
+};
+group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recipe>& recipes);
 
 /// Subsystems in processes of their own, reached through shared memory. `groups` lists which subsystems share a process, by
 /// number; those in no group get a process each. This process should have no other threads yet.
 std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> subsystems,
-                                                  const std::vector<std::vector<int>>& groups = {});
+                                                  const std::vector<std::vector<int>>& groups = {},
+                                                  const binding& where = {});
 
 }  // namespace mdpcosim

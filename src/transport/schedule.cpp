@@ -8,6 +8,7 @@ namespace mdpcosim {
 schedule::schedule(std::size_t subsystems, int workers)
     : workers_(workers),
       worker_(subsystems, 0),
+      fixed_(subsystems, -1),
       order_(subsystems),
       begin_(static_cast<std::size_t>(workers) + 1, 0),
       near_(subsystems),
@@ -23,6 +24,11 @@ std::span<const int> schedule::work(int worker) const {
     const auto w = static_cast<std::size_t>(worker);
     return std::span(order_).subspan(static_cast<std::size_t>(begin_[w]),
                                      static_cast<std::size_t>(begin_[w + 1] - begin_[w]));
+}
+
+void schedule::fix(std::size_t subsystem, int worker) {
+    fixed_[subsystem] = near_[subsystem] = worker;
+    adopt(near_);
 }
 
 double schedule::busiest(std::span<const int> worker, std::span<const double> cost) const {
@@ -46,7 +52,7 @@ void schedule::neighbours_together(std::span<const double> cost) {
     for (std::size_t i = 0; i < cost.size(); ++i) {
         // The middle of a subsystem's share decides, so that the cuts fall where they disturb least.
         const double middle = total > 0 ? (sum + 0.5 * cost[i]) / total : 0;
-        near_[i] = std::min(workers_ - 1, static_cast<int>(middle * workers_));
+        near_[i] = fixed_[i] >= 0 ? fixed_[i] : std::min(workers_ - 1, static_cast<int>(middle * workers_));
         sum += cost[i];
     }
 }
@@ -56,10 +62,17 @@ void schedule::longest_first(std::span<const double> cost) {
     std::sort(by_cost_.begin(), by_cost_.end(),
               [&](int a, int b) { return cost[a] != cost[b] ? cost[a] > cost[b] : a < b; });
     std::fill(load_.begin(), load_.end(), 0.0);
+    const auto serve = [&](int i, std::size_t worker) {
+        balanced_[static_cast<std::size_t>(i)] = static_cast<int>(worker);
+        load_[worker] += cost[static_cast<std::size_t>(i)];
+    };
+    for (const int i : by_cost_)
+        if (fixed_[static_cast<std::size_t>(i)] >= 0)
+            serve(i, static_cast<std::size_t>(fixed_[static_cast<std::size_t>(i)]));
     for (const int i : by_cost_) {
+        if (fixed_[static_cast<std::size_t>(i)] >= 0) continue;
         const auto least = std::min_element(load_.begin(), load_.end());
-        balanced_[static_cast<std::size_t>(i)] = static_cast<int>(least - load_.begin());
-        *least += cost[static_cast<std::size_t>(i)];
+        serve(i, static_cast<std::size_t>(least - load_.begin()));
     }
 }
 

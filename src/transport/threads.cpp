@@ -18,20 +18,9 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
-/// A running mean of durations after one more sample. A step during which the system took the core away lasts a
-/// thousand times as long as its neighbours: the first samples give their smallest value, later ones count with at most
-/// three times the mean.
-constexpr std::int64_t first_samples = 4;
-
-double blend(double mean, double sample, std::int64_t samples_before) {
-    if (samples_before == 0) return sample;
-    if (samples_before < first_samples) return std::min(mean, sample);
-    return mean + 0.25 * (std::min(sample, 3 * mean) - mean);
-}
-
 class thread_transport final : public transport, public worker_pool::job {
    public:
-    thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed)
+    thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed, const binding& where)
         : subsystems_(std::move(subsystems)),
           cost_(subsystems_.size(), 0.0),
           workers_(std::clamp(workers > 0 ? workers : available_cores(), 1,
@@ -52,7 +41,16 @@ class thread_transport final : public transport, public worker_pool::job {
         inputs_.resize(input);
         outputs_.resize(output);
         if (!timed) next_sample_ = std::numeric_limits<std::int64_t>::max();
-        if (workers_ > 1) pool_ = std::make_unique<worker_pool>(workers_, *this);
+        if (workers_ == 1) return;
+        const std::vector<int> units = places_of_workers(where);
+        for (std::size_t i = 0; i < size(); ++i)
+            if (where.of(i) >= 0) {
+                const auto worker = std::find(units.begin(), units.end(), where.of(i)) - units.begin();
+                schedule_.fix(i, static_cast<int>(worker));
+                may_share_ = false;
+            }
+        if (!units.empty()) bound_ = std::make_unique<bound_thread>(units[0]);
+        pool_ = std::make_unique<worker_pool>(workers_, *this, units);
     }
 
     std::size_t size() const override { return subsystems_.size(); }
@@ -149,6 +147,21 @@ class thread_transport final : public transport, public worker_pool::job {
         std::string reason;
     };
 
+    /// A unit for every worker, those that are asked for first; none where nothing is to be bound.
+    std::vector<int> places_of_workers(const binding& where) const {
+        std::vector<int> units;
+        const auto add = [&](int unit) {
+            if (unit >= 0 && std::find(units.begin(), units.end(), unit) == units.end()) units.push_back(unit);
+        };
+        add(where.master);
+        for (std::size_t i = 0; i < size(); ++i) add(where.of(i));
+        if (units.empty() && (!where.automatic || workers_ > available_cores())) return {};
+        if (where.automatic)
+            for (const int unit : processing_units()) add(unit);
+        units.resize(static_cast<std::size_t>(workers_), -1);
+        return units;
+    }
+
     std::span<double> output_of(const place& p) { return {outputs_.data() + p.output, p.output_count}; }
 
     void work(int worker) noexcept override {
@@ -196,7 +209,7 @@ class thread_transport final : public transport, public worker_pool::job {
 
     void log(clock::time_point begin, double wall, int subsystem, int worker) {
         if (cost_samples_ % profile_stride_ != 0) return;
-        const double since = std::chrono::duration<double>(begin - made_).count();
+        const double since = std::chrono::duration<double>(begin.time_since_epoch()).count();
         profile_[static_cast<std::size_t>(worker)].add(
             {since, since + wall, subsystem, worker, step_.counter, cost_samples_});
     }
@@ -241,7 +254,7 @@ class thread_transport final : public transport, public worker_pool::job {
         // Who is done with its own list helps the others where a subsystem costs much more than fetching it. Costs that
         // change from step to step then balance by themselves.
         constexpr double worth_sharing = 2e-6;
-        shared_ = serial > worth_sharing * static_cast<double>(size());
+        shared_ = may_share_ && serial > worth_sharing * static_cast<double>(size());
         // A first step so long that no wake-up of workers matters needs no further proof.
         constexpr double surely_long = 2e-4;
         if (calls_ == 0 && size() > 1 && serial > surely_long) {
@@ -292,24 +305,26 @@ class thread_transport final : public transport, public worker_pool::job {
     std::vector<cursor> cursors_;
     std::vector<profile_log> profile_;
     std::int64_t profile_stride_ = 1;
-    const clock::time_point made_ = clock::now();
     std::atomic<bool> any_failure_{false};
     std::vector<std::unique_ptr<snapshot>> snapshots_;
     macro_step step_;
     double time_ = 0, saved_time_ = 0;
     bool parallel_ = false, sampling_ = false;
+    bool may_share_ = true;              ///< no subsystem is bound to a worker
     bool shared_ = false;                ///< workers that are done take over work of others
     double wall_ = 0, serial_wall_ = 0;  ///< of a whole step in the present mode; in serial mode before the change
     std::int64_t cost_samples_ = 0, wall_samples_ = 0;
     std::int64_t calls_ = 0, next_sample_ = 0, mode_since_ = 0;
     std::int64_t retry_at_ = 0, retry_after_ = first_retry, parallel_steps_ = 0;
+    std::unique_ptr<bound_thread> bound_;
     std::unique_ptr<worker_pool> pool_;  // last: its threads use the members above
 };
 
 }  // namespace
 
-std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed) {
-    return std::make_unique<thread_transport>(std::move(subsystems), workers, timed);
+std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed,
+                                                 const binding& where) {
+    return std::make_unique<thread_transport>(std::move(subsystems), workers, timed, where);
 }
 
 }  // namespace mdpcosim

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/affinity.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
@@ -15,8 +16,9 @@ struct named_subsystem {
 
 /// Subsystems in this process, served by threads. `workers` 0 takes one per core. Small systems run serially on the
 /// caller's thread where measured costs say that parallel work does not pay; results do not depend on it. Not `timed`: no step
-/// is measured, so that there are no costs and no profile, and all steps are serial.
+/// is measured, so that there are no costs and no profile, and all steps are serial. A subsystem bound to a unit is served by the
+/// worker there and by no other; with automatic binding all workers have a unit each.
 std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers,
-                                                 bool timed = true);
+                                                 bool timed = true, const binding& where = {});
 
 }  // namespace mdpcosim

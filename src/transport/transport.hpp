@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/index.hpp"
 #include "core/profile.hpp"
@@ -64,6 +65,8 @@ class transport {
 
     virtual subsystem_statistics statistics(subsystem_index i) const = 0;
     virtual subsystem_cost cost(subsystem_index i) const = 0;
+    /// CPU time so far of all processes that take part.
+    virtual double cpu_seconds() const { return process_cpu_seconds(); }
     virtual int workers() const = 0;
     /// Macro steps that were done in parallel; the others ran serially because that was cheaper.
     virtual std::int64_t parallel_steps() const = 0;

@@ -1,25 +1,20 @@
 #include "transport/worker_pool.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <system_error>
 
 #include "core/error.hpp"
+#include "transport/affinity.hpp"
 
 namespace mdpcosim {
 
-int available_cores() {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-worker_pool::worker_pool(int workers, job& what)
+worker_pool::worker_pool(int workers, job& what, std::vector<int> units)
     : workers_(workers),
       spin_(workers <= available_cores()),
       job_(what),
+      units_(std::move(units)),
       done_(new mailbox[static_cast<std::size_t>(workers)]) {
     try {
         for (int w = 1; w < workers; ++w) threads_.emplace_back([this, w] { serve(w); });
@@ -46,6 +41,7 @@ void worker_pool::run() {
 }
 
 void worker_pool::serve(int worker) {
+    const bound_thread here(units_.empty() ? -1 : units_[static_cast<std::size_t>(worker)]);
     for (std::uint32_t round = 1;; ++round) {
         start_.wait_for(round, spin_);
         if (stop_.load()) return;

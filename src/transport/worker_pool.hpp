@@ -23,7 +23,8 @@ class worker_pool {
     };
 
     /// Throws run_error when the system gives no more threads.
-    worker_pool(int workers, job& what);
+    /// `units` binds each worker but the caller's thread; empty, or -1: free.
+    worker_pool(int workers, job& what, std::vector<int> units = {});
     worker_pool(const worker_pool&) = delete;
     worker_pool& operator=(const worker_pool&) = delete;
     ~worker_pool();
@@ -38,14 +39,12 @@ class worker_pool {
     int workers_;
     bool spin_;
     job& job_;
+    std::vector<int> units_;
     std::uint32_t round_ = 0;
     std::atomic<bool> stop_{false};
     mailbox start_;
     std::unique_ptr<mailbox[]> done_;
     std::vector<std::thread> threads_;
 };
-
-/// The number of cores this process may use.
-int available_cores();
 
 }  // namespace mdpcosim

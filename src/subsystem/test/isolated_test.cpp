@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "subsystem/isolated_subsystem.hpp"
+#include "subsystem/remote/isolated_subsystem.hpp"
 #include "subsystem/test/solver_test_models.hpp"
 #include "subsystem/test/subsystem_contract.hpp"
 

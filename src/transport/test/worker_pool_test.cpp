@@ -1,4 +1,5 @@
 #include "transport/worker_pool.hpp"
+#include "transport/affinity.hpp"
 
 #include <gtest/gtest.h>
 

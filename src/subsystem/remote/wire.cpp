@@ -1,4 +1,4 @@
-#include "subsystem/wire.hpp"
+#include "subsystem/remote/wire.hpp"
 
 #include <cstring>
 
@@ -17,14 +17,14 @@ void wire_writer::put(const std::vector<int>& values) {
 }
 
 void wire_reader::take(void* to, std::size_t size) {
-    if (rest_.size() < size) throw run_error("the description of a subsystem in another process is cut short");
-    std::memcpy(to, rest_.data(), size);
+    if (rest_.size() < size) throw run_error("a message of another process is cut short");
+    if (size > 0) std::memcpy(to, rest_.data(), size);
     rest_ = rest_.subspan(size);
 }
 
 std::size_t wire_reader::get_count() {
     const auto count = get<std::size_t>();
-    if (count > rest_.size()) throw run_error("the description of a subsystem in another process is cut short");
+    if (count > rest_.size()) throw run_error("a message of another process is cut short");
     return count;
 }
 

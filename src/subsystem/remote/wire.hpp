@@ -8,21 +8,24 @@
 
 #include "subsystem/subsystem.hpp"
 
-/// What a subsystem says about itself as bytes, for a subsystem that lives in another process of the same machine and build.
+/// What a subsystem says about itself as bytes, in this machine's order; the other side has the same (see get_hello()).
 namespace mdpcosim {
 
 class wire_writer {
    public:
     template <class T>
     requires std::is_trivially_copyable_v<T>
-    void put(const T& value) {
-        const auto* bytes = reinterpret_cast<const char*>(&value);
-        bytes_.insert(bytes_.end(), bytes, bytes + sizeof value);
+    void put(const T& value) { put_bytes(&value, sizeof value); }
+    void put_bytes(const void* from, std::size_t size) {
+        const auto* bytes = static_cast<const char*>(from);
+        bytes_.insert(bytes_.end(), bytes, bytes + size);
     }
     void put(const std::string& text);
     void put(const std::vector<int>& values);
 
     const std::vector<char>& bytes() const { return bytes_; }
+    /// Keeps the memory, so that the next frame of the same size allocates nothing.
+    void clear() { bytes_.clear(); }
 
    private:
     std::vector<char> bytes_;
@@ -35,6 +38,7 @@ class wire_reader {
 
     template <class T>
     requires std::is_trivially_copyable_v<T> T get() {
+        if constexpr (std::is_same_v<T, bool>) return get<char>() != 0;  // a bool of other bits would not be one
         T value;
         take(&value, sizeof value);
         return value;
@@ -43,10 +47,10 @@ class wire_reader {
     std::vector<int> get_numbers();
     /// A count of elements that each take at least one byte of the rest.
     std::size_t get_count();
+    void take(void* to, std::size_t size);
+    bool empty() const { return rest_.empty(); }
 
    private:
-    void take(void* to, std::size_t size);
-
     std::span<const char> rest_;
 };
 

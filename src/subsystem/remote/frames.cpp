@@ -1,0 +1,209 @@
+#include "subsystem/remote/frames.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+constexpr std::uint64_t magic = 0x6d64'7063'6f73'696d;  // "mdpcosim"; another order of bytes does not match
+enum class outcome : char { made, user_mistake, failure };
+
+[[noreturn]] void misfit(const char* what) { throw run_error(fmt::format("a {} that does not fit came", what)); }
+
+void finish(const wire_reader& from, const char* what) {
+    if (!from.empty()) misfit(what);
+}
+
+template <class T>
+void put_all(wire_writer& to, std::span<T> values) {
+    to.put_bytes(values.data(), values.size_bytes());
+}
+
+template <class T>
+void get_all(wire_reader& from, std::span<T> values) {
+    from.take(values.data(), values.size_bytes());
+}
+
+/// Slots that overlap or lie outside would be read as memory: a description from elsewhere is checked as a whole.
+template <class Variable>
+void check_slots(const std::vector<Variable>& variables) {
+    int next = 0;
+    for (const auto& v : variables) {
+        if (v.type < variable_type{} || v.type > variable_type::binary) misfit("description");
+        if (v.slot != next || v.size < 1 || v.size > 100'000'000 - next) misfit("description");
+        next += v.size;
+    }
+}
+
+void check(const remote_member& m) {
+    const auto& d = m.description;
+    check_slots(d.inputs);
+    check_slots(d.outputs);
+    const auto in = [](int slot, int count) { return slot >= -1 && slot < count; };
+    for (const auto& v : d.inputs)
+        if (v.max_degree < 0 || v.max_degree > max_degree) misfit("description");
+    for (const auto& v : d.outputs) {
+        if (!in(v.rate_slot, d.output_count())) misfit("description");
+        for (const int slot : v.direct)
+            if (slot < 0 || !in(slot, d.input_count())) misfit("description");
+    }
+    for (const auto& p : d.ports) {
+        if (p.kind < port_kind{} || p.kind > port_kind::signal || p.causality < causality{} ||
+            p.causality > causality::takes_motion)
+            misfit("description");
+        const bool load = p.causality == causality::takes_load;
+        for (const int slot : p.motion)
+            if (!in(slot, load ? d.output_count() : d.input_count())) misfit("description");
+        if (!in(p.load, load ? d.input_count() : d.output_count()) || !in(p.load_integral, d.output_count()))
+            misfit("description");
+    }
+    if (!m.offers.port_stiffness.empty() && m.offers.port_stiffness.size() != d.ports.size()) misfit("description");
+}
+
+}  // namespace
+
+void put(wire_writer& to, const remote_hello& hello) {
+    to.put(magic);
+    to.put(protocol_version);
+    to.put(hello.token);
+    to.put(hello.name);
+}
+
+remote_hello get_hello(std::span<const char> frame) {
+    wire_reader from(frame);
+    if (from.get<std::uint64_t>() != magic) throw run_error("it does not speak mdpcosim's protocol");
+    if (const auto version = from.get<std::uint32_t>(); version != protocol_version)
+        throw run_error(
+            fmt::format("it speaks version {} of the protocol, this program version {}", version, protocol_version));
+    remote_hello hello;
+    hello.token = from.get_text();
+    hello.name = from.get_text();
+    finish(from, "greeting");
+    return hello;
+}
+
+void put_introduction(wire_writer& to, std::span<const remote_member> members) {
+    to.put(outcome::made);
+    to.put(members.size());
+    for (const auto& m : members) {
+        put(to, m.description);
+        put(to, m.offers);
+    }
+}
+
+void put_apology(wire_writer& to, bool user_mistake, const std::string& reason) {
+    to.put(user_mistake ? outcome::user_mistake : outcome::failure);
+    to.put(reason);
+}
+
+std::vector<remote_member> get_introduction(std::span<const char> frame, std::size_t count) {
+    wire_reader from(frame);
+    const auto what = from.get<outcome>();
+    if (what == outcome::user_mistake) throw user_error(from.get_text());
+    if (what == outcome::failure) throw run_error(from.get_text());
+    if (what != outcome::made || from.get<std::size_t>() != count) misfit("introduction");
+    std::vector<remote_member> members(count);
+    for (auto& m : members) {
+        m.description = get_description(from);
+        m.offers = get_capabilities(from);
+        check(m);
+    }
+    finish(from, "introduction");
+    return members;
+}
+
+void put_request(wire_writer& to, const exchange& from) {
+    const remote_request& r = from.top().request;
+    to.put(r.what);
+    to.put(r.subsystem);
+    to.put(r.t0);
+    to.put(r.step.begin);
+    to.put(r.step.end);
+    to.put(r.step.counter);
+    to.put(r.snapshot);
+    to.put(r.timed);
+    for (auto [i, end] = from.addressed(); i < end; ++i) {
+        if (r.what == remote_command::need_outputs) put_all(to, from.needed(i));
+        if (r.what == remote_command::outputs) put_all(to, from.inputs(i));
+        if (r.what != remote_command::advance) continue;
+        for (const polynomial& p : from.polynomials(i)) {
+            to.put(p.degree);
+            put_all(to, std::span(p.c).first(static_cast<std::size_t>(p.degree) + 1));
+        }
+    }
+}
+
+void get_request(std::span<const char> frame, exchange& to) {
+    wire_reader from(frame);
+    remote_request r;
+    r.what = from.get<remote_command>();
+    r.subsystem = from.get<std::int32_t>();
+    r.t0 = from.get<double>();
+    r.step.begin = from.get<double>();
+    r.step.end = from.get<double>();
+    r.step.counter = from.get<std::int64_t>();
+    r.snapshot = from.get<std::int32_t>();
+    r.timed = from.get<bool>();
+    constexpr std::int32_t most_snapshots = 1'000'000;
+    if (r.what < remote_command{} || r.what > remote_command::quit || r.subsystem < -1 ||
+        r.subsystem >= static_cast<std::int32_t>(to.members()) || r.snapshot < 0 || r.snapshot >= most_snapshots)
+        misfit("request");
+    to.top().request = r;
+    for (auto [i, end] = to.addressed(); i < end; ++i) {
+        if (r.what == remote_command::need_outputs) get_all(from, to.needed(i));
+        if (r.what == remote_command::outputs) get_all(from, to.inputs(i));
+        if (r.what != remote_command::advance) continue;
+        for (polynomial& p : to.polynomials(i)) {
+            const int degree = from.get<int>();
+            if (degree < 0 || degree > max_degree) misfit("request");
+            p.degree = degree;
+            get_all(from, std::span(p.c).first(static_cast<std::size_t>(degree) + 1));
+        }
+    }
+    finish(from, "request");
+}
+
+void put_reply(wire_writer& to, const exchange& from) {
+    const auto& top = from.top();
+    to.put(top.failed);
+    if (top.failed >= 0) return to.put(std::string(top.message.data()));
+    const remote_request& r = top.request;
+    for (auto [i, end] = from.addressed(); i < end; ++i) {
+        if (r.what == remote_command::outputs || r.what == remote_command::advance) put_all(to, from.outputs(i));
+        if (r.what == remote_command::statistics) {
+            to.put(from.report(i).statistics);
+            to.put(from.report(i).cpu_seconds);
+        }
+        if (!r.timed) continue;
+        to.put(from.report(i).begin);
+        to.put(from.report(i).end);
+    }
+}
+
+void get_reply(std::span<const char> frame, exchange& to) {
+    wire_reader from(frame);
+    const auto failed = from.get<std::int32_t>();
+    if (failed < -1 || failed >= static_cast<std::int32_t>(to.members())) misfit("reply");
+    to.top().failed = -1;
+    if (failed >= 0) {
+        to.fail(static_cast<std::size_t>(failed), from.get_text().c_str());
+    } else {
+        const remote_request& r = to.top().request;
+        for (auto [i, end] = to.addressed(); i < end; ++i) {
+            if (r.what == remote_command::outputs || r.what == remote_command::advance) get_all(from, to.outputs(i));
+            if (r.what == remote_command::statistics) {
+                to.report(i).statistics = from.get<subsystem_statistics>();
+                to.report(i).cpu_seconds = from.get<double>();
+            }
+            if (!r.timed) continue;
+            to.report(i).begin = from.get<double>();
+            to.report(i).end = from.get<double>();
+        }
+    }
+    finish(from, "reply");
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,344 @@
+#include "transport/groups.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "transport/failure.hpp"
+#include "transport/schedule.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds(clock::time_point t) { return std::chrono::duration<double>(t.time_since_epoch()).count(); }
+
+class group_transport final : public transport {
+   public:
+    group_transport(std::vector<std::string> names, std::vector<served_group> elsewhere, local_group here,
+                    const binding& where)
+        : groups_(std::move(elsewhere)),
+          here_(std::move(here)),
+          places_(names.size()),
+          group_cost_(groups_.size()),
+          unit_(groups_.size(), -1) {
+        const int local_workers = here_.where ? here_.where->workers() : 0;
+        for (std::size_t k = 0; k < here_.members.size(); ++k)
+            places_[static_cast<std::size_t>(here_.members[k])].member = k;
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            for (std::size_t k = 0; k < groups_[g].members.size(); ++k) {
+                place& at = places_[static_cast<std::size_t>(groups_[g].members[k])];
+                at.group = groups_[g].where.get();
+                at.member = k;
+                at.worker = local_workers + static_cast<int>(g);
+            }
+        // All have been started; now each says what it made.
+        for (auto& g : groups_) g.where->introduce();
+        std::size_t input = 0, output = 0;
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+            place& at = places_[i];
+            const subsystem_description& d = describe(subsystem_index(i));
+            at.name = std::move(names[i]);
+            at.input = input, at.output = output;
+            at.input_count = static_cast<std::size_t>(d.input_count());
+            at.output_count = static_cast<std::size_t>(d.output_count());
+            input += at.input_count;
+            output += at.output_count;
+        }
+        inputs_.resize(input);
+        outputs_.resize(output);
+        bind_as_told(where);
+        for (std::size_t w = 0; w < groups_.size(); ++w) profile_.emplace_back(most_events / groups_.size());
+    }
+
+    std::size_t size() const override { return places_.size(); }
+    const std::string& name(subsystem_index i) const override { return places_[i.value()].name; }
+    const subsystem_description& describe(subsystem_index i) const override {
+        const place& at = places_[i.value()];
+        return at.group != nullptr ? at.group->describe(at.member) : here_.where->describe(local(at));
+    }
+    capabilities offers(subsystem_index i) const override {
+        const place& at = places_[i.value()];
+        return at.group != nullptr ? at.group->offers(at.member) : here_.where->offers(local(at));
+    }
+    std::size_t input_offset(subsystem_index i) const override { return places_[i.value()].input; }
+    std::size_t output_offset(subsystem_index i) const override { return places_[i.value()].output; }
+    std::span<polynomial> inputs() override { return inputs_; }
+    std::span<const double> outputs() const override { return outputs_; }
+
+    void need_outputs(subsystem_index i, const std::vector<bool>& needed) override {
+        place& at = places_[i.value()];
+        if (at.group == nullptr) return here_.where->need_outputs(local(at), needed);
+        std::ranges::copy(needed, at.group->areas().needed(at.member).begin());
+        call(at, remote_command::need_outputs);
+    }
+
+    void initialise(double t0) override {
+        time_ = t0;
+        all({.what = remote_command::initialise, .t0 = t0}, [&] { here_.where->initialise(t0); });
+        report_failures();
+    }
+
+    void evaluate(subsystem_index i, std::span<const double> u, bool provisional) override {
+        place& at = places_[i.value()];
+        if (at.group == nullptr) {
+            here_.where->evaluate(local(at), u, provisional);
+            return fetch(at);
+        }
+        std::ranges::copy(u, at.group->areas().inputs(at.member).begin());
+        call(at, remote_command::outputs);
+        fetch(at);
+        const int bad = provisional ? -1 : first_not_finite(output_of(at));
+        if (bad >= 0) throw subsystem_failure(at.name, time_, not_finite_reason(describe(i), output_of(at), bad));
+    }
+
+    void advance(const macro_step& step) override {
+        const bool timed = calls_ == next_sample_ && !groups_.empty();
+        const auto begin = timed ? clock::now() : clock::time_point{};
+        for (place& at : places_) std::ranges::copy(input_of(at), polynomials_of(at).begin());
+        all({.what = remote_command::advance, .step = step, .timed = timed}, [&] { here_.where->advance(step); });
+        for (place& at : places_) fetch(at);
+        if (timed) learn(step, begin);
+        ++calls_;
+        report_failures(step);
+        time_ = step.end;
+    }
+
+    void save() override {
+        if (!saved_) all({.what = remote_command::make_snapshot}, [] {});
+        saved_ = true;
+        all({.what = remote_command::save}, [&] { here_.where->save(); });
+        report_failures();
+        saved_time_ = time_;
+    }
+
+    void restore() override {
+        all({.what = remote_command::restore}, [&] { here_.where->restore(); });
+        report_failures();
+        time_ = saved_time_;
+    }
+
+    subsystem_statistics statistics(subsystem_index i) const override {
+        const place& at = places_[i.value()];
+        if (at.group == nullptr) return here_.where->statistics(local(at));
+        if (!at.group->gone())
+            at.group->call({.what = remote_command::statistics, .subsystem = static_cast<int>(at.member)});
+        return at.group->areas().report(at.member).statistics;
+    }
+    subsystem_cost cost(subsystem_index i) const override {
+        const place& at = places_[i.value()];
+        if (at.group == nullptr) return here_.where->cost(local(at));
+        return {at.seconds, at.worker};
+    }
+    double cpu_seconds() const override {
+        double sum = process_cpu_seconds();
+        for (const auto& g : groups_) {
+            if (!g.where->gone()) g.where->call({.what = remote_command::statistics, .subsystem = 0});
+            sum += g.where->areas().report(0).cpu_seconds;
+        }
+        return sum;
+    }
+    int workers() const override {
+        return static_cast<int>(groups_.size()) + (here_.where ? here_.where->workers() : 0);
+    }
+    std::int64_t parallel_steps() const override {
+        if (groups_.empty()) return here_.where ? here_.where->parallel_steps() : 0;
+        return workers() > 1 ? calls_ : 0;
+    }
+
+    std::span<const profile_log> profile() const override {
+        shown_.clear();
+        if (here_.where)
+            for (profile_log log : here_.where->profile()) {
+                for (auto& e : log.events())
+                    if (e.subsystem >= 0) e.subsystem = here_.members[static_cast<std::size_t>(e.subsystem)];
+                shown_.push_back(std::move(log));
+            }
+        shown_.insert(shown_.end(), profile_.begin(), profile_.end());
+        return shown_;
+    }
+
+   private:
+    struct place {
+        std::string name;
+        remote_group* group = nullptr;  ///< none: here
+        std::size_t member = 0;
+        int worker = 0;
+        std::size_t input = 0, output = 0, input_count = 0, output_count = 0;
+        double seconds = 0;  ///< of a step
+        std::int64_t samples = 0;
+    };
+
+    struct failure {
+        std::size_t subsystem = 0;
+        std::string reason;
+    };
+
+    static constexpr std::size_t most_events = 20000;
+
+    static subsystem_index local(const place& at) { return subsystem_index(at.member); }
+
+    void call(place& at, remote_command what) {
+        try {
+            at.group->call({.what = what, .subsystem = static_cast<int>(at.member)});
+        } catch (const run_error& problem) {
+            throw subsystem_failure(at.name, time_, problem.what());
+        }
+    }
+
+    /// Posts to all groups elsewhere, does the local part, then waits for all, whatever becomes of one.
+    template <class Local>
+    void all(const remote_request& request, const Local& do_here) {
+        for (auto& g : groups_) g.where->post(request);
+        if (here_.where) {
+            try {
+                do_here();
+            } catch (const subsystem_failure& problem) {
+                local_failure_ = std::make_unique<subsystem_failure>(problem);
+            }
+        }
+        for (auto& g : groups_) {
+            try {
+                g.where->wait();
+            } catch (const run_error& problem) {
+                const int member = std::max(0, g.where->which_failed());
+                failures_.push_back(
+                    {static_cast<std::size_t>(g.members[static_cast<std::size_t>(member)]), problem.what()});
+            }
+        }
+    }
+
+    std::span<double> output_of(const place& at) { return std::span(outputs_).subspan(at.output, at.output_count); }
+    std::span<const polynomial> input_of(const place& at) {
+        return std::span(inputs_).subspan(at.input, at.input_count);
+    }
+    std::span<polynomial> polynomials_of(const place& at) {
+        if (at.group != nullptr) return at.group->areas().polynomials(at.member);
+        return here_.where->inputs().subspan(here_.where->input_offset(local(at)), at.input_count);
+    }
+    void fetch(const place& at) {
+        if (at.group != nullptr)
+            std::ranges::copy(at.group->areas().outputs(at.member), output_of(at).begin());
+        else
+            std::ranges::copy(here_.where->outputs().subspan(here_.where->output_offset(local(at)), at.output_count),
+                              output_of(at).begin());
+    }
+
+    void bind_as_told(const binding& where) {
+        if (where.master >= 0) master_ = std::make_unique<bound_thread>(where.master);
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            for (const int i : groups_[g].members)
+                if (const int unit = where.of(static_cast<std::size_t>(i)); unit >= 0) bind(g, unit);
+        const bool free = std::ranges::all_of(unit_, [](int unit) { return unit < 0; });
+        // Where every process has a core of its own the system does well without us.
+        if (where.automatic && free && !here_.where && workers() > available_cores())
+            cores_.emplace(groups_.size(), available_cores());
+    }
+
+    void bind(std::size_t group, int unit) {
+        const pid_t process = groups_[group].where->process();
+        if (process > 0 && unit_[group] != unit && bind_to_unit(process, unit)) unit_[group] = unit;
+    }
+
+    /// Which core serves which process, from what their members cost.
+    void distribute() {
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            group_cost_[g] = 0;
+            for (const int i : groups_[g].members) group_cost_[g] += cost(subsystem_index(i)).seconds_per_step;
+        }
+        cores_->decide(group_cost_);
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            bind(g, processing_units()[static_cast<std::size_t>(cores_->worker_of(g))]);
+    }
+
+    /// The failure of the lowest subsystem number.
+    void report_failures() {
+        if (const auto first = first_failure())
+            throw subsystem_failure(places_[first->subsystem].name, time_, first->reason);
+    }
+    void report_failures(const macro_step& step) {
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+            if (places_[i].group == nullptr) continue;  // looked at already
+            if (const int bad = first_not_finite(output_of(places_[i])); bad >= 0) {
+                failures_.push_back({i, not_finite_reason(describe(subsystem_index(i)), output_of(places_[i]), bad)});
+                break;
+            }
+        }
+        if (const auto first = first_failure()) {
+            const place& at = places_[first->subsystem];
+            throw failure_in_step(at.name, first->reason, step, describe(subsystem_index(first->subsystem)),
+                                  input_of(at));
+        }
+    }
+    /// Throws it where it is the local group's.
+    std::optional<failure> first_failure() {
+        if (failures_.empty() && !local_failure_) return {};
+        const auto lower = [](const failure& a, const failure& b) { return a.subsystem < b.subsystem; };
+        const auto first = std::min_element(failures_.begin(), failures_.end(), lower);
+        if (local_failure_) {
+            const auto named = [&](const place& at) { return at.name == local_failure_->subsystem_name(); };
+            const auto at = static_cast<std::size_t>(std::ranges::find_if(places_, named) - places_.begin());
+            if (first == failures_.end() || at < first->subsystem) {
+                failures_.clear();
+                throw subsystem_failure(*std::exchange(local_failure_, nullptr));
+            }
+        }
+        failure found = std::move(*first);
+        failures_.clear();
+        local_failure_ = nullptr;
+        return found;
+    }
+
+    /// Costs and the profile, from steps that are timed ever more rarely: clock reads cost as much as a small step.
+    void learn(const macro_step& step, clock::time_point begin) {
+        const double wall_end = seconds(clock::now());
+        next_sample_ = calls_ + std::clamp<std::int64_t>(calls_ / 8, 1, 1000);
+        if (std::any_of(profile_.begin(), profile_.end(), [](const profile_log& l) { return l.full(); })) {
+            stride_ *= 2;
+            for (auto& l : profile_) l.thin_out(stride_);
+        }
+        const bool logged = samples_ % stride_ == 0;
+        const int first_worker = here_.where ? here_.where->workers() : 0;
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+            place& at = places_[i];
+            if (at.group == nullptr) continue;
+            const remote_report& t = at.group->areas().report(at.member);
+            at.seconds = blend(at.seconds, t.end - t.begin, at.samples++);
+            if (logged)
+                profile_[static_cast<std::size_t>(at.worker - first_worker)].add(
+                    {t.begin, t.end, static_cast<std::int32_t>(i), at.worker, step.counter, samples_});
+        }
+        if (logged) profile_[0].add({seconds(begin), wall_end, -1, 0, step.counter, samples_});
+        ++samples_;
+        if (cores_ && samples_ >= first_samples) distribute();
+    }
+
+    std::vector<served_group> groups_;
+    local_group here_;
+    std::vector<place> places_;
+    std::vector<polynomial> inputs_;
+    std::vector<double> outputs_;
+    std::vector<double> group_cost_;
+    std::vector<int> unit_;          ///< that a group's process is bound to, or -1
+    std::optional<schedule> cores_;  ///< of the groups' processes, where they are bound by cost
+    std::unique_ptr<bound_thread> master_;
+    std::vector<failure> failures_;
+    std::unique_ptr<subsystem_failure> local_failure_;
+    std::vector<profile_log> profile_;        ///< of the groups elsewhere
+    mutable std::vector<profile_log> shown_;  ///< with those of the local group
+    std::int64_t calls_ = 0, next_sample_ = 0, samples_ = 0, stride_ = 1;
+    double time_ = 0, saved_time_ = 0;
+    bool saved_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<transport> make_group_transport(std::vector<std::string> names, std::vector<served_group> elsewhere,
+                                                local_group here, const binding& where) {
+    return std::make_unique<group_transport>(std::move(names), std::move(elsewhere), std::move(here), where);
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,141 @@
+#include "transport/affinity.hpp"
+
+#include <gmock/gmock.h>
+#include <sched.h>
+
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "transport/processes.hpp"
+#include "transport/schedule.hpp"
+#include "transport/test/test_subsystem.hpp"
+
+namespace mdpcosim {
+namespace {
+
+std::vector<int> allowed_units(pid_t task = 0) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    EXPECT_EQ(sched_getaffinity(task, sizeof set, &set), 0);
+    std::vector<int> units;
+    for (int i = 0; i < CPU_SETSIZE; ++i)
+        if (CPU_ISSET(i, &set)) units.push_back(i);
+    return units;
+}
+
+TEST(affinity, units_are_those_of_the_process) {
+    auto units = processing_units();
+    std::ranges::sort(units);
+    EXPECT_EQ(units, allowed_units());
+    EXPECT_LE(available_cores(), static_cast<int>(units.size()));
+    EXPECT_GE(available_cores(), 1);
+}
+
+TEST(affinity, a_bound_thread_is_free_again_in_the_end) {
+    const auto before = allowed_units();
+    const int last = processing_units().back();
+    {
+        const bound_thread here(last);
+        EXPECT_THAT(allowed_units(), testing::ElementsAre(last));
+    }
+    EXPECT_EQ(allowed_units(), before);
+    { const bound_thread nowhere(-1); }
+    EXPECT_EQ(allowed_units(), before);
+    EXPECT_FALSE(bind_to_unit(0, CPU_SETSIZE - 1)) << "there are not that many units";
+}
+
+TEST(affinity, one_of_two_has_the_right) {
+    std::optional<binding_right> first(std::in_place);
+    // Another run of this user may have it just now; then neither has.
+    const bool mine = first->granted();
+    EXPECT_FALSE(binding_right().granted());
+    if (!mine) GTEST_SKIP() << "another run has the right";
+    first.reset();
+}
+
+TEST(schedule, a_fixed_subsystem_stays_with_its_worker) {
+    schedule s(4, 2);
+    s.fix(0, 1);
+    s.fix(3, 1);
+    EXPECT_EQ(s.worker_of(0), 1);
+    EXPECT_EQ(s.worker_of(3), 1);
+    const std::vector<double> cost{1, 5, 5, 50};
+    s.decide(cost);
+    EXPECT_EQ(s.worker_of(0), 1);
+    EXPECT_EQ(s.worker_of(3), 1);
+    EXPECT_EQ(s.worker_of(1), 0) << "the others keep away from the busy worker";
+    EXPECT_EQ(s.worker_of(2), 0);
+}
+
+TEST(binding, workers_serve_the_subsystems_of_their_unit) {
+    if (processing_units().size() < 2) GTEST_SKIP() << "one processing unit only";
+    const int a = processing_units()[0], b = processing_units()[1];
+    std::vector<test::test_traits> all(4);
+    for (auto& t : all) t.work = 100000;
+    auto t = make_thread_transport(test::make_subsystems(all), 2, true, {.automatic = false, .units = {b, a, a, b}});
+    t->initialise(0);
+    // A long first step makes it parallel at once; whether that pays is judged later.
+    for (int k = 0; k < 6; ++k) t->advance({0.1 * k, 0.1 * (k + 1), k});
+    ASSERT_EQ(t->parallel_steps(), 5);
+    EXPECT_EQ(t->cost(subsystem_index(0)).worker, t->cost(subsystem_index(3)).worker);
+    EXPECT_EQ(t->cost(subsystem_index(1)).worker, t->cost(subsystem_index(2)).worker);
+    EXPECT_NE(t->cost(subsystem_index(0)).worker, t->cost(subsystem_index(1)).worker);
+    EXPECT_THAT(allowed_units(), testing::ElementsAre(b)) << "worker 0 is this thread";
+    t.reset();
+    EXPECT_EQ(allowed_units().size(), processing_units().size());
+}
+
+/// Where the only output is the unit that the process may use, or -1.
+class where_am_i final : public subsystem {
+   public:
+    where_am_i() {
+        description_.type = "test";
+        output_variable v;
+        v.name = "unit";
+        description_.outputs.push_back(v);
+    }
+    const subsystem_description& describe() const noexcept override { return description_; }
+    capabilities offers() const override { return {}; }
+    void initialise(double) override {}
+    void outputs(std::span<const double>, std::span<double> y) override {
+        const auto units = allowed_units();
+        y[0] = units.size() == 1 ? units[0] : -1;
+    }
+    void advance(const macro_step&, std::span<const polynomial> u, std::span<double> y) override {
+        volatile double idle = 1;
+        for (int i = 0; i < 20000; ++i) idle = 0.5 * idle + 1;
+        static_cast<void>(u);
+        outputs({}, y);
+    }
+
+   private:
+    subsystem_description description_;
+};
+
+std::vector<double> units_of_processes(const binding& where, int processes) {
+    std::vector<subsystem_recipe> recipes;
+    for (int i = 0; i < processes; ++i)
+        recipes.push_back({"s" + std::to_string(i), [] { return std::make_unique<where_am_i>(); }});
+    auto t = make_process_transport(std::move(recipes), {}, where);
+    t->initialise(0);
+    for (int k = 0; k < 20; ++k) t->advance({0.1 * k, 0.1 * (k + 1), k});
+    return {t->outputs().begin(), t->outputs().end()};
+}
+
+TEST(binding, processes_are_bound_by_hand) {
+    const int last = processing_units().back();
+    EXPECT_THAT(units_of_processes({.automatic = false, .units = {-1, last}}, 3),
+                testing::ElementsAre(processing_units().size() == 1 ? last : -1, last,
+                                     processing_units().size() == 1 ? last : -1));
+}
+
+TEST(binding, more_processes_than_cores_are_bound_by_their_cost) {
+    const auto units = units_of_processes({.automatic = true}, 3 * available_cores());
+    const std::set<double> used(units.begin(), units.end());
+    EXPECT_EQ(used.size(), static_cast<std::size_t>(available_cores()));
+    EXPECT_FALSE(used.contains(-1));
+}
+
+}  // namespace
+}  // namespace mdpcosim
