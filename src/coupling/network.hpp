@@ -67,6 +67,8 @@ class network {
     void extrapolate(double t_next);
     void deliver(double H, std::span<polynomial> inputs) const;
     void deliver_starts(std::span<polynomial> inputs) const;
+    /// After extrapolate(): the channel's polynomial becomes the constant u, for methods that find u by themselves.
+    void impose(channel_index channel, double u);
     /// Values of the inputs of one subsystem (slots first .. first+values.size()) for coupling variables u; those of inputs that
     /// nothing is delivered to are not written.
     void input_values(std::span<const double> u, std::size_t first, std::span<double> values) const;
@@ -81,6 +83,16 @@ class network {
     void polynomial_values(double s, std::span<double> values) const;
     /// q and v of all channels, for those who look on.
     void motions(double t, std::span<const double> y, std::span<double> q, std::span<double> v) const;
+
+    /// The structure as it was built, for methods that solve for coupling variables. A signal has no law.
+    const law* law_of(channel_index channel) const { return laws_[channel.value()].get(); }
+    std::vector<channel_term> terms(channel_index channel) const;
+    struct connected {
+        input_slot input;
+        delivery what;
+    };
+    std::vector<connected> deliveries() const;
+
     /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
     void clear_history();
 

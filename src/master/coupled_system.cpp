@@ -27,10 +27,7 @@ void coupled_system::initialise(double t0) {
     evaluate_in_order(t0, at_start, true);
     // Every input is known now: 1/u with the start value u = 0 was no failure, with the true value it is one.
     coupling.evaluate(t0, subsystems->outputs(), u, du);
-    for (std::size_t i = 0; i < subsystems->size(); ++i) {
-        coupling.input_values(u, inputs_[i].first, values_of(subsystem_index(i)));
-        subsystems->evaluate(subsystem_index(i), values_of(subsystem_index(i)), false);
-    }
+    for (std::size_t i = 0; i < subsystems->size(); ++i) evaluate_one(subsystem_index(i), false);
     coupling.evaluate(t0, subsystems->outputs(), u, du);
 }
 
@@ -46,6 +43,12 @@ void coupled_system::evaluate_in_order(double t, std::span<const evaluation> ord
         coupling.evaluate_inputs(t, y, channels, u, inputs_[subsystem.value()].first, values);
         subsystems->evaluate(subsystem, values, provisional);
     }
+}
+
+void coupled_system::evaluate_one(subsystem_index subsystem, bool provisional) {
+    const auto values = values_of(subsystem);
+    coupling.input_values(u, inputs_[subsystem.value()].first, values);
+    subsystems->evaluate(subsystem, values, provisional);
 }
 
 std::span<double> coupled_system::values_of(subsystem_index subsystem) {

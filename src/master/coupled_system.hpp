@@ -33,6 +33,8 @@ struct coupled_system {
     void initialise(double t0);
     /// u, du from the present outputs, after re-evaluating feed-through in the given order.
     void evaluate(double t, std::span<const evaluation> order);
+    /// With the inputs that belong to the present u.
+    void evaluate_one(subsystem_index subsystem, bool provisional);
 
    private:
     struct input_range {
