@@ -10,6 +10,7 @@
 
 #include "transport/mpi/launch.hpp"
 #include "transport/mpi/transport.hpp"
+#include "transport/threads.hpp"
 
 namespace {
 
@@ -40,8 +41,10 @@ class light final : public subsystem {
     double x_ = 0;
 };
 
-subsystem_recipe light_one(const char* name) {
-    return {name, [] { return std::make_unique<light>(); }};
+std::unique_ptr<transport> light_one(const char* name) {
+    std::vector<named_subsystem> one;
+    one.push_back({name, std::make_unique<light>()});
+    return make_thread_transport(std::move(one), 1);
 }
 
 struct figures {
@@ -55,10 +58,8 @@ struct figures {
 };
 
 void step_in_turn(mpi_ranks& ranks, figures& found) {
-    if (ranks.rank() == 1)
-        return serve_mpi_rank(
-            ranks, [](const std::string&) { return std::vector{light_one("b")}; }, 1);
-    const auto both = make_mpi_transport(ranks, {light_one("a"), light_one("b")}, {{0}, {1}}, 1);
+    if (ranks.rank() == 1) return serve_mpi_rank(ranks, [](const std::string&) { return light_one("b"); });
+    const auto both = make_mpi_transport(ranks, {"a", "b"}, {{0}, {1}}, [] { return light_one("a"); });
     both->initialise(0);
     for (auto& p : both->inputs()) p.c[0] = 1;
     for (int b = 0; b < batches; ++b) {

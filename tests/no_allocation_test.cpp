@@ -86,12 +86,13 @@ struct measured {
 };
 
 /// From initialise() to the last row in the file.
-measured run_counted(const std::string& text, int workers, std::optional<double> every) {
+measured run_counted(const std::string& text, int workers, std::optional<double> every,
+                     transport_kind kind = transport_kind::threads) {
     const test::temporary_folder folder;
     scenario s = read_scenario_text(text, "test.yaml");
     s.record.every = every;
     const auto how = make_method(s);
-    assembly a = assemble(s, {.workers = workers});
+    assembly a = assemble(s, {.workers = workers, .kind = kind});
     recorder rows(a.columns, make_csv_sink(folder / "results.csv", a.columns));
     coupling_monitor monitor = make_monitor(a);
     coupling_watch watch = make_watch(a, monitor, s.monitor);
@@ -203,6 +204,15 @@ signals:
                                    GetParam(), {});
     EXPECT_EQ(m.allocations, 0);
     EXPECT_EQ(m.steps, 3000);
+}
+
+/// On the master's side; what the subsystems' processes do is the same code.
+TEST(no_allocation_in, requests_to_other_processes) {
+    for (const auto kind : {transport_kind::processes, transport_kind::tcp}) {
+        const measured m = run_counted(test::mixed(1, 1, "{end: 1 s, step: 1 ms}"), 2, 0.01, kind);
+        EXPECT_EQ(m.allocations, 0);
+        EXPECT_EQ(m.steps, 1000);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(workers, no_allocation, testing::Values(1, 2));

@@ -78,6 +78,8 @@ class process {
         collect_until([&] { return seen_.err.find(text) != std::string::npos; });
     }
 
+    const outcome& so_far() const { return seen_; }
+
     /// Collects output until both streams are closed and reaps; a child that takes longer than a minute is killed.
     outcome wait() {
         if (!collect_until([] { return false; })) ::kill(pid_, SIGKILL);

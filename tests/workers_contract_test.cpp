@@ -56,20 +56,25 @@ TEST(workers, ten_heavy_subsystems) { expect_equal_for_all_workers(test::mixed(1
 TEST(workers, a_hundred_light_subsystems) { expect_equal_for_all_workers(test::mixed(10, 1, span), 100, false); }
 TEST(workers, a_hundred_heavy_subsystems) { expect_equal_for_all_workers(test::mixed(10, 1000, span), 100, true); }
 
-TEST(processes, give_the_same_bits) {
+class other_processes : public testing::TestWithParam<std::string> {};
+
+TEST_P(other_processes, give_the_same_bits) {
     const temporary_folder folder;
     for (const int groups : {1, 4}) {
         const scenario s = read_scenario_text(test::mixed(groups, 1, span), "test.yaml");
         const outcome threads = run_in(folder / "threads", s, 1);
         for (const int workers : {0, 1, 2, 3}) {
-            const outcome again = run_in(folder / "processes", s, workers, "processes");
+            const outcome again = run_in(folder / "processes", s, workers, GetParam());
             EXPECT_TRUE(again.csv == threads.csv) << workers << " processes";
-            EXPECT_EQ(again.summary.transport, "processes");
+            EXPECT_EQ(again.summary.transport, GetParam());
             EXPECT_EQ(again.summary.workers, workers == 0 ? 10 * groups : workers);
             EXPECT_EQ(again.summary.subsystems[1].evaluations, threads.summary.subsystems[1].evaluations);
         }
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(all, other_processes, testing::Values("processes", "tcp"),
+                         [](const auto& kind) { return kind.param; });
 
 TEST(processes, a_transport_that_does_not_exist_is_told) {
     const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");
@@ -116,7 +121,7 @@ time: {start: 10 ms, end: 0.21 s, step: $H}
 extrapolation: lin-2-4
 subsystems:
   load: {file: load.csv, units: {torque: kN.m}, interpolation: cubic}
-  motor: {model: inertia, set: {inertia: 120 kg.cm2, w0: 300 rpm}, solver: {name: rk4, step: 100 us}, input-degree: 0}
+  motor: {model: inertia, set: {inertia: 120 kg.cm2, w0: 300 rpm}, solver: {name: rk4, step: 100 us}, input-degree: 0, limit: 60 s}
   brake: {model: inertia, set: {inertia: 0.4 kg.m2}, solver: rk4}
 connections:
   shaft: {law: spring, between: [motor.end, brake.shaft], stiffness: $c, extrapolation: {degree: 1, a: [1.2, -0.2], b: [0.3, 0]}}

@@ -9,7 +9,8 @@ namespace mdpcosim {
 
 recurrence::recurrence(linear_system& system) : system_(system) {
     for (auto* part : system.parts) states_ += static_cast<int>(part->state().size());
-    scratch_.resize(static_cast<std::size_t>(states_) + system.system.coupling.memory_size());
+    network_ = system.system.coupling.memory_size();
+    scratch_.resize(static_cast<std::size_t>(states_) + network_ + system.how->memory_size(system.system));
     zeros_.resize(system.system.subsystems->inputs().size());
     P_.resize(size(), size());
 }
@@ -24,14 +25,18 @@ void recurrence::set(double t, double H, std::span<const double> r) {
         const auto inputs = static_cast<std::size_t>(system_.parts[i]->describe().input_count());
         system.subsystems->evaluate(subsystem_index(i), std::span<const double>(zeros_).first(inputs));
     }
-    system.coupling.set_memory(t, H, {from, r.end()});
+    const auto own = from + static_cast<std::ptrdiff_t>(network_);
+    system.coupling.set_memory(t, H, {from, own});
+    system_.how->set_memory(H, {own, r.end()});
     system.evaluate(t, system.at_each_step);
 }
 
 void recurrence::get(double t, std::span<double> r) const {
     auto to = r.begin();
     for (auto* part : system_.parts) to = std::copy(part->state().begin(), part->state().end(), to);
-    system_.system.coupling.memory(t, {to, r.end()});
+    const auto own = to + static_cast<std::ptrdiff_t>(network_);
+    system_.system.coupling.memory(t, {to, own});
+    system_.how->memory({own, r.end()});
 }
 
 const Eigen::MatrixXd& recurrence::matrix(double H) {

@@ -13,6 +13,7 @@
 /// r holds everything the next steps depend on, at a macro point t before the method's step from t to t + H:
 ///     the states of all subsystems, one after the other         (x_A, v_A, x_B, v_B of the test system)
 ///     the network's memory                                      (network.hpp: u, du at t - H, t - 2H, ...)
+///     the method's memory                                       (method.hpp; none with the explicit method)
 /// The values at t itself follow from the states. Compared with 000 (2.51), which keeps all states of the last K points,
 /// this leaves out zero eigenvalues only.
 namespace mdpcosim {
@@ -35,6 +36,7 @@ class recurrence {
    private:
     linear_system& system_;
     int states_ = 0;
+    std::size_t network_ = 0;  ///< length of the network's memory
     std::vector<double> scratch_, zeros_;
     Eigen::MatrixXd P_;
 };

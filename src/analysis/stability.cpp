@@ -9,11 +9,16 @@ namespace {
 
 constexpr double neutral = 1e-11;
 constexpr double search_end = 20;  // in units of 1 / (highest frequency)
+constexpr double own_end = 3;      // in units of 1 / (highest frequency of a body by itself), for stiff couplings
+constexpr double own_step = 0.01;  // and the grid's step there
 
 }  // namespace
 
 stability_scan::stability_scan(const test_system_parameters& p)
-    : system_(make_test_system(p)), recurrence_(system_), solver_(recurrence_.size()) {
+    : system_(make_test_system(p)),
+      recurrence_(system_),
+      solver_(recurrence_.size()),
+      own_(std::max(1.0, p.frequency_ratio)) {
     balanced_ = monolithic_matrix(p);
     exact_ = solver_.compute(balanced_, false).eigenvalues();
     highest_ = exact_.cwiseAbs().maxCoeff();
@@ -60,17 +65,19 @@ stability_scan::sample stability_scan::highest_between(sample left, sample middl
 }
 
 stability_limit stability_scan::limit(double tolerance, double resolution) {
-    const double step = resolution / highest_, end = search_end / highest_, border = 1 + tolerance;
+    const double step = resolution / highest_, fine_end = search_end / highest_, border = 1 + tolerance;
+    const double end = std::max(fine_end, own_end / own_);
     stability_limit found;
     double stable = 0, unstable = 0;
     sample before_last{}, last{};
     for (int i = 1; unstable == 0; ++i) {
-        if (i * step > end) {
+        const double omega = i * step <= fine_end ? i * step : last.omega + std::max(step, own_step / own_);
+        if (omega > end) {
             found.what = stability_limit::kind::unbounded;
             found.omega_max = last.omega;
             return found;
         }
-        const sample now = look(i * step);
+        const sample now = look(omega);
         stable = last.omega;
         if (last.free > 0.9 && last.free >= before_last.free && last.free >= now.free) {
             const sample peak = highest_between(before_last, last, now, border);

@@ -33,7 +33,8 @@ class stability_scan {
     explicit stability_scan(const test_system_parameters& p);
 
     double radius(double omega);
-    /// `resolution` is the grid's step in units of 1 / (highest frequency of the coupled system).
+    /// `resolution` is the grid's step in units of 1 / (highest frequency of the coupled system). From 20 of these units on, which only
+    /// couplings reach that are not limited by that frequency, the step is 0.01 in units of the faster body's own.
     stability_limit limit(double tolerance = stability_tolerance, double resolution = 0.02);
     /// Order of the global error, measured: the errors of the physical eigenvalues after one step behave like H^(order + 1).
     int order();
@@ -57,6 +58,7 @@ class stability_scan {
     Eigen::MatrixXd balanced_;
     Eigen::EigenSolver<Eigen::MatrixXd> solver_;
     Eigen::Vector4cd exact_;  ///< eigenvalues of the coupled system as one
+    double own_;              ///< the faster body's frequency without the coupling
     double highest_;
 };
 

@@ -13,6 +13,7 @@ namespace mdpcosim {
 int guarded(const std::function<int()>& work);
 
 void add_run(CLI::App& app, int& status);
+void add_serve(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);

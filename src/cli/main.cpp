@@ -53,6 +53,7 @@ int run_program(int argc, char** argv) {
     app.set_version_flag("--version", MDPCOSIM_VERSION);
     int status = 0;
     mdpcosim::add_run(app, status);
+    mdpcosim::add_serve(app, status);
     mdpcosim::add_check(app, status);
     mdpcosim::add_list(app, status);
     mdpcosim::add_compare(app, status);

@@ -50,6 +50,7 @@ struct run_settings {
     bool json = false;
     bool fmi_log = false;
     bool no_pin = false;
+    remote_options remote;
 };
 
 std::string known_transport(const std::string& value) {
@@ -79,8 +80,16 @@ std::string worker_count(const std::string& value) {
 /// Runs the scenario in this process, the master.
 int run_here(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
-    const run_summary summary = run(std::move(s), {o.out, o.workers, o.quiet || o.json, &interrupted, o.monolithic,
-                                                   o.transport, o.fmi_log, !o.no_pin});
+    const run_options how{o.out,       o.workers, o.quiet || o.json, &interrupted, o.monolithic,
+                          o.transport, o.fmi_log, !o.no_pin,         o.remote};
+    run_summary summary;
+    try {
+        summary = run(std::move(s), how);
+    } catch (const run_error& problem) {
+        if (!interrupted) throw;
+        fmt::print(stderr, "mdpcosim: {}\n", problem.what());
+        return 130;
+    }
     if (o.json)
         fmt::print("{}", to_json(summary));
     else if (!o.quiet)
@@ -140,9 +149,11 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--out", o->out,
                         "Folder for the results (default: <scenario>.out, with --monolithic <scenario>.reference.out)");
     command
-        ->add_option("--transport", o->transport,
-                     "How subsystems are reached: threads, processes of their own, or mpi: ranks on this and other "
-                     "machines, started by this program, mpiexec or srun (default: threads)")
+        ->add_option(
+            "--transport", o->transport,
+            "How subsystems are reached: threads, processes of their own over shared memory, tcp: processes that "
+            "connect to this one, also from elsewhere, or mpi: ranks on this and other machines, started by this "
+            "program, mpiexec or srun (default: threads)")
         ->check(known_transport);
     command
         ->add_option("--hosts", o->hosts,
@@ -155,6 +166,25 @@ void add_run(CLI::App& app, int& status) {
             "Threads that serve subsystems, with mpi in each rank (default: one per core), or processes (default: one "
             "per subsystem)")
         ->check(worker_count);
+    command
+        ->add_option("--remote", o->remote.names,
+                     "With --transport tcp: subsystems, with commas, that 'mdpcosim serve' brings from elsewhere")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("NAMES");
+    command
+        ->add_option("--listen", o->remote.listen,
+                     "With --transport tcp: address and port for those that connect (default: this machine only, any "
+                     "free port)")
+        ->type_name("HOST:PORT");
+    command
+        ->add_option("--token-file", o->remote.token_file,
+                     "Where the token of the run is left for --remote subsystems until they have come (default: "
+                     "mdpcosim-PORT.token; none where MDPCOSIM_TOKEN holds a token)")
+        ->type_name("FILE");
+    command->add_option("--wait", o->remote.wait, "Seconds to wait for --remote subsystems (default: 60)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("SECONDS");
     command->add_flag(
         "--no-pin", o->no_pin,
         "Leave it to the system on which cores threads and processes run (see 'placement' in the scenario)");

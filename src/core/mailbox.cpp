@@ -59,6 +59,7 @@ void mailbox::wait_for(std::uint32_t round, bool spin) {
 }
 
 bool mailbox::wait_for(std::uint32_t round, bool spin, std::chrono::milliseconds sleep) {
+    if (sleep.count() == 0) return arrived(round);
     if (awake(round, spin)) return true;
     const timespec timeout{sleep.count() / 1000, static_cast<long>(sleep.count() % 1000) * 1000000L};
     sleepers_.fetch_add(1);

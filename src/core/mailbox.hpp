@@ -15,7 +15,7 @@ class alignas(64) mailbox {
     void post(std::uint32_t round);
     /// `spin`: both sides have a core of their own.
     void wait_for(std::uint32_t round, bool spin);
-    /// The same, at most for that long once it sleeps; false when the round has not come.
+    /// The same, at most for that long once it sleeps (0: only a look); false when the round has not come.
     bool wait_for(std::uint32_t round, bool spin, std::chrono::milliseconds sleep);
 
    private:

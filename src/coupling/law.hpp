@@ -24,6 +24,12 @@ struct law_value {
     double rate = 0;  ///< du/dt; meaningless when the law has no rate
 };
 
+/// A law's partial derivatives.
+struct law_slope {
+    double c = 0;  ///< du/dq
+    double d = 0;  ///< du/dv
+};
+
 /// Why a law has no answer; the network adds the connection's name and the time.
 class law_failure : public std::runtime_error {
    public:
@@ -47,6 +53,8 @@ class law {
     virtual void start(double /*q*/) {}
     /// Throws law_failure where the law has no answer (an iteration that does not converge).
     virtual law_value evaluate(double q, double v) const = 0;
+    /// At q, v; on either side of a kink that of one side. Laws without a rate must say it, of the others du/dt = c v tells.
+    virtual law_slope slope(double q, double v) const;
     virtual void accept(double /*q*/, double /*v*/, double /*u*/) {}
     /// Whether accept() does anything; laws without memory say no and are not called after every macro step.
     virtual bool remembers() const { return true; }

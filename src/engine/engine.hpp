@@ -12,6 +12,14 @@
 /// The public facade: what the command line, and later the C API and bindings, call.
 namespace mdpcosim {
 
+/// Programs elsewhere that bring subsystems to a run over TCP.
+struct remote_options {
+    std::string listen;              ///< HOST:PORT or PORT; no host: this machine only; no port: any free one
+    std::vector<std::string> names;  ///< subsystems that they bring
+    std::string token_file;          ///< where the run's token is left for them; empty: `mdpcosim-PORT.token`
+    double wait = 60;                ///< s for them to come
+};
+
 struct run_options {
     std::filesystem::path out;  ///< empty: `<scenario>.out`, of a reference `<scenario>.reference.out`
     int workers = 0;            ///< threads (of each MPI rank), 0: one per core; or processes, 0: one per subsystem
@@ -21,9 +29,10 @@ struct run_options {
     std::string transport = "threads";             ///< one of transport_names()
     bool fmi_log = false;                          ///< every call of every FMU goes into fmi.log
     bool pin = true;                               ///< bind workers and processes to processing units
+    remote_options remote = {};                    ///< of the transport tcp
 };
 
-/// threads, processes, mpi
+/// threads, processes, tcp, mpi
 const std::vector<std::string>& transport_names();
 
 /// A scenario file, or a single FMU (`.fmu`) with its default experiment, whose inputs `input`, a CSV file, may drive.
@@ -34,6 +43,16 @@ scenario load_scenario(const std::filesystem::path& path, const std::vector<scen
 /// user_error before anything is written (but fmi.log, which tells of an FMU that refuses, too); a failing subsystem or an interrupt ends the run with what was recorded on
 /// disk, told by status and message of the summary.
 run_summary run(scenario s, const run_options& options);
+
+struct serve_options {
+    std::vector<std::string> names;  ///< of the subsystems
+    std::string connect;             ///< HOST:PORT of the master
+    std::string token_file;          ///< that the run has left; empty: the token is in MDPCOSIM_TOKEN
+    double wait = 60;                ///< s for the master to listen
+};
+/// Makes subsystems of a scenario, each in a process of its own, for a run elsewhere (remote_options) until it is done with them.
+/// A master that does not answer or refuses is a user_error, a lost one a run_error.
+void serve_subsystems(const scenario& s, const serve_options& how);
 
 /// The coupled system as text: subsystems, ports with kind, causality, units and signs, connections, effective degrees,
 /// what will be recorded. Throws user_error as run() would.

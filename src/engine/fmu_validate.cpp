@@ -95,7 +95,7 @@ class validation {
         spec.source.value = path_.filename().string();
         spec.fmu.interface.value = interface;
         spec.fmu.isolate = true;
-        spec.fmu.limit = trial_limit;
+        spec.limit = trial_limit;
         try {
             const std::unique_ptr<subsystem> trial = make_subsystem(spec);
             passed(fmt::format("{}: the library loads and gives an instance", interface));

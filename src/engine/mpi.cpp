@@ -16,15 +16,6 @@ namespace mdpcosim {
 
 namespace {
 
-/// The subsystems of one rank.
-std::vector<subsystem_recipe> recipes_of(const scenario& s, const mpi_ranks& ranks) {
-    const auto groups = groups_of_ranks(s, ranks.size(), "mpiexec -n");
-    std::vector<subsystem_recipe> own;
-    for (const int i : groups[static_cast<std::size_t>(ranks.rank())])
-        own.push_back(recipe(s, s.subsystems[static_cast<std::size_t>(i)]));
-    return own;
-}
-
 /// "subsystems 'a', 'b'"
 std::string group_text(const scenario& s, const std::vector<int>& members) {
     std::string text = members.size() == 1 ? "subsystem" : "subsystems";
@@ -63,9 +54,10 @@ void mpi_rank::serve(const std::function<scenario()>& load, int workers) {
             throw user_error(fmt::format("{}: {}", ranks_->name(ranks_->rank()), problem.what()));
         }
         for (auto& entry : s.subsystems) entry.fmu.trace = trace;
-        return recipes_of(s, *ranks_);
+        const auto groups = groups_of_ranks(s, ranks_->size(), "mpiexec -n");
+        return make_rank_group(*ranks_, std::move(s), groups[static_cast<std::size_t>(ranks_->rank())], workers);
     };
-    serve_mpi_rank(*ranks_, make, workers);
+    serve_mpi_rank(*ranks_, make);
 }
 
 int launch_mpi(const scenario& s, const std::string& hosts, const std::vector<std::string>& command,

@@ -129,7 +129,8 @@ run_summary run(scenario s, const run_options& options) {
     const binding_right may_bind;
     const bool pin = options.pin && (may_bind.granted() || !s.placement.cores.empty());
     const transport_kind kind = transport_named(options.transport);
-    assembly a = assemble(s, {options.workers, options.monolithic ? transport_kind::threads : kind, pin});
+    assembly a = assemble(s, {options.workers, options.monolithic ? transport_kind::threads : kind, pin, options.remote,
+                              options.interrupt});
     std::optional<reference_run> reference;
     if (options.monolithic)
         reference.emplace(s, a);

@@ -6,9 +6,12 @@
 #include <algorithm>
 
 #include "core/suggest.hpp"
-#include "engine/engine.hpp"
+#include "engine/remote.hpp"
 #include "subsystem/factory.hpp"
+#include "subsystem/remote/program_group.hpp"
+#include "transport/groups.hpp"
 #include "transport/mpi/transport.hpp"
+#include "transport/tcp.hpp"
 #include "transport/threads.hpp"
 
 namespace mdpcosim {
@@ -20,23 +23,81 @@ std::size_t number_of(const scenario& s, const std::string& subsystem) {
     return static_cast<std::size_t>(std::ranges::find_if(s.subsystems, named) - s.subsystems.begin());
 }
 
-std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& how) {
+bool is_program(const subsystem_spec& spec) { return spec.kind == subsystem_spec::source_kind::program; }
+
+/// The subsystems of this process, by number, which threads serve.
+std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>& members, const transport_options& how,
+                                      binding where) {
     std::vector<named_subsystem> subsystems;
-    subsystems.reserve(s.subsystems.size());
-    for (const auto& spec : s.subsystems)
+    std::vector<int> units;
+    for (const int i : members) {
+        const auto& spec = s.subsystems[static_cast<std::size_t>(i)];
         subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
-    return make_thread_transport(std::move(subsystems), how.workers, true, binding_of(s, how));
+        units.push_back(where.of(static_cast<std::size_t>(i)));
+    }
+    where.units = std::move(units);
+    return make_thread_transport(std::move(subsystems), how.workers, true, where);
 }
 
-std::unique_ptr<transport> make_processes(const scenario& s, const transport_options& how) {
+/// Those that live apart work at the same time as the threads, whatever the number of these. Their processes come first: a copy of
+/// this one should have no threads.
+std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& how) {
+    std::vector<std::string> names;
+    std::vector<served_group> elsewhere;
+    local_group here;
+    binding where = binding_of(s, how);
+    const bool spin = std::ranges::count_if(s.subsystems, lives_apart) < available_cores();
+    for (const auto& spec : s.subsystems) {
+        const int number = static_cast<int>(names.size());
+        names.push_back(spec.name);
+        if (lives_apart(spec))
+            elsewhere.push_back({{number}, make_remote_group(on_macro_grid(spec, s.time.step), spin)});
+        else
+            here.members.push_back(number);
+    }
+    if (!here.members.empty()) {
+        here.where = make_local(s, here.members, how, where);
+        where.master = -1;  // it is bound there
+    }
+    if (elsewhere.empty()) return std::move(here.where);
+    return make_group_transport(std::move(names), std::move(elsewhere), std::move(here), where);
+}
+
+std::vector<subsystem_recipe> recipes_of(const scenario& s) {
     std::vector<subsystem_recipe> recipes;
     for (const auto& spec : s.subsystems) {
-        subsystem_spec inside = on_macro_grid(spec, s.time.step);
-        inside.fmu.isolate = false;  // it has its process already
-        const double limit = inside.fmu.limit;
-        recipes.push_back({spec.name, [inside = std::move(inside)] { return make_subsystem(inside); }, limit});
+        recipes.push_back({spec.name, maker_of(spec, s.time.step), spec.limit});
+        if (is_program(spec)) recipes.back().program = std::make_shared<program_launcher>(spec);
     }
-    return make_process_transport(std::move(recipes), groups_of(s, how.workers), binding_of(s, how));
+    return recipes;
+}
+
+/// Those that programs elsewhere bring, rising.
+std::vector<int> remote_ones(const scenario& s, const std::vector<std::string>& names) {
+    std::vector<int> numbers;
+    for (const auto& name : names) numbers.push_back(static_cast<int>(&subsystem_named(name, s) - s.subsystems.data()));
+    std::ranges::sort(numbers);
+    const auto twice = std::ranges::adjacent_find(numbers);
+    if (twice != numbers.end())
+        throw user_error(fmt::format("subsystem '{}' is named twice. Once is enough.",
+                                     s.subsystems[static_cast<std::size_t>(*twice)].name));
+    return numbers;
+}
+
+std::unique_ptr<transport> make_tcp(const scenario& s, const transport_options& how) {
+    tcp_options reach{.listen = how.remote.listen,
+                      .token = given_token(),
+                      .remote = remote_ones(s, how.remote.names),
+                      .wait = how.remote.wait,
+                      .announce = {},
+                      .interrupt = how.interrupt,
+                      .where = binding_of(s, how)};
+    auto groups = groups_of(s, how.workers);
+    for (auto& g : groups) std::erase_if(g, [&](int i) { return std::ranges::binary_search(reach.remote, i); });
+    std::erase_if(groups, [](const auto& g) { return g.empty(); });
+    std::unique_ptr<token_file> left;
+    reach.announce = [&](const listener& door) { left = announce(s, how.remote, door); };
+    return make_tcp_transport(recipes_of(s), groups, reach);
 }
 
 /// The word to the other ranks is where the calls of FMUs go.
@@ -44,16 +105,14 @@ std::unique_ptr<transport> make_mpi(const scenario& s, int workers) {
     mpi_ranks* ranks = mpi_ranks::joined();
     if (ranks == nullptr) throw user_error("transport 'mpi': this process is not a rank. Start it with mpiexec.");
     const auto groups = groups_of_ranks(s, ranks->size(), "mpiexec -n");
-    std::vector<subsystem_recipe> recipes;
-    for (const auto& spec : s.subsystems) recipes.push_back(recipe(s, spec));
-    return make_mpi_transport(*ranks, std::move(recipes), groups, workers, s.subsystems[0].fmu.trace.string());
+    std::vector<std::string> names;
+    for (const auto& spec : s.subsystems) names.push_back(spec.name);
+    return make_mpi_transport(
+        *ranks, std::move(names), groups, [&] { return make_rank_group(*ranks, s, groups[0], workers); },
+        s.subsystems[0].fmu.trace.string());
 }
 
 }  // namespace
-
-subsystem_recipe recipe(const scenario& s, const subsystem_spec& spec) {
-    return {spec.name, [inside = on_macro_grid(spec, s.time.step)] { return make_subsystem(inside); }};
-}
 
 std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, const std::string& option) {
     const auto count = s.subsystems.size();
@@ -73,6 +132,23 @@ std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, cons
     return groups;
 }
 
+std::unique_ptr<transport> make_rank_group(mpi_ranks& ranks, scenario s, const std::vector<int>& members, int workers) {
+    std::vector<subsystem_spec> own;
+    for (const int i : members) own.push_back(std::move(s.subsystems[static_cast<std::size_t>(i)]));
+    s.subsystems = std::move(own);
+    s.placement = {};
+    auto group = make_threads(s, {.workers = workers > 0 ? workers : ranks.fair_share_of_cores()});
+    ranks.will_work_with(group->workers());
+    return group;
+}
+
+subsystem_maker maker_of(const subsystem_spec& spec, double macro_step) {
+    subsystem_spec inside = on_macro_grid(spec, macro_step);
+    inside.fmu.isolate = false;  // it has its process already
+    inside.limit = 0;
+    return [inside = std::move(inside)] { return make_subsystem(inside); };
+}
+
 std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
     std::vector<std::vector<int>> groups;
     std::vector<bool> grouped(s.subsystems.size(), false);
@@ -80,19 +156,28 @@ std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
         groups.emplace_back();
         for (const auto& name : names) {
             groups.back().push_back(static_cast<int>(number_of(s, name.value)));
+            if (names.size() > 1 && is_program(s.subsystems[number_of(s, name.value)]))
+                throw user_error(name.where, fmt::format("placement: groups: '{}' is a program and shares its process "
+                                                         "with nobody. Leave it out.",
+                                                         name.value));
             grouped[static_cast<std::size_t>(groups.back().back())] = true;
         }
         std::ranges::sort(groups.back());
     }
     std::vector<int> rest;
+    std::vector<std::vector<int>> programs;  // beside the parties
     for (std::size_t i = 0; i < grouped.size(); ++i)
-        if (!grouped[i]) rest.push_back(static_cast<int>(i));
+        if (!grouped[i] && is_program(s.subsystems[i]))
+            programs.push_back({static_cast<int>(i)});
+        else if (!grouped[i])
+            rest.push_back(static_cast<int>(i));
     const std::size_t given = groups.size(), n = rest.size();
     const std::size_t left = static_cast<std::size_t>(parties) > given ? static_cast<std::size_t>(parties) - given : 1;
     const std::size_t lists = parties == 0 ? n : std::min(n, left);
     for (std::size_t p = 0; p < lists; ++p)
         groups.emplace_back(rest.begin() + static_cast<std::ptrdiff_t>(p * n / lists),
                             rest.begin() + static_cast<std::ptrdiff_t>((p + 1) * n / lists));
+    groups.insert(groups.end(), programs.begin(), programs.end());
     return groups;
 }
 
@@ -118,7 +203,7 @@ binding binding_of(const scenario& s, const transport_options& how) {
 }
 
 const std::vector<std::string>& transport_names() {
-    static const std::vector<std::string> names{"threads", "processes", "mpi"};
+    static const std::vector<std::string> names{"threads", "processes", "tcp", "mpi"};
     return names;
 }
 
@@ -130,8 +215,19 @@ transport_kind transport_named(const std::string& name) {
 }
 
 std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how) {
-    if (how.kind == transport_kind::mpi) return make_mpi(s, how.workers);
-    return how.kind == transport_kind::threads ? make_threads(s, how) : make_processes(s, how);
+    if (how.kind != transport_kind::tcp && (!how.remote.listen.empty() || !how.remote.names.empty()))
+        throw user_error("--listen and --remote belong to the transport 'tcp': give --transport tcp, too.");
+    switch (how.kind) {
+        case transport_kind::threads:
+            return make_threads(s, how);
+        case transport_kind::processes:
+            return make_process_transport(recipes_of(s), groups_of(s, how.workers), binding_of(s, how));
+        case transport_kind::tcp:
+            return make_tcp(s, how);
+        case transport_kind::mpi:
+            return make_mpi(s, how.workers);
+    }
+    return {};
 }
 
 }  // namespace mdpcosim

@@ -12,7 +12,7 @@
 ///
 /// Call order: check() before the run, then step() over consecutive macro steps of an initialised system. After step() the
 /// outputs and u, du of the system are those of step.end; accepted are the values up to step.begin. What a method has to
-/// remember from step to step it keeps in the network's history, where the analyses find it.
+/// remember from step to step it keeps in the network's history or gives as its memory, so that the analyses find it.
 namespace mdpcosim {
 
 class method {
@@ -21,6 +21,11 @@ class method {
     /// Names what a subsystem or connection lacks for this method, and the way that needs less; throws user_error.
     virtual void check(const coupled_system& /*system*/) const {}
     virtual void step(coupled_system& system, const macro_step& step) = 0;
+
+    /// What the next step builds on besides the network's memory, while all steps have the length H; linear in a linear system.
+    virtual std::size_t memory_size(const coupled_system& /*system*/) const { return 0; }
+    virtual void memory(std::span<double> /*into*/) const {}
+    virtual void set_memory(double /*H*/, std::span<const double> /*from*/) {}
 };
 
 struct method_info {

@@ -48,7 +48,7 @@ struct extrapolation_spec {
     bool given() const { return !name.empty() || degree.has_value(); }
 };
 
-/// `ports:` of a subsystem whose variables have names of their own (ode, FMUs, later programs):
+/// `ports:` of a subsystem whose variables have names of their own (ode, FMUs):
 /// `shaft: {kind: rotation, angle: phi, speed: w, torque: tau}`.
 struct port_spec {
     std::string name;
@@ -96,11 +96,16 @@ struct file_spec {
 struct fmu_spec {
     text interface;        ///< "co-simulation", "model-exchange"; empty: co-simulation where the FMU offers it
     bool isolate = false;  ///< in a process of its own
-    double limit = 0;      ///< s of wall time that one call of an isolated FMU may take; 0: any time
     std::optional<double> tolerance;  ///< handed to the FMU; absent: that of its default experiment
     std::vector<text> outputs;        ///< variables that become outputs besides the FMU's own
     std::vector<text> log;            ///< categories of messages to show; `all`: every one
     std::filesystem::path trace;      ///< --fmi-log: every call is written to the end of this file; empty: none
+};
+
+/// `program:`, another program that brings the subsystem.
+struct program_spec {
+    std::vector<std::string> command;  ///< the file as written, and its arguments
+    std::filesystem::path folder;      ///< where it runs; its file is looked for there first
 };
 
 /// `sample:` of a subsystem whose model is sampled; seconds.
@@ -111,7 +116,7 @@ struct sample_spec {
 };
 
 struct subsystem_spec {
-    enum class source_kind { model, ode, file, plugin, fmu };
+    enum class source_kind { model, ode, file, plugin, fmu, program };
 
     std::string name;
     location where;
@@ -121,11 +126,13 @@ struct subsystem_spec {
     std::vector<setting> set;
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
+    double limit = 0;                 ///< s of wall time that it may take for one macro step; 0: any time
     std::optional<sample_spec> sample;
     std::vector<port_spec> ports;
     ode_spec ode;
     file_spec file;
     fmu_spec fmu;
+    program_spec program;
 };
 
 struct connection_spec {

@@ -88,11 +88,18 @@ void write_fmu(std::string& out, const subsystem_spec& s) {
     };
     out += fmt::format("    fmu: {}\n", scalar(std::filesystem::absolute(s.path).lexically_normal().string()));
     if (!s.fmu.interface.empty()) out += fmt::format("    interface: {}\n", scalar(s.fmu.interface.value));
-    if (s.fmu.isolate)
-        out += s.fmu.limit > 0 ? fmt::format("    isolate: {{limit: {} s}}\n", s.fmu.limit) : "    isolate: true\n";
+    if (s.fmu.isolate) out += "    isolate: true\n";
     if (s.fmu.tolerance) out += fmt::format("    tolerance: {}\n", *s.fmu.tolerance);
     list("outputs", s.fmu.outputs);
     list("log", s.fmu.log);
+}
+
+/// The words stay as they were, so the folder that they start from is written out.
+void write_program(std::string& out, const program_spec& program) {
+    std::vector<text> words;
+    for (const auto& word : program.command) words.push_back({word, {}});
+    out += fmt::format("    program: {}\n    folder: {}\n", value_of({"program", {}, words, true}),
+                       scalar(std::filesystem::absolute(program.folder).lexically_normal().string()));
 }
 
 void write_subsystem(std::string& out, const subsystem_spec& s) {
@@ -111,6 +118,9 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
         case subsystem_spec::source_kind::fmu:
             write_fmu(out, s);
             break;
+        case subsystem_spec::source_kind::program:
+            write_program(out, s.program);
+            break;
         case subsystem_spec::source_kind::file:
             out += fmt::format("    file: {}\n", scalar(std::filesystem::absolute(s.file.path).string()));
             if (!s.file.units.empty()) out += fmt::format("    units: {}\n", flow_map(s.file.units));
@@ -119,6 +129,7 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
             if (!s.file.outside.empty()) out += fmt::format("    outside: {}\n", scalar(s.file.outside.value));
             break;
     }
+    if (s.limit > 0) out += fmt::format("    limit: {} s\n", s.limit);
     if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
     if (!s.solver.name.empty() || !s.solver.options.empty())
         out += fmt::format("    solver: {}\n", flow_solver(s.solver));

@@ -1,5 +1,7 @@
 #include "transport/groups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -36,7 +38,15 @@ class group_transport final : public transport {
                 at.worker = local_workers + static_cast<int>(g);
             }
         // All have been started; now each says what it made.
-        for (auto& g : groups_) g.where->introduce();
+        for (auto& g : groups_) {
+            try {
+                g.where->introduce();
+            } catch (const run_error& problem) {
+                throw run_error(fmt::format("subsystem '{}' failed at its start: {}",
+                                            names[static_cast<std::size_t>(g.members.front())], problem.what()));
+            }
+        }
+        waiting_.reserve(groups_.size());
         std::size_t input = 0, output = 0;
         for (std::size_t i = 0; i < places_.size(); ++i) {
             place& at = places_[i];
@@ -124,9 +134,7 @@ class group_transport final : public transport {
     subsystem_statistics statistics(subsystem_index i) const override {
         const place& at = places_[i.value()];
         if (at.group == nullptr) return here_.where->statistics(local(at));
-        if (!at.group->gone())
-            at.group->call({.what = remote_command::statistics, .subsystem = static_cast<int>(at.member)});
-        return at.group->areas().report(at.member).statistics;
+        return report(*at.group, at.member).statistics;
     }
     subsystem_cost cost(subsystem_index i) const override {
         const place& at = places_[i.value()];
@@ -135,10 +143,7 @@ class group_transport final : public transport {
     }
     double cpu_seconds() const override {
         double sum = process_cpu_seconds();
-        for (const auto& g : groups_) {
-            if (!g.where->gone()) g.where->call({.what = remote_command::statistics, .subsystem = 0});
-            sum += g.where->areas().report(0).cpu_seconds;
-        }
+        for (const auto& g : groups_) sum += report(*g.where, 0).cpu_seconds;
         return sum;
     }
     int workers() const override {
@@ -181,6 +186,15 @@ class group_transport final : public transport {
 
     static subsystem_index local(const place& at) { return subsystem_index(at.member); }
 
+    /// What it says now; of a group that has gone what it said last, since figures after a failure must not fail.
+    static const remote_report& report(remote_group& group, std::size_t member) {
+        try {
+            if (!group.gone()) group.call({.what = remote_command::statistics, .subsystem = static_cast<int>(member)});
+        } catch (const run_error&) {
+        }
+        return group.areas().report(member);
+    }
+
     void call(place& at, remote_command what) {
         try {
             at.group->call({.what = what, .subsystem = static_cast<int>(at.member)});
@@ -200,14 +214,39 @@ class group_transport final : public transport {
                 local_failure_ = std::make_unique<subsystem_failure>(problem);
             }
         }
-        for (auto& g : groups_) {
-            try {
-                g.where->wait();
-            } catch (const run_error& problem) {
-                const int member = std::max(0, g.where->which_failed());
-                failures_.push_back(
-                    {static_cast<std::size_t>(g.members[static_cast<std::size_t>(member)]), problem.what()});
-            }
+        for (auto& g : groups_)
+            if (!settled(g, waiting_.empty() ? remote_group::look_after : std::chrono::milliseconds(0)))
+                waiting_.push_back(&g);
+        if (!waiting_.empty()) wait_for_slow_ones();
+    }
+
+    /// Whether the group is at rest; its failure is noted.
+    bool settled(served_group& g, std::chrono::milliseconds wait) {
+        try {
+            return g.where->done(wait);
+        } catch (const run_error& problem) {
+            const int member = std::max(0, g.where->which_failed());
+            failures_.push_back(
+                {static_cast<std::size_t>(g.members[static_cast<std::size_t>(member)]), problem.what()});
+            return true;
+        }
+    }
+
+    /// Looks at all of them in turn. After a failure the others may come to rest for a moment, then they are ended: a run that has
+    /// failed does not wait for the slowest.
+    void wait_for_slow_ones() {
+        constexpr std::chrono::milliseconds moment{300};
+        std::optional<clock::time_point> failed_at;
+        while (!waiting_.empty()) {
+            const served_group* patient = waiting_.front();
+            std::erase_if(waiting_, [&](served_group* g) {
+                return settled(*g, g == patient ? remote_group::look_after : std::chrono::milliseconds(0));
+            });
+            if (failures_.empty() && !local_failure_) continue;
+            if (!failed_at) failed_at = clock::now();
+            if (clock::now() - *failed_at < moment) continue;
+            for (served_group* g : waiting_) g->where->end("it was ended because another subsystem had failed");
+            waiting_.clear();
         }
     }
 
@@ -326,6 +365,7 @@ class group_transport final : public transport {
     std::optional<schedule> cores_;  ///< of the groups' processes, where they are bound by cost
     std::unique_ptr<bound_thread> master_;
     std::vector<failure> failures_;
+    std::vector<served_group*> waiting_;  ///< slower than the others in this request
     std::unique_ptr<subsystem_failure> local_failure_;
     std::vector<profile_log> profile_;        ///< of the groups elsewhere
     mutable std::vector<profile_log> shown_;  ///< with those of the local group

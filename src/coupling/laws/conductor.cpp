@@ -16,6 +16,8 @@ class conductor final : public law {
     bool remembers() const override { return false; }
     law_value evaluate(double q, double /*v*/) const override { return {conductance_ * q, 0}; }
 
+    law_slope slope(double /*q*/, double /*v*/) const override { return {conductance_, 0}; }
+
    private:
     double conductance_;
 };

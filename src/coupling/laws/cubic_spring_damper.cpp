@@ -26,6 +26,10 @@ class cubic_spring_damper final : public law {
         return {elastic, (stiffness_ + 3 * cubic_stiffness_ * q * q) * v};
     }
 
+    law_slope slope(double q, double v) const override {
+        return {stiffness_ + 3 * cubic_stiffness_ * q * q, damping_ + 3 * cubic_damping_ * v * v};
+    }
+
    private:
     double stiffness_, damping_, cubic_stiffness_, cubic_damping_;
 };

@@ -28,6 +28,11 @@ class gear final : public law {
         return {d > 0 ? std::max(0.0, u) : std::min(0.0, u), 0};
     }
 
+    law_slope slope(double q, double v) const override {
+        const bool acts = backlash_ == 0 || evaluate(q, v).u != 0;
+        return acts ? law_slope{stiffness_, damping_} : law_slope{};
+    }
+
    private:
     double stiffness_, damping_, backlash_;
 };

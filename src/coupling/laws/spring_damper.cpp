@@ -20,6 +20,8 @@ class spring_damper final : public law {
         return {stiffness_ * (q - length_) + damping_ * v, 0};
     }
 
+    law_slope slope(double /*q*/, double /*v*/) const override { return {stiffness_, damping_}; }
+
    private:
     double stiffness_, damping_, length_;
 };

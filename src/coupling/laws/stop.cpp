@@ -39,6 +39,11 @@ class stop final : public law {
         return {above ? std::max(0.0, u) : std::min(0.0, u), 0};
     }
 
+    law_slope slope(double q, double v) const override {
+        const bool acts = evaluate(q, v).u != 0;
+        return acts ? law_slope{stiffness_, damping_} : law_slope{};
+    }
+
    private:
     double stiffness_, damping_, lower_, upper_;
 };

@@ -50,6 +50,7 @@ subsystems:
     set: {n: 3, x0: [1 mm, 2 mm, 3 mm]}
     solver: {name: rk4, step: 1 us}
     input-degree: 2
+    limit: 500 ms
 )");
     const subsystem_spec& a = s.subsystems.at(0);
     EXPECT_EQ(s.time.start, 1e-3);
@@ -62,6 +63,7 @@ subsystems:
     EXPECT_EQ(a.solver.name.value, "rk4");
     EXPECT_EQ(a.solver.options.at(0).name, "step");
     EXPECT_EQ(a.input_degree, 2);
+    EXPECT_EQ(a.limit, 0.5);
 }
 
 TEST(read_scenario, equations) {

@@ -43,13 +43,15 @@ void get_all(wire_reader& from, std::span<T> values) {
     from.take(values.data(), values.size_bytes());
 }
 
+constexpr int most_slots = 10'000'000;  // a number that is merely wrong should not use up the memory
+
 /// Slots that overlap or lie outside would be read as memory: a description from elsewhere is checked as a whole.
 template <class Variable>
 void check_slots(const std::vector<Variable>& variables) {
     int next = 0;
     for (const auto& v : variables) {
         if (v.type < variable_type{} || v.type > variable_type::binary) misfit("description");
-        if (v.slot != next || v.size < 1 || v.size > 100'000'000 - next) misfit("description");
+        if (v.slot != next || v.size < 1 || v.size > most_slots - next) misfit("description");
         next += v.size;
     }
 }
@@ -99,6 +101,19 @@ remote_hello get_hello(std::span<const char> frame) {
     hello.name = from.get_text();
     finish(from, "greeting");
     return hello;
+}
+
+void put_welcome(wire_writer& to, const std::string& refusal) {
+    to.put(magic);
+    to.put(refusal);
+}
+
+std::string get_welcome(std::span<const char> frame) {
+    wire_reader from(frame);
+    if (from.get<std::uint64_t>() != magic) throw run_error("it does not speak mdpcosim's protocol");
+    std::string refusal = from.get_text();
+    finish(from, "welcome");
+    return refusal;
 }
 
 void put_introduction(wire_writer& to, std::span<const remote_member> members) {

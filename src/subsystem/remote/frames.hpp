@@ -10,7 +10,8 @@
 /// What travels as bytes between the two sides, one frame at a time. Readers take nothing on trust: a frame that does not fit
 /// gives a run_error and changes nothing that matters.
 ///
-/// Order on a connection: hello (from the side of the subsystems), introduction (the same), then requests and replies in turn.
+/// Order on a connection: hello (from the side of the subsystems), welcome, introduction (from the side of the subsystems), then
+/// requests and replies in turn. Where a process was started with its link in hand, hello and welcome are left out.
 namespace mdpcosim {
 
 /// Raised with every change of any frame; both sides must have the same.
@@ -24,6 +25,12 @@ struct remote_hello {
 void put(wire_writer& to, const remote_hello& hello);
 /// Throws run_error for another protocol, another version or another order of bytes.
 remote_hello get_hello(std::span<const char> frame);
+/// A longer hello is none.
+inline constexpr std::size_t longest_hello = 4096;
+
+/// The answer to a hello; empty: welcome, else why the other side is refused.
+void put_welcome(wire_writer& to, const std::string& refusal);
+std::string get_welcome(std::span<const char> frame);
 
 /// The members, or why there are none.
 void put_introduction(wire_writer& to, std::span<const remote_member> members);

@@ -31,7 +31,7 @@ class subsystem_process final : public remote_group {
    private:
     void live(int answer);
     void send() override;
-    bool receive() override;
+    bool receive(std::chrono::milliseconds wait) override;
     std::string ended() override;
     void stop() noexcept override { process_->kill(); }
     std::string last_text() override { return process_->last_text(); }

@@ -16,25 +16,28 @@ void wire_writer::put(const std::vector<int>& values) {
 
 void wire_reader::cut_short() { throw run_error("a message of another process is cut short"); }
 
-std::size_t wire_reader::get_count() {
+std::size_t wire_reader::get_count(std::size_t least_bytes) {
     const auto count = get<std::size_t>();
-    if (count > rest_.size()) cut_short();
+    if (count > rest_.size() / least_bytes) cut_short();
     return count;
 }
 
 std::string wire_reader::get_text() {
-    std::string text(get_count(), '\0');
+    std::string text(get_count(1), '\0');
     take(text.data(), text.size());
     return text;
 }
 
 std::vector<int> wire_reader::get_numbers() {
-    std::vector<int> values(get_count());
+    std::vector<int> values(get_count(sizeof(int)));
     for (int& value : values) value = get<int>();
     return values;
 }
 
 namespace {
+
+// Bytes of a variable and of a port without any text: what is announced must fit into what has come.
+constexpr std::size_t least_variable = 49, least_port = 44;
 
 void put_variable(wire_writer& to, const variable& v) {
     to.put(v.name);
@@ -83,25 +86,30 @@ void put(wire_writer& to, const subsystem_description& d) {
         to.put(p.load_integral);
         to.put(p.description);
     }
+    to.put(d.parameters.size());
+    for (const auto& [name, value] : d.parameters) {
+        to.put(name);
+        to.put(value);
+    }
 }
 
 subsystem_description get_description(wire_reader& from) {
     subsystem_description d;
     d.type = from.get_text();
-    d.inputs.resize(from.get_count());
+    d.inputs.resize(from.get_count(least_variable));
     for (auto& v : d.inputs) {
         get_variable(from, v);
         v.max_degree = from.get<int>();
         v.start = from.get<double>();
     }
-    d.outputs.resize(from.get_count());
+    d.outputs.resize(from.get_count(least_variable));
     for (auto& v : d.outputs) {
         get_variable(from, v);
         v.rate_slot = from.get<int>();
         v.rate_needs_input = from.get<bool>();
         v.direct = from.get_numbers();
     }
-    d.ports.resize(from.get_count());
+    d.ports.resize(from.get_count(least_port));
     for (auto& p : d.ports) {
         p.name = from.get_text();
         p.kind = from.get<port_kind>();
@@ -110,6 +118,11 @@ subsystem_description get_description(wire_reader& from) {
         p.load = from.get<int>();
         p.load_integral = from.get<int>();
         p.description = from.get_text();
+    }
+    d.parameters.resize(from.get_count(2 * sizeof(std::size_t)));
+    for (auto& [name, value] : d.parameters) {
+        name = from.get_text();
+        value = from.get_text();
     }
     return d;
 }
@@ -131,7 +144,7 @@ capabilities get_capabilities(wire_reader& from) {
     c.directional_derivatives = from.get<bool>();
     c.own_equations = from.get<bool>();
     c.why_no_save_restore = from.get_text();
-    c.port_stiffness.resize(from.get_count());
+    c.port_stiffness.resize(from.get_count(sizeof(double)));
     for (double& stiffness : c.port_stiffness) stiffness = from.get<double>();
     return c;
 }

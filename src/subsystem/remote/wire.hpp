@@ -46,8 +46,8 @@ class wire_reader {
     }
     std::string get_text();
     std::vector<int> get_numbers();
-    /// A count of elements that each take at least one byte of the rest.
-    std::size_t get_count();
+    /// A count of elements that each take at least so many bytes of the rest.
+    std::size_t get_count(std::size_t least_bytes);
     void take(void* to, std::size_t size) {
         if (rest_.size() < size) cut_short();
         if (size > 0) std::memcpy(to, rest_.data(), size);

@@ -9,7 +9,7 @@
 
 #include "subsystem/remote/frame_link.hpp"
 #include "transport/groups.hpp"
-#include "transport/processes.hpp"
+#include "transport/tcp.hpp"
 #include "transport/test/test_subsystem.hpp"
 #include "transport/transport_host.hpp"
 
@@ -61,6 +61,13 @@ std::unique_ptr<transport> make_linked(const std::vector<test_traits>& all, int 
     return make_group_transport(std::move(names), std::move(elsewhere), std::move(here));
 }
 
+/// Some tests have fewer subsystems.
+std::vector<std::vector<int>> fitting(std::vector<std::vector<int>> groups, std::size_t subsystems) {
+    for (auto& g : groups) std::erase_if(g, [&](int i) { return i >= static_cast<int>(subsystems); });
+    std::erase_if(groups, [](const auto& g) { return g.empty(); });
+    return groups;
+}
+
 std::vector<transport_kind> kinds() {
     const auto threads = [](int workers) {
         return [workers](const std::vector<test_traits>& all) {
@@ -69,10 +76,12 @@ std::vector<transport_kind> kinds() {
     };
     const auto processes = [](std::vector<std::vector<int>> groups) {
         return [groups](const std::vector<test_traits>& all) {
-            auto fitting = groups;  // some tests have fewer subsystems
-            for (auto& g : fitting) std::erase_if(g, [&](int i) { return i >= static_cast<int>(all.size()); });
-            std::erase_if(fitting, [](const auto& g) { return g.empty(); });
-            return make_process_transport(test::make_recipes(all), fitting);
+            return make_process_transport(test::make_recipes(all), fitting(groups, all.size()));
+        };
+    };
+    const auto tcp = [](std::vector<std::vector<int>> groups) {
+        return [groups](const std::vector<test_traits>& all) {
+            return make_tcp_transport(test::make_recipes(all), fitting(groups, all.size()));
         };
     };
     return {{"threads_1", 1, threads(1)},
@@ -80,6 +89,8 @@ std::vector<transport_kind> kinds() {
             {"threads_4", 4, threads(4)},
             {"processes", 5, processes({})},
             {"processes_in_groups", 3, processes({{3, 0}, {1, 4}})},
+            {"tcp", 5, tcp({})},
+            {"tcp_in_groups", 3, tcp({{3, 0}, {1, 4}})},
             {"linked_groups", 2, [](const auto& all) { return make_linked(all, 2, 1); }},
             {"linked_groups_of_threads", 4, [](const auto& all) { return make_linked(all, 3, 2); }}};
 }

@@ -2,6 +2,9 @@
 // Compiled as equations; with OWN_SOLVER with a solver of its own; with NO_SAVE also without save and restore.
 #include "subsystem/test/plugins/faulty.hpp"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -75,6 +78,15 @@ int failing(const model& m, fault_place place, double t, double* result = nullpt
         case fault::nan:
             if (result != nullptr) *result = std::numeric_limits<double>::quiet_NaN();
             return 0;
+        case fault::exit:
+            std::fputs("the paper is out\n", stderr);
+            std::fflush(stderr);
+            _exit(5);
+        case fault::disconnect:  // from whom it serves; the process lives on
+            for (int file = 3; file < 1024; ++file) shutdown(file, SHUT_RDWR);
+            [[fallthrough]];
+        case fault::hang:
+            for (;;) pause();
     }
     return 0;
 }

@@ -20,6 +20,21 @@ enum class fault_place {
     restore
 };
 
-enum class fault { none, segv, fpe, abort, stack, message, endless_message, no_message, exception, odd_exception, nan };
+enum class fault {
+    none,
+    segv,
+    fpe,
+    abort,
+    stack,
+    message,
+    endless_message,
+    no_message,
+    exception,
+    odd_exception,
+    nan,
+    exit,
+    hang,
+    disconnect
+};
 
 }  // namespace mdpcosim::test

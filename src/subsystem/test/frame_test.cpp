@@ -1,0 +1,49 @@
+// Readers of frames, groups and the listener meet damaged bytes; many more of them in frame_fuzz_test.cpp.
+#include <gmock/gmock.h>
+
+#include "subsystem/test/frame_fuzz.hpp"
+
+namespace mdpcosim::test {
+namespace {
+
+TEST(frames, damaged_ones_are_refused) { fuzz_frames(2000, 1); }
+
+TEST(frames, what_is_announced_must_have_come) {
+    bytes introduction = introduction_of(some_members());
+    const std::size_t inputs_of_first = 1 + 8 + 8 + std::string("fuzzed").size();
+    const std::uint64_t many = introduction.size() / 2;  // fewer than bytes, more than variables
+    std::memcpy(introduction.data() + inputs_of_first, &many, sizeof many);
+    EXPECT_THROW(get_introduction(introduction, 2), run_error);
+}
+
+TEST(frames, a_description_that_would_use_up_the_memory_is_refused) {
+    auto members = some_members();
+    members[0].description.outputs.back().size = 2'000'000'000;
+    const bytes introduction = introduction_of(members);
+    EXPECT_THROW(get_introduction(introduction, 2), run_error);
+}
+
+TEST(peers, that_say_anything_end_the_run_in_order) { fuzz_peers(200, 2); }
+
+TEST(peers, that_announce_a_giant_message_are_told) {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    const file_handle theirs(ends[1]);
+    linked_group group({"peer", 1, 0}, make_socket_link(file_handle(ends[0])));
+    say(theirs.get(), bytes(4, '\x7f'));
+    try {
+        group.introduce();
+        FAIL() << "taken";
+    } catch (const run_error& problem) {
+        EXPECT_THAT(problem.what(), testing::HasSubstr("a message of 2139062143 bytes came where"));
+    }
+}
+
+TEST(listener, strangers_of_all_kinds_do_not_disturb_it) {
+    testing::internal::CaptureStderr();
+    fuzz_listener(50, 3);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("further ones are not shown"));
+}
+
+}  // namespace
+}  // namespace mdpcosim::test

@@ -1,0 +1,117 @@
+#include "transport/tcp.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "subsystem/remote/listener.hpp"
+#include "subsystem/remote/program_group.hpp"
+#include "transport/groups.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+std::string own_key(const std::vector<int>& members) { return fmt::format("own process {}", members.front()); }
+
+struct party {
+    std::vector<int> members;
+    std::string name;
+    double limit = 0;
+    std::unique_ptr<child_process> process;  ///< none: somebody elsewhere brings it
+    std::shared_ptr<const program_launcher> program;
+
+    /// What it says at the door: nobody else can take the place of a process that is started here.
+    std::string key() const { return process ? own_key(members) : name; }
+};
+
+[[noreturn]] void nobody_came(const std::vector<std::string>& missing, int port, double wait) {
+    throw user_error(
+        fmt::format("no program brought subsystem '{}' within {:g} s. Start 'mdpcosim serve SCENARIO {} --connect "
+                    "HOST:{}' with this "
+                    "run's token on a machine that reaches this one, or wait longer (--wait).",
+                    fmt::join(missing, "', '"), wait, fmt::join(missing, " "), port));
+}
+
+void check_alive(party& p, clock::time_point begin) {
+    const std::string how = p.process->ended();
+    if (how.empty()) {
+        if (p.program && clock::now() - begin > std::chrono::duration<double>(p.program->start_limit))
+            p.program->refuse(fmt::format("it did not connect within {:g} s", p.program->start_limit));
+        return;
+    }
+    if (p.program)
+        p.program->refuse(fmt::format("its process {} at its start; it wrote last: {}", how, p.process->last_text()));
+    throw run_error(fmt::format("subsystem '{}' failed at its start: its process {}; it wrote last: {}", p.name, how,
+                                p.process->last_text()));
+}
+
+void wait_for_all(std::vector<party>& parties, listener& door, const tcp_options& how) {
+    const auto begin = clock::now();
+    for (auto missing = door.missing(); !missing.empty(); missing = door.missing()) {
+        door.work(remote_group::look_after);
+        if (how.interrupt != nullptr && *how.interrupt)
+            throw run_error(fmt::format("interrupted while waiting for subsystem '{}'", missing.front()));
+        std::vector<std::string> elsewhere;
+        for (party& p : parties) {
+            if (std::find(missing.begin(), missing.end(), p.key()) == missing.end()) continue;
+            if (p.process)
+                check_alive(p, begin);
+            else
+                elsewhere.push_back(p.name);
+        }
+        if (!elsewhere.empty() && clock::now() - begin > std::chrono::duration<double>(how.wait))
+            nobody_came(elsewhere, door.port(), how.wait);
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subsystems,
+                                              const std::vector<std::vector<int>>& groups, const tcp_options& how) {
+    std::vector<std::string> names;
+    for (const auto& s : subsystems) names.push_back(s.name);
+    const auto all = complete_groups(subsystems.size(), groups);
+    const auto elsewhere = [&](const std::vector<int>& members) {
+        return std::find(how.remote.begin(), how.remote.end(), members.front()) != how.remote.end();
+    };
+    const auto here = static_cast<int>(all.size()) - static_cast<int>(std::count_if(all.begin(), all.end(), elsewhere));
+    const bool spin = here < available_cores();
+    listener door({.address = how.listen, .token = how.token, .spin = spin});
+    std::vector<party> parties;
+    for (const auto& members : all) {
+        group_recipe r = gather(members, subsystems);
+        party& p = parties.emplace_back(party{members, r.name, r.limit, nullptr, r.program});
+        if (!elsewhere(members) && r.program)
+            p.process = r.program->start(door, own_key(members), spin);
+        else if (!elsewhere(members))
+            p.process = std::make_unique<child_process>([&] {
+                door.close();
+                const auto link = connect_to_master(door.address(), {door.token(), own_key(members)}, spin);
+                wire_writer introduction;
+                subsystem_host host(r.make, introduction);
+                serve(*link, host, introduction);
+            });
+        door.expect(p.key());
+    }
+    if (!how.remote.empty() && how.announce) how.announce(door);
+    wait_for_all(parties, door, how);
+    door.close();
+    std::vector<served_group> served;
+    for (party& p : parties) {
+        auto link = door.take(p.key());
+        if (p.program) {
+            served.push_back({p.members, p.program->meet(std::move(link), std::move(p.process))});
+            continue;
+        }
+        const linked_group::options options{p.name, p.members.size(), p.limit};
+        served.push_back({p.members, std::make_unique<linked_group>(options, std::move(link), std::move(p.process))});
+    }
+    return make_group_transport(std::move(names), std::move(served), {}, how.where);
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,153 @@
+// Subsystems that programs elsewhere bring over TCP, through the real program: same results, and every mistake told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "process.hpp"
+#include "results/test/temporary_folder.hpp"
+#include "scenarios.hpp"
+#include "subsystem/remote/listener.hpp"
+
+namespace mdpcosim {
+namespace {
+
+namespace fs = std::filesystem;
+using test::content;
+using test::process;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class serve : public testing::Test {
+   protected:
+    serve() { test::write_file(folder_ / "s.yaml", test::mixed(1, 1, "{end: 0.2 s, step: 1 ms}")); }
+
+    std::string file(const std::string& name) const { return (folder_ / name).string(); }
+
+    process start(std::vector<std::string> words) const {
+        words.insert(words.begin(), MDPCOSIM_PROGRAM);
+        return process(words, {});
+    }
+    process start_run(const std::string& out, std::vector<std::string> words) const {
+        words.insert(words.begin(),
+                     {"run", file("s.yaml"), "--quiet", "--out", file(out), "--token-file", file("token")});
+        return start(words);
+    }
+
+    /// The address that a waiting run tells.
+    static std::string address(process& run) {
+        run.wait_for_error_text("--token-file");
+        const std::string text = run.so_far().err;
+        const std::size_t at = text.find("--connect ") + 10;
+        return text.substr(at, text.find(' ', at) - at);
+    }
+
+    const test::temporary_folder folder_;
+};
+
+TEST_F(serve, brings_the_same_bits) {
+    EXPECT_EQ(start_run("threads", {}).wait().exit_status, 0);
+    process run = start_run("tcp", {"--transport", "tcp", "--remote", "m0,i0,p0", "--workers", "2"});
+    const std::string where = address(run);
+    EXPECT_EQ(fs::status(folder_ / "token").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    process one = start({"serve", file("s.yaml"), "m0", "p0", "--connect", where, "--token-file", file("token")});
+    ::setenv("MDPCOSIM_TOKEN", content(folder_ / "token").substr(0, 32).c_str(), 1);
+    process other = start({"serve", file("s.yaml"), "i0", "--connect", where});
+    ::unsetenv("MDPCOSIM_TOKEN");
+    const auto done = run.wait();
+    EXPECT_EQ(done.exit_status, 0) << done.err;
+    for (process* p : {&one, &other}) {
+        const auto end = p->wait();
+        EXPECT_EQ(end.exit_status, 0) << end.err;
+    }
+    EXPECT_TRUE(content(folder_ / "tcp/results.csv") == content(folder_ / "threads/results.csv"));
+    EXPECT_FALSE(fs::exists(folder_ / "token"));
+    EXPECT_THAT(done.err, Not(HasSubstr("refused")));
+    const auto summary = nlohmann::json::parse(content(folder_ / "tcp/summary.json"));
+    EXPECT_EQ(summary["transport"], "tcp");
+}
+
+TEST_F(serve, a_wrong_token_or_name_is_refused_on_both_sides) {
+    process run = start_run("out", {"--transport", "tcp", "--remote", "m0"});
+    const std::string where = address(run);
+    test::write_file(folder_ / "wrong", "0123456789abcdef0123456789abcdef\n");
+    const auto wrong = start({"serve", file("s.yaml"), "m0", "--connect", where, "--token-file", file("wrong")}).wait();
+    EXPECT_EQ(wrong.exit_status, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("does not take 'm0': its token is not this run's"));
+    const auto other = start({"serve", file("s.yaml"), "i0", "--connect", where, "--token-file", file("token")}).wait();
+    EXPECT_EQ(other.exit_status, 2);
+    EXPECT_THAT(other.err, HasSubstr("'i0' is not expected. Missing: m0"));
+    const auto right = start({"serve", file("s.yaml"), "m0", "--connect", where, "--token-file", file("token")}).wait();
+    EXPECT_EQ(right.exit_status, 0) << right.err;
+    const auto done = run.wait();
+    EXPECT_EQ(done.exit_status, 0) << done.err;
+    EXPECT_THAT(done.err, AllOf(HasSubstr("a connection from 127.0.0.1:"), HasSubstr("its token is not this run's"),
+                                HasSubstr("'i0' is not expected")));
+}
+
+TEST_F(serve, a_subsystem_that_does_not_come_is_named) {
+    const auto end = start_run("out", {"--transport", "tcp", "--remote", "m0,p0", "--wait", "0.2"}).wait();
+    EXPECT_EQ(end.exit_status, 2);
+    EXPECT_THAT(end.err, AllOf(HasSubstr("no program brought subsystem 'm0', 'p0' within 0.2 s"),
+                               HasSubstr("mdpcosim serve SCENARIO m0 p0 --connect HOST:"), HasSubstr("--wait")));
+    EXPECT_FALSE(fs::exists(folder_ / "out"));
+    EXPECT_FALSE(fs::exists(folder_ / "token"));
+}
+
+TEST_F(serve, waiting_ends_with_an_interrupt) {
+    process run = start_run("out", {"--transport", "tcp", "--remote", "m0"});
+    address(run);
+    run.send(SIGINT);
+    const auto end = run.wait();
+    EXPECT_EQ(end.exit_status, 130);
+    EXPECT_THAT(end.err, HasSubstr("interrupted while waiting for subsystem 'm0'"));
+    EXPECT_FALSE(fs::exists(folder_ / "token"));
+}
+
+TEST_F(serve, a_lost_program_ends_the_run_and_a_lost_run_the_program) {
+    test::write_file(folder_ / "s.yaml", test::mixed(1, 1, "{end: 1e9 s, step: 1 ms}") + "record: {every: 10 ms}\n");
+    for (const bool run_dies : {false, true}) {
+        process run = start_run("out", {"--transport", "tcp", "--remote", "m0"});
+        process far = start({"serve", file("s.yaml"), "m0", "--connect", address(run), "--token-file", file("token")});
+        while (content(folder_ / "out/results.csv").empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        (run_dies ? run : far).send(SIGKILL);
+        const auto end = (run_dies ? far : run).wait();
+        EXPECT_EQ(end.exit_status, 1) << end.err;
+        EXPECT_THAT(end.err, HasSubstr("the connection was lost"));
+        if (!run_dies) {
+            EXPECT_THAT(end.err, HasSubstr("subsystem 'm0' failed at t = "));
+        }
+        fs::remove_all(folder_ / "out");
+    }
+}
+
+TEST_F(serve, mistakes_are_told) {
+    const listener busy({});
+    struct mistake {
+        std::vector<std::string> words;
+        std::string message;
+    };
+    const std::string s = file("s.yaml");
+    for (const auto& [words, message] : std::vector<mistake>{
+             {{"run", s, "--transport", "tcp", "--listen", busy.address()}, "choose another port, or 0 for any"},
+             {{"run", s, "--transport", "tcp", "--listen", "here:there"}, "'here:there' is no address"},
+             {{"run", s, "--transport", "tcp", "--listen", "203.0.113.1:0"}, "must be an address of this machine"},
+             {{"run", s, "--transport", "tcp", "--remote", "m1"}, "subsystem 'm1' does not exist"},
+             {{"run", s, "--transport", "tcp", "--remote", "m0,m0"}, "'m0' is named twice"},
+             {{"run", s, "--remote", "m0"}, "give --transport tcp, too"},
+             {{"serve", s, "m0", "--connect", busy.address()}, "the run's token is missing"},
+             {{"serve", s, "m0", "--connect", busy.address(), "--token-file", file("none")}, "cannot be read"},
+             {{"serve", s, "mo", "--connect", "127.0.0.1:1", "--token-file", s}, "Did you mean 'm0'?"},
+             {{"serve", s, "m0", "--connect", "127.0.0.1:1", "--token-file", s, "--wait", "0"},
+              "no master answers at 127.0.0.1:1"}}) {
+        const auto end = start(words).wait();
+        EXPECT_EQ(end.exit_status, 2) << end.err;
+        EXPECT_THAT(end.err, HasSubstr(message));
+    }
+}
+
+}  // namespace
+}  // namespace mdpcosim
