@@ -180,12 +180,13 @@ TEST_P(mpi_run, mixed_subsystems_give_the_same_bits_on_1_2_and_4_ranks) {
                            own(2, file)});
 }
 
-TEST_P(mpi_run, a_file_and_plugins_and_fmus_give_the_same_bits) {
+TEST_P(mpi_run, a_file_and_plugins_and_fmus_and_programs_give_the_same_bits) {
     const fs::path examples = fs::path(MDPCOSIM_SOURCE_DIR) / "examples";
     for (const auto& [name, ranks, end] :
          std::vector<std::tuple<std::string, int, std::string>>{{"driven-shaft/scenario.yaml", 3, "10 ms"},
                                                                 {"fmu-shaft/mixed.yaml", 2, "10 ms"},
-                                                                {"plugin-model/scenario.yaml", 2, "0.1 s"}}) {
+                                                                {"plugin-model/scenario.yaml", 2, "0.1 s"},
+                                                                {"external-programs/scenario.yaml", 2, "0.1 s"}}) {
         SCOPED_TRACE(name);
         const std::string file = (examples / name).string();
         expect_the_same(file, {foreign(ranks, file, {"--end", end})}, {"--end", end});
