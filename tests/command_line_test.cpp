@@ -190,8 +190,8 @@ TEST_F(command_line, wrong_options) {
     expect_refused("run s.yaml --transport mpi", "run: --transport: ",
                    {"transport 'mpi' is not available in this version. Available: threads, processes."});
     expect_refused("rum s.yaml", "",
-                   {"subcommand 'rum' does not exist. mdpcosim has: run, check, list", "Did you mean 'run'?"});
-    expect_refused("", "", {"a subcommand is missing. mdpcosim has: run, check, list", "'mdpcosim --help'"});
+                   {"subcommand 'rum' does not exist. mdpcosim has: run, serve, check, list", "Did you mean 'run'?"});
+    expect_refused("", "", {"a subcommand is missing. mdpcosim has: run, serve, check, list", "'mdpcosim --help'"});
     expect_refused("--versio", "", {"option '--versio' does not exist. Did you mean '--version'?"});
     expect_refused("list", "list: ", {"topic is required"});
     expect_refused("list modells", "list: ",
