@@ -24,7 +24,7 @@ help: ## this list
 build: ## install what is missing and leave the program in build/mdpcosim
 	@tools/setup build
 	@$(configure)
-	@$(call build_in,build,mdpcosim plugins example_fmus)
+	@$(call build_in,build,mdpcosim plugins programs subsystem_library_static subsystem_octave example_fmus)
 
 demo: build ## build, run an example and say where to look
 	build/mdpcosim run $(example) --out demo.out
@@ -37,7 +37,7 @@ demo: build ## build, run an example and say where to look
 test: test-release test-asan test-tsan ## every test that fits a CI run, the sanitizers included
 
 test-release: ## build everything with warnings as errors and run the tests that are not long
-	@tools/setup build test format
+	@tools/setup build test octave format
 	@$(configure)
 	@$(call build_in,build,all)
 	@$(call run_tests,release)

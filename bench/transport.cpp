@@ -1,5 +1,6 @@
 // One macro step with one trivial subsystem elsewhere, beside the bare ping-pong of the same medium, in turn in one run: what the
-// transport adds. A medium more is a line in media(). See docs/transports.md.
+// transport adds; and an external program beside a copy of this process. A medium more is a line in media(). See docs/transports.md
+// and docs/programs.md.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -15,6 +16,7 @@
 
 #include "core/mailbox.hpp"
 #include "subsystem/remote/child_process.hpp"
+#include "subsystem/remote/program_group.hpp"
 #include "subsystem/remote/tcp.hpp"
 #include "transport/affinity.hpp"
 #include "transport/tcp.hpp"
@@ -66,6 +68,17 @@ rounds macro_steps(std::shared_ptr<transport> t) {
 
 std::vector<subsystem_recipe> one_echo() {
     return {{"echo", [] { return std::make_unique<echo>(); }}};
+}
+
+/// The same as a program that the master starts.
+std::vector<subsystem_recipe> one_program() {
+    subsystem_spec spec;
+    spec.name = "echo";
+    spec.kind = subsystem_spec::source_kind::program;
+    spec.program = {{ECHO_PROGRAM}, "."};
+    subsystem_recipe recipe{"echo", {}};
+    recipe.program = std::make_shared<program_launcher>(spec);
+    return {recipe};
 }
 
 struct two_boxes {
@@ -152,7 +165,13 @@ std::vector<medium> media() {
     return {{"processes", {{"mailboxes", box_ping_pong}}, [] { return make_process_transport(one_echo()); }},
             {"tcp",
              {{"looking", [] { return tcp_ping_pong(looking); }}, {"sleeping", [] { return tcp_ping_pong(sleeping); }}},
-             [] { return make_tcp_transport(one_echo()); }}};
+             [] { return make_tcp_transport(one_echo()); }},
+            {"program",
+             {{"a copy", [] { return macro_steps(make_process_transport(one_echo())); }}},
+             [] { return make_process_transport(one_program()); }},
+            {"program/tcp", {{"a copy", [] { return macro_steps(make_tcp_transport(one_echo())); }}}, [] {
+                 return make_tcp_transport(one_program());
+             }}};
 }
 
 double seconds_per_round(const rounds& what, int count) {

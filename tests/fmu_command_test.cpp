@@ -219,6 +219,27 @@ TEST_F(fmu_command, every_call_is_traced_when_asked) {
     EXPECT_THAT(content("q/fmi.log"), HasSubstr("fmi2Instantiate(\"wrong_token\") -> error"));
 }
 
+/// In a chain of feed-through FMUs a macro step costs each FMU two sets (the mean over the step, the value at its end), a step and
+/// one read; inputs that nobody drives are set once.
+TEST_F(fmu_command, a_step_makes_no_more_calls_than_it_needs) {
+    write("s.yaml", "time: {end: 1 s, step: 0.1 s}\nsubsystems:\n  f0: {fmu: '" + fmu("decay-2") + "'}\n  f1: {fmu: '" +
+                        fmu("feedthrough-2") + "'}\n  f2: {fmu: '" + fmu("feedthrough-2") +
+                        "'}\nsignals:\n  - f0.x -> f1.u\n  - f1.y -> f2.u\nrecord: {only: [f0.x]}\n");
+    ASSERT_EQ(run("run s.yaml --quiet --out r --workers 1 --fmi-log").status, 0);
+    const auto count = [&](const std::string& begin, const std::string& call) {
+        const auto log = lines("r/fmi.log");
+        return std::count_if(log.begin(), log.end(), [&](const std::string& line) {
+            return line.starts_with(begin) && line.find(call) != std::string::npos;
+        });
+    };
+    EXPECT_EQ(count("0 f1 ", "fmi2SetBoolean"), 1);
+    EXPECT_EQ(count("", "fmi2SetBoolean"), 2);
+    EXPECT_EQ(count("0.5 f1 ", "fmi2SetReal"), 2);
+    EXPECT_EQ(count("0.5 f1 ", "fmi2DoStep"), 1);
+    EXPECT_EQ(count("0.5 f1 ", "fmi2GetReal"), 1);
+    EXPECT_EQ(count("0.5 f1 ", "fmi2"), 4);
+}
+
 // misbehaviour
 
 struct misbehaviour {

@@ -221,6 +221,24 @@ TEST(fmu_run, feed_through_is_followed_at_every_macro_point) {
     }
 }
 
+/// An FMU with a state and an output that follows its input at once; the way from the one to the other leads through another FMU,
+/// which reads the state's output before the first FMU is evaluated again.
+TEST(fmu_run, outputs_read_before_the_evaluation_are_those_of_the_step) {
+    for (const std::string version : {"2", "3"}) {
+        const std::string text = "time: {end: 1 s, step: 10 ms}\nsubsystems:\n  o: {fmu: '" +
+                                 fmu("oscillator-" + version) + "', set: {x0: 0.1}}\n  f: {fmu: '" +
+                                 fmu("feedthrough-" + version) +
+                                 "'}\n  last: {model: lag-1}\nsignals:\n  - 3*o.position -> f.u\n  - 2*f.y -> o.force\n"
+                                 "  - 1*o.acceleration -> last.u\n";
+        double before = 0;
+        for (const auto& row : follow(text, {"o.position", "f.y"})) {
+            EXPECT_EQ(row[1], 3 * row[0]);
+            EXPECT_NE(row[0], before);
+            before = row[0];
+        }
+    }
+}
+
 TEST(fmu_run, only_true_loops_are_loops) {
     const auto text = [](const std::string& back) {
         return "time: {end: 1 s, step: 10 ms}\nsubsystems:\n  a: {fmu: '" + fmu("feedthrough-3") + "'}\n  b: {fmu: '" +

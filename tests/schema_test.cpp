@@ -136,6 +136,8 @@ subsystems:
       shaft: {kind: rotation, causality: takes-load, angle: phi, speed: w, torque: tau}
   brake: {model: inertia, set: {J: 0.4 kg.m2, shape: [1, 2 m]}, solver: erk-5, limit: 5 s, input-degree: $half}
   pump: {plugin: libraries/pump.so, set: {volume: 28e-6 m3}, solver: rk4, input-degree: 1}
+  valve: {program: ./valve --fast, set: {gain: 3, law: linear}, folder: programs, limit: 5 s}
+  guard: {program: [python3, guard.py, 7]}
   pid: {model: pid-sampled, sample: {time: 10 ms, offset: $half, delay: 2 ms}}
   relay: {model: pid-sampled, sample: 5 ms}
   cycle: {file: run42.csv, units: {demand: N.m}, interpolation: cubic, outside: repeat}
@@ -181,7 +183,10 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"list_in_let", "half: 0.5", "half: [0.5]"}, wrong{"name_with_blank", "  brake:", "  my brake:"},
         wrong{"name_with_dot", "  brake:", "  my.brake:"}, wrong{"no_source", "model: inertia, ", ""},
         wrong{"two_sources", "model: inertia,", "model: inertia, file: a.csv,"},
-        wrong{"source_not_there_yet", "model: inertia", "program: inertia"},
+        wrong{"two_sources", "program: ./valve", "model: inertia, program: ./valve"},
+        wrong{"program_without_file", "program: ./valve --fast", "program: ''"},
+        wrong{"solver_of_a_program", "program: ./valve --fast", "program: ./valve, solver: rk4"},
+        wrong{"folder_of_a_plugin", "plugin: libraries/pump.so", "plugin: libraries/pump.so, folder: x"},
         wrong{"ports_of_a_model", "model: inertia,", "model: inertia, ports: {p: {kind: rotation}},"},
         wrong{"ports_of_a_plugin", "plugin: libraries/pump.so,",
               "plugin: libraries/pump.so, ports: {p: {kind: rotation}},"},

@@ -133,6 +133,6 @@ expect "not Debian: says so" says "not a Debian system"
 machine root
 run nonsense
 expect "unknown group: status 2" [ "$status" = 2 ]
-expect "unknown group: names the groups" says "build, test, format, tidy"
+expect "unknown group: names the groups" says "build, test, octave, format, tidy"
 
 ((failures == 0)) && echo "tools/setup: all as expected"

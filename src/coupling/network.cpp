@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "core/error.hpp"
@@ -28,13 +29,6 @@ struct weighted_row {
 };
 
 constexpr int max_rows = 2 * max_history + 1;
-
-/// project(p, H, 0) with the same operations in the same order; plain FMUs take constants, so this is the common case.
-double mean(const double* c, int degree, double H) {
-    double sum = 0, power = 1;
-    for (int n = 0; n <= degree; ++n, power *= H) sum += c[n] * power / (n + 1);
-    return sum;
-}
 
 }  // namespace
 
@@ -66,6 +60,8 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
         terms_.push_back({value, rate, t.weight});
     }
     first_term_.push_back(static_cast<std::uint32_t>(terms_.size()));
+    const bool plain = !laws_.back() && terms.size() == 1 && terms_.back().value >= 0 && terms_.back().rate < 0;
+    plain_.push_back(plain ? plain_channel{terms_.back().value, terms_.back().weight} : plain_channel{-1, 0});
 
     auto g = std::find_if(groups_.begin(), groups_.end(),
                           [&rule](const group& other) { return same_rule(other.rule, rule); });
@@ -104,26 +100,32 @@ void network::make_groups() {
 }
 
 void network::make_inputs(std::span<const double> start) {
-    inputs_.assign(start.size(), {});
-    for (std::size_t i = 0; i < start.size(); ++i) inputs_[i].start = start[i];
+    start_.assign(start.begin(), start.end());
     // Stable: the deliveries of an input keep the order in which they were added, and so do its sums.
     std::stable_sort(pending_.begin(), pending_.end(),
                      [](const pending_delivery& x, const pending_delivery& y) { return x.input < y.input; });
     deliveries_.clear();
+    driven_.clear();
+    first_driven_.assign(start.size() + 1, 0);
     for (const auto& p : pending_) {
-        if (p.input >= inputs_.size() || p.what.channel.value() >= channels())
+        if (p.input >= start.size() || p.what.channel.value() >= channels())
             throw std::logic_error(
                 fmt::format("delivery of channel {} to input {}: there are {} channels and {} inputs",
-                            p.what.channel.value(), p.input, channels(), inputs_.size()));
+                            p.what.channel.value(), p.input, channels(), start.size()));
         const std::size_t channel = p.what.channel.value();
-        input_entry& target = inputs_[p.input];
-        if (target.first == target.last) target.first = static_cast<std::uint32_t>(deliveries_.size());
+        const auto next = static_cast<std::uint32_t>(deliveries_.size());
+        if (driven_.empty() || driven_.back().input != p.input) {
+            driven_.push_back({static_cast<std::uint32_t>(p.input), next, next});
+            ++first_driven_[p.input + 1];
+        }
+        driven_input& target = driven_.back();
         target.limit = std::min(target.limit, p.degree);
         deliveries_.push_back({static_cast<std::uint32_t>(channel),
                                static_cast<std::uint32_t>(coefficients_of(channel)),
                                static_cast<std::uint32_t>(groups_[places_[channel].group].stride()), p.what.factor});
         target.last = static_cast<std::uint32_t>(deliveries_.size());
     }
+    std::partial_sum(first_driven_.begin(), first_driven_.end(), first_driven_.begin());
 }
 
 std::size_t network::coefficients_of(std::size_t channel) const {
@@ -156,13 +158,17 @@ inline network::motion network::channel_motion(double time, std::size_t channel,
     return m;
 }
 
-inline law_value network::channel_value(double t, std::size_t channel, const motion& m) const {
-    if (!laws_[channel]) return {m.q, m.v};
+law_value network::ask_law(double t, std::size_t channel, const motion& m) const {
     try {
         return laws_[channel]->evaluate(m.q, m.v);
     } catch (const law_failure& problem) {
         throw run_error(fmt::format("connection '{}' at t = {} s: {}", names_[channel], t, problem.what()));
     }
+}
+
+inline law_value network::channel_value(double t, std::size_t channel, const double* y) const {
+    const motion m = channel_motion(t, channel, y);
+    return laws_[channel] ? ask_law(t, channel, m) : law_value{m.q, m.v};
 }
 
 void network::use_limit() {
@@ -189,23 +195,35 @@ void network::start(double t, std::span<const double> y) {
 void network::evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
     const std::size_t n = channels();
     for (std::size_t c = 0; c < n; ++c) {
-        const law_value value = channel_value(t, c, channel_motion(t, c, y.data()));
+        if (is_plain(c)) {
+            u[c] = plain_value(c, y.data());
+            du[c] = 0;
+            continue;
+        }
+        const law_value value = channel_value(t, c, y.data());
         u[c] = value.u;
         du[c] = value.rate;
     }
 }
 
 double network::evaluate_one(double t, channel_index channel, std::span<const double> y) const {
-    return channel_value(t, channel.value(), channel_motion(t, channel.value(), y.data())).u;
+    return channel_value(t, channel.value(), y.data()).u;
+}
+
+void network::evaluate_inputs(double t, std::span<const double> y, std::span<const channel_index> some,
+                              std::span<double> u, std::size_t first, std::span<double> values) const {
+    for (const channel_index c : some)
+        u[c.value()] = is_plain(c.value()) ? plain_value(c.value(), y.data()) : channel_value(t, c.value(), y.data()).u;
+    input_values(u, first, values);
 }
 
 void network::input_values(std::span<const double> u, std::size_t first, std::span<double> values) const {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const input_entry& target = inputs_[first + i];
-        double sum = target.first == target.last ? target.start : 0;
+    for (std::uint32_t i = first_driven_[first]; i < first_driven_[first + values.size()]; ++i) {
+        const driven_input& target = driven_[i];
+        double sum = 0;
         for (std::uint32_t d = target.first; d < target.last; ++d)
             sum += deliveries_[d].factor * u[deliveries_[d].channel];
-        values[i] = sum;
+        values[target.input - first] = sum;
     }
 }
 
@@ -304,7 +322,7 @@ bool network::update_weights(group& g, std::span<const double> tau) {
 }
 
 void network::update_input_degrees() {
-    for (auto& target : inputs_) {
+    for (auto& target : driven_) {
         target.degree = 0;
         for (std::uint32_t d = target.first; d < target.last; ++d)
             target.degree = std::max(target.degree, groups_[places_[deliveries_[d].channel].group].weights.degree);
@@ -346,26 +364,46 @@ void network::extrapolate_group(const group& g, double H) {
 }
 
 void network::deliver(double H, std::span<polynomial> inputs) const {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        const input_entry& target = inputs_[i];
-        polynomial& p = inputs[i];  // summed up in place: a copy of numbers just written would wait for them
+    for (const driven_input& target : driven_) {
+        polynomial& p = inputs[target.input];  // summed up in place: a copy of numbers just written would wait for them
+        if (target.limit == 0) {               // the coefficients above stay zero
+            p.c[0] = mean(target, H);
+            continue;
+        }
         p.c = {};
         p.degree = target.degree;
-        if (target.first == target.last) p.c[0] = target.start;
         for (std::uint32_t d = target.first; d < target.last; ++d) {
             const delivered& from = deliveries_[d];
             const double* e = coefficients_.data() + from.at;
             for (std::uint32_t n = 0; n < from.coefficients; ++n) p.c[n] += from.factor * e[n];
         }
-        if (target.degree <= target.limit) continue;
-        if (target.limit == 0) {
-            p.c[0] = mean(p.c.data(), target.degree, H);
-            std::fill(p.c.begin() + 1, p.c.end(), 0.0);
-            p.degree = 0;
-        } else {
-            p = project(p, H, target.limit);
-        }
+        if (target.degree > target.limit) p = project(p, H, target.limit);
     }
+}
+
+/// project(p, H, 0) with the same operations in the same order; plain FMUs take constants, so this is the common case.
+inline double network::mean(const driven_input& target, double H) const {
+    if (target.last - target.first == 1 && target.degree <= 1) {
+        const delivered& from = deliveries_[target.first];
+        const double* e = coefficients_.data() + from.at;
+        const double constant = 0 + from.factor * e[0];
+        return target.degree == 0 ? constant : constant + (0 + from.factor * e[1]) * H / 2;
+    }
+    double sum = 0, power = 1;
+    for (std::uint32_t n = 0; n <= static_cast<std::uint32_t>(target.degree); ++n, power *= H) {
+        double c = 0;
+        for (std::uint32_t d = target.first; d < target.last; ++d) {
+            const delivered& from = deliveries_[d];
+            if (n < from.coefficients) c += from.factor * coefficients_[from.at + n];
+        }
+        sum += c * power / (n + 1);
+    }
+    return sum;
+}
+
+void network::deliver_starts(std::span<polynomial> inputs) const {
+    for (std::size_t i = 0; i < start_.size(); ++i)
+        if (first_driven_[i] == first_driven_[i + 1]) inputs[i] = {.c = {start_[i]}};
 }
 
 polynomial network::channel_polynomial(channel_index channel) const {

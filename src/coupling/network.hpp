@@ -19,6 +19,7 @@
 ///   accept(t, y, u, du)           the values of an accepted time enter the history; laws remember
 ///   extrapolate(t_next)           polynomials of all channels from the last accepted time to t_next
 ///   deliver(H, inputs)            const: sums of channel polynomials per input, projected to what the input takes
+/// deliver_starts(inputs) once before the first deliver(): the inputs that nothing is delivered to, which stay as they are.
 /// accept() at the last accepted time again replaces that entry (values after an event); an earlier time needs
 /// clear_history(). extrapolate() may be called again with another t_next: a trial step changes no history.
 /// After finish() nothing allocates, and sums are formed in the order in which terms and deliveries were added.
@@ -65,10 +66,15 @@ class network {
     void accept(double t, std::span<const double> y, std::span<const double> u, std::span<const double> du);
     void extrapolate(double t_next);
     void deliver(double H, std::span<polynomial> inputs) const;
-    /// Values of the inputs of one subsystem (slots first .. first+values.size()) for coupling variables u.
+    void deliver_starts(std::span<polynomial> inputs) const;
+    /// Values of the inputs of one subsystem (slots first .. first+values.size()) for coupling variables u; those of inputs that
+    /// nothing is delivered to are not written.
     void input_values(std::span<const double> u, std::size_t first, std::span<double> values) const;
-    /// Coupling variable of one channel; for the ordered evaluation of outputs with feed-through.
+    /// Coupling variable of one channel.
     double evaluate_one(double t, channel_index channel, std::span<const double> y) const;
+    /// For the ordered evaluation of outputs with feed-through: u of `some` channels, then the input values that follow.
+    void evaluate_inputs(double t, std::span<const double> y, std::span<const channel_index> some, std::span<double> u,
+                         std::size_t first, std::span<double> values) const;
 
     polynomial channel_polynomial(channel_index channel) const;
     /// The polynomials of all channels at s = t - t_n.
@@ -100,6 +106,11 @@ class network {
     struct motion {
         double q, v;
     };
+    /// A channel whose u is an output times a weight, as most signals are; value < 0: it is not.
+    struct plain_channel {
+        std::int32_t value;
+        double weight;
+    };
     /// Channels with the same rule share weights. Rows of history are contiguous over the group's channels.
     struct group {
         extrapolation_rule rule;
@@ -125,11 +136,12 @@ class network {
         std::uint32_t coefficients;  ///< degree of the rule + 1
         double factor;
     };
-    struct input_entry {
-        std::uint32_t first = 0, last = 0;  ///< range in deliveries_
+    /// An input that something is delivered to.
+    struct driven_input {
+        std::uint32_t input;
+        std::uint32_t first, last;  ///< range in deliveries_
         int limit = max_degree;
         int degree = 0;  ///< of the sum, before projection
-        double start = 0;
     };
     struct pending_delivery {
         std::size_t input;
@@ -137,14 +149,20 @@ class network {
         delivery what;
     };
 
+    bool is_plain(std::size_t channel) const { return plain_[channel].value >= 0; }
+    double plain_value(std::size_t channel, const double* y) const {
+        return 0 + plain_[channel].weight * y[plain_[channel].value];
+    }
     motion channel_motion(double t, std::size_t channel, const double* y) const;
     double integrate(const integral& i, double t, const double* y) const;
-    law_value channel_value(double t, std::size_t channel, const motion& m) const;
+    law_value channel_value(double t, std::size_t channel, const double* y) const;
+    law_value ask_law(double t, std::size_t channel, const motion& m) const;
     void make_groups();
     void make_inputs(std::span<const double> start);
     void remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du);
     bool update_weights(group& g, std::span<const double> tau);
     void extrapolate_group(const group& g, double H);
+    double mean(const driven_input& target, double H) const;
     void update_input_degrees();
     std::size_t coefficients_of(std::size_t channel) const;
 
@@ -153,13 +171,16 @@ class network {
     std::vector<term> terms_;
     std::vector<integral> integrals_;
     std::vector<std::uint32_t> first_term_{0};  ///< channels + 1 entries
+    std::vector<plain_channel> plain_;          ///< by channel
     std::vector<std::uint32_t> remembering_;    ///< channels whose laws remember
     std::vector<group> groups_;
     std::vector<place> places_;
     std::vector<double> coefficients_;  ///< per channel degree + 1 numbers, group after group
     std::vector<pending_delivery> pending_;
     std::vector<delivered> deliveries_;
-    std::vector<input_entry> inputs_;
+    std::vector<driven_input> driven_;         ///< in the order of inputs
+    std::vector<std::uint32_t> first_driven_;  ///< by input: how many before it are driven; inputs + 1 entries
+    std::vector<double> start_;                ///< by input
 
     std::array<double, max_history> times_{};  ///< accepted times, newest first
     std::array<double, max_history> tau_{};    ///< of the last extrapolation

@@ -34,6 +34,7 @@ class signal_law final : public law {
    public:
     explicit signal_law(double offset) : offset_(offset) {}
     law_value evaluate(double q, double v) const override { return {q + offset_, v}; }
+    bool remembers() const override { return false; }
 
    private:
     double offset_;
@@ -109,7 +110,7 @@ class builder {
         find_evaluation_order(transport_(), *book_, graph_, result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
-        tell_which_outputs_are_read();
+        tell_how_subsystems_are_used();
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
         return std::move(result_);
@@ -434,8 +435,9 @@ class builder {
         }
         if (s.offset != 0 || texts.empty()) texts.push_back(number_with_unit(s.offset, s.offset_unit));
         report.law = fmt::format("{}", fmt::join(texts, " + "));
-        const channel_index channel = add_channel(std::move(report), std::make_unique<signal_law>(s.offset),
-                                                  std::move(terms), std::move(sources), rule, object, s.where);
+        const channel_index channel =
+            add_channel(std::move(report), s.offset == 0 ? nullptr : std::make_unique<signal_law>(s.offset),
+                        std::move(terms), std::move(sources), rule, object, s.where);
         deliver(channel, target.subsystem,
                 static_cast<int>(target.slot.value() - transport_().input_offset(target.subsystem)), 1, s.target.value,
                 rule.degree);
@@ -523,7 +525,7 @@ class builder {
         result_.system.coupling.finish(start);
     }
 
-    void tell_which_outputs_are_read() {
+    void tell_how_subsystems_are_used() {
         std::vector<bool> all(transport_().outputs().size(), false);
         for (const output_slot slot : read_) all[slot.value()] = true;
         for (const recorded_column& c : result_.columns)
@@ -532,7 +534,13 @@ class builder {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
             transport_().need_outputs(s, {first, first + transport_().describe(s).output_count()});
+            std::vector<bool> driven(static_cast<std::size_t>(transport_().describe(s).input_count()));
+            for (std::size_t k = 0; k < driven.size(); ++k)
+                driven[k] = !graph_.input_channels[transport_().input_offset(s) + k].empty();
+            transport_().drive_inputs(s, driven);
         }
+        for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))
+            transport_().outputs_follow(s);
     }
 
     void add_notes() {
@@ -574,7 +582,13 @@ std::unique_ptr<method> make_method(const scenario& s) {
 scenario resolved(const scenario& s, const assembly& a) {
     scenario full = s;
     if (full.method.empty()) full.method.value = "explicit";
-    for (auto& subsystem : full.subsystems) subsystem = with_defaults(subsystem);
+    for (std::size_t i = 0; i < full.subsystems.size(); ++i) {
+        subsystem_spec& subsystem = full.subsystems[i];
+        subsystem = with_defaults(subsystem);
+        for (const auto& [name, value] : a.system.subsystems->describe(subsystem_index(i)).parameters)
+            if (std::ranges::find(subsystem.set, name, &setting::name) == subsystem.set.end())
+                subsystem.set.push_back({name, {}, {{value, {}}}, false});
+    }
     full.reference.solver = reference_solver(s.reference);
     const address_book book(*a.system.subsystems);
     std::size_t channel = 0;

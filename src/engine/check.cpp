@@ -88,7 +88,10 @@ void write_settings(std::string& out, const subsystem_spec& spec, const subsyste
         for (const auto& [label, value] : fmu_report(spec)) out += fmt::format("    {:<17} {}\n", label, value);
         return;
     }
-    for (const auto& s : spec.set) {
+    // Of a program nobody else knows the parameters: those at their defaults are shown, too.
+    const bool program = spec.kind == subsystem_spec::source_kind::program;
+    if (spec.limit > 0) out += fmt::format("    limit             {} s for one macro step\n", spec.limit);
+    for (const auto& s : program ? full.set : spec.set) {
         std::vector<std::string> values;
         for (const auto& v : s.values) {
             const auto q = parse_quantity(v.value);
@@ -98,7 +101,8 @@ void write_settings(std::string& out, const subsystem_spec& spec, const subsyste
                                        : v.value);
         }
         if (values.size() > 6) values.resize(6), values.emplace_back("...");
-        out += fmt::format("    set {:<13} {}\n", s.name, fmt::join(values, ", "));
+        const bool chosen = std::ranges::find(spec.set, s.name, &setting::name) != spec.set.end();
+        out += fmt::format("    set {:<13} {}{}\n", s.name, fmt::join(values, ", "), chosen ? "" : " (default)");
     }
 }
 

@@ -140,4 +140,22 @@ void find_evaluation_order(const transport& subsystems, const address_book& book
     system.at_each_step = in_order(subsystems, graph, std::move(needed));
 }
 
+std::vector<subsystem_index> evaluated_before_read(const transport& subsystems, const coupling_graph& graph,
+                                                   std::span<const coupled_system::evaluation> order) {
+    std::vector<subsystem_index> owner;  // by output
+    for (std::size_t i = 0; i < subsystems.size(); ++i)
+        owner.resize(owner.size() + static_cast<std::size_t>(subsystems.describe(subsystem_index(i)).output_count()),
+                     subsystem_index(i));
+    std::vector<bool> read(subsystems.size(), false), evaluated(subsystems.size(), false);
+    std::vector<subsystem_index> found;
+    for (const auto& [s, channels] : order) {
+        for (const channel_index c : channels)
+            for (const output_slot y : graph.channel_sources[c.value()])
+                if (!evaluated[owner[y.value()].value()]) read[owner[y.value()].value()] = true;
+        if (!read[s.value()] && !evaluated[s.value()]) found.push_back(s);
+        evaluated[s.value()] = true;
+    }
+    return found;
+}
+
 }  // namespace mdpcosim

@@ -20,4 +20,8 @@ struct coupling_graph {
 void find_evaluation_order(const transport& subsystems, const address_book& book, const coupling_graph& graph,
                            coupled_system& system);
 
+/// The subsystems that an evaluation in this order comes to before any other reads one of their outputs.
+std::vector<subsystem_index> evaluated_before_read(const transport& subsystems, const coupling_graph& graph,
+                                                   std::span<const coupled_system::evaluation> order);
+
 }  // namespace mdpcosim

@@ -8,6 +8,8 @@
 #include "core/suggest.hpp"
 #include "engine/remote.hpp"
 #include "subsystem/factory.hpp"
+#include "subsystem/remote/program_group.hpp"
+#include "transport/groups.hpp"
 #include "transport/tcp.hpp"
 #include "transport/threads.hpp"
 
@@ -20,17 +22,52 @@ std::size_t number_of(const scenario& s, const std::string& subsystem) {
     return static_cast<std::size_t>(std::ranges::find_if(s.subsystems, named) - s.subsystems.begin());
 }
 
-std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& how) {
+bool is_program(const subsystem_spec& spec) { return spec.kind == subsystem_spec::source_kind::program; }
+
+/// The subsystems of this process, by number, which threads serve.
+std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>& members, const transport_options& how,
+                                      binding where) {
     std::vector<named_subsystem> subsystems;
-    subsystems.reserve(s.subsystems.size());
-    for (const auto& spec : s.subsystems)
+    std::vector<int> units;
+    for (const int i : members) {
+        const auto& spec = s.subsystems[static_cast<std::size_t>(i)];
         subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
-    return make_thread_transport(std::move(subsystems), how.workers, true, binding_of(s, how));
+        units.push_back(where.of(static_cast<std::size_t>(i)));
+    }
+    where.units = std::move(units);
+    return make_thread_transport(std::move(subsystems), how.workers, true, where);
+}
+
+/// Those that live apart work at the same time as the threads, whatever the number of these. Their processes come first: a copy of
+/// this one should have no threads.
+std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& how) {
+    std::vector<std::string> names;
+    std::vector<served_group> elsewhere;
+    local_group here;
+    binding where = binding_of(s, how);
+    const bool spin = std::ranges::count_if(s.subsystems, lives_apart) < available_cores();
+    for (const auto& spec : s.subsystems) {
+        const int number = static_cast<int>(names.size());
+        names.push_back(spec.name);
+        if (lives_apart(spec))
+            elsewhere.push_back({{number}, make_remote_group(on_macro_grid(spec, s.time.step), spin)});
+        else
+            here.members.push_back(number);
+    }
+    if (!here.members.empty()) {
+        here.where = make_local(s, here.members, how, where);
+        where.master = -1;  // it is bound there
+    }
+    if (elsewhere.empty()) return std::move(here.where);
+    return make_group_transport(std::move(names), std::move(elsewhere), std::move(here), where);
 }
 
 std::vector<subsystem_recipe> recipes_of(const scenario& s) {
     std::vector<subsystem_recipe> recipes;
-    for (const auto& spec : s.subsystems) recipes.push_back({spec.name, maker_of(spec, s.time.step), spec.limit});
+    for (const auto& spec : s.subsystems) {
+        recipes.push_back({spec.name, maker_of(spec, s.time.step), spec.limit});
+        if (is_program(spec)) recipes.back().program = std::make_shared<program_launcher>(spec);
+    }
     return recipes;
 }
 
@@ -78,19 +115,28 @@ std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
         groups.emplace_back();
         for (const auto& name : names) {
             groups.back().push_back(static_cast<int>(number_of(s, name.value)));
+            if (names.size() > 1 && is_program(s.subsystems[number_of(s, name.value)]))
+                throw user_error(name.where, fmt::format("placement: groups: '{}' is a program and shares its process "
+                                                         "with nobody. Leave it out.",
+                                                         name.value));
             grouped[static_cast<std::size_t>(groups.back().back())] = true;
         }
         std::ranges::sort(groups.back());
     }
     std::vector<int> rest;
+    std::vector<std::vector<int>> programs;  // beside the parties
     for (std::size_t i = 0; i < grouped.size(); ++i)
-        if (!grouped[i]) rest.push_back(static_cast<int>(i));
+        if (!grouped[i] && is_program(s.subsystems[i]))
+            programs.push_back({static_cast<int>(i)});
+        else if (!grouped[i])
+            rest.push_back(static_cast<int>(i));
     const std::size_t given = groups.size(), n = rest.size();
     const std::size_t left = static_cast<std::size_t>(parties) > given ? static_cast<std::size_t>(parties) - given : 1;
     const std::size_t lists = parties == 0 ? n : std::min(n, left);
     for (std::size_t p = 0; p < lists; ++p)
         groups.emplace_back(rest.begin() + static_cast<std::ptrdiff_t>(p * n / lists),
                             rest.begin() + static_cast<std::ptrdiff_t>((p + 1) * n / lists));
+    groups.insert(groups.end(), programs.begin(), programs.end());
     return groups;
 }
 

@@ -63,11 +63,23 @@ class instance_2 final : public instance_base {
     }
 
     status get(value_block& block, std::span<double> values) override {
+        if (block.type != base_type::float64 || traced_) return get_any(block, values);
+        return call_untraced(f_.GetReal, discard_in_access_, block.references.data(), block.references.size(),
+                             values.data());
+    }
+
+    status set(value_block& block, std::span<const double> values) override {
+        if (block.type != base_type::float64 || traced_) return set_any(block, values);
+        return call_untraced(f_.SetReal, discard_in_access_, block.references.data(), block.references.size(),
+                             values.data());
+    }
+
+    [[gnu::noinline]] status get_any(value_block& block, std::span<double> values) {
         const std::size_t n = block.references.size();
         const fmi2ValueReference* vr = block.references.data();
         const auto access = [&](const auto& function, auto* to) {
             return call(
-                function, discard_in_access(),
+                function, discard_in_access_,
                 [&] { return fmt::format("{}) gives ({}", list_text(vr, n), list_text(to, n)); }, vr, n, to);
         };
         switch (block.type) {
@@ -87,12 +99,12 @@ class instance_2 final : public instance_base {
         }
     }
 
-    status set(value_block& block, std::span<const double> values) override {
+    [[gnu::noinline]] status set_any(value_block& block, std::span<const double> values) {
         const std::size_t n = block.references.size();
         const fmi2ValueReference* vr = block.references.data();
         const auto access = [&](const auto& function, const auto* from) {
             return call(
-                function, discard_in_access(),
+                function, discard_in_access_,
                 [&] { return fmt::format("{}, {}", list_text(vr, n), list_text(from, n)); }, vr, n, from);
         };
         switch (block.type) {
@@ -131,7 +143,7 @@ class instance_2 final : public instance_base {
     step_result do_step(double t, double H, bool keep_state_before) override {
         step_result result;
         result.status = call(
-            f_.DoStep, discard::returned, [&] { return fmt::format("t {}, H {}", t, H); }, t, H,
+            f_.DoStep, discard::returned, [t, H] { return fmt::format("t {}, H {}", t, H); }, t, H,
             keep_state_before ? fmi2False : fmi2True);
         result.reached = t + H;
         if (result.status == status::discard) ask_for_discard(t, result);

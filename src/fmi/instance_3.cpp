@@ -73,7 +73,7 @@ class instance_3 final : public instance_base {
         const fmi3ValueReference* vr = block.references.data();
         const auto access = [&](const auto& function, auto* to) {
             return call(
-                function, discard_in_access(),
+                function, discard_in_access_,
                 [&] { return fmt::format("{}) gives ({}", list_text(vr, n), list_text(to, count)); }, vr, n, to, count);
         };
         const auto converted = [&]<class Value>(const auto& function, Value) {
@@ -105,7 +105,7 @@ class instance_3 final : public instance_base {
                 // A library may write other bytes than 0 and 1, which no bool may hold.
                 return get_as<unsigned char>(block, values, [&](unsigned char* raw) {
                     const status result = call(
-                        f_.GetBoolean, discard_in_access(),
+                        f_.GetBoolean, discard_in_access_,
                         [&] { return fmt::format("{}) gives ({}", list_text(vr, n), list_text(raw, count)); }, vr, n,
                         reinterpret_cast<fmi3Boolean*>(raw), count);
                     for (std::size_t i = 0; i < count; ++i) raw[i] = raw[i] != 0;
@@ -121,7 +121,7 @@ class instance_3 final : public instance_base {
         const fmi3ValueReference* vr = block.references.data();
         const auto access = [&](const auto& function, const auto* from) {
             return call(
-                function, discard_in_access(),
+                function, discard_in_access_,
                 [&] { return fmt::format("{}, {}", list_text(vr, n), list_text(from, count)); }, vr, n, from, count);
         };
         const auto converted = [&]<class Value>(const auto& function, Value) {

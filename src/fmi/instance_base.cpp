@@ -89,7 +89,9 @@ std::size_t size_of(version v, base_type type) {
 instance_base::instance_base(std::shared_ptr<fmu_library> library, const instance_options& options)
     : library_(std::move(library)),
       options_(options),
-      offers_(options.kind == kind::co_simulation ? *description().co_simulation : *description().model_exchange) {
+      offers_(options.kind == kind::co_simulation ? *description().co_simulation : *description().model_exchange),
+      traced_(options.trace != nullptr),
+      discard_in_access_(options.kind == kind::model_exchange ? discard::returned : discard::refused) {
     const std::scoped_lock lock(live().mutex);
     live().all.insert(this);
 }

@@ -35,17 +35,26 @@ class instance_base : public instance {
     /// Calls f(component, arguments...) and judges its status; `describe` gives the arguments for the trace.
     template <class Type, class Describe, class... Arguments>
     status call(const function<Type>& f, discard d, const Describe& describe, Arguments... arguments) {
+        const int result = invoke(f, arguments...);
+        if (traced_) [[unlikely]]
+            trace(f.name, describe(), result);
+        return result == 0 ? status::ok : judge(f.name, result, d);
+    }
+    /// The same without a trace.
+    template <class Type, class... Arguments>
+    status call_untraced(const function<Type>& f, discard d, Arguments... arguments) {
+        const int result = invoke(f, arguments...);
+        return result == 0 ? status::ok : judge(f.name, result, d);
+    }
+    template <class Type, class... Arguments>
+    int invoke(const function<Type>& f, Arguments... arguments) {
         if (phase_ == phase::dead || f.address == nullptr) [[unlikely]]
             cannot_call(f.name, f.address != nullptr);
-        int result = 0;
         try {
-            result = static_cast<int>(f.address(component_, arguments...));
+            return static_cast<int>(f.address(component_, arguments...));
         } catch (...) {
             exception_left(f.name);
         }
-        if (options_.trace) [[unlikely]]
-            trace(f.name, describe(), result);
-        return result == 0 ? status::ok : judge(f.name, result, d);
     }
 
     /// Reads or writes values of the FMU's type `Value` as doubles; `access` makes the call on the raw values.
@@ -91,15 +100,9 @@ class instance_base : public instance {
     void declared_nominals(std::span<double> nominal) const;  ///< of the states, from the description
     static void*& handle(const saved_state& state);
 
-    discard discard_in_access() const {
-        return options_.kind == kind::model_exchange ? discard::returned : discard::refused;
-    }
-
     std::shared_ptr<fmu_library> library_;
     instance_options options_;
     const interface_description& offers_;
-    void* component_ = nullptr;
-    phase phase_ = phase::instantiated;
     mutable std::vector<int> orders_;  ///< of derivatives: one per variable of the largest block
 
    private:
@@ -134,6 +137,13 @@ class instance_base : public instance {
     std::vector<struct state_handle*> states_;
     int warnings_ = 0;
     bool claimed_ = false;
+
+   protected:
+    // What every call needs, last: beside the functions of the version.
+    const bool traced_;
+    const discard discard_in_access_;
+    phase phase_ = phase::instantiated;
+    void* component_ = nullptr;
 };
 
 /// For traces: "[1, 2, 3]", long lists cut.

@@ -7,25 +7,30 @@ namespace mdpcosim {
 void coupled_system::finish() {
     u.assign(coupling.channels(), 0.0);
     du.assign(coupling.channels(), 0.0);
-    std::size_t most = 0;
+    input_values.assign(subsystems->inputs().size(), 0.0);
+    inputs_.clear();
     for (std::size_t i = 0; i < subsystems->size(); ++i)
-        most = std::max(most, static_cast<std::size_t>(subsystems->describe(subsystem_index(i)).input_count()));
-    input_values.assign(most, 0.0);
+        inputs_.push_back({static_cast<std::uint32_t>(subsystems->input_offset(subsystem_index(i))),
+                           static_cast<std::uint32_t>(subsystems->describe(subsystem_index(i)).input_count())});
 }
 
 void coupled_system::initialise(double t0) {
     subsystems->initialise(t0);
     for (std::size_t i = 0; i < subsystems->size(); ++i) {
-        const auto& d = subsystems->describe(subsystem_index(i));
-        for (const auto& input : d.inputs) std::fill_n(input_values.begin() + input.slot, input.size, input.start);
-        const auto count = static_cast<std::size_t>(d.input_count());
-        subsystems->evaluate(subsystem_index(i), std::span(input_values).first(count), true);
+        const auto values = values_of(subsystem_index(i));
+        for (const auto& input : subsystems->describe(subsystem_index(i)).inputs)
+            std::fill_n(values.begin() + input.slot, input.size, input.start);
+        subsystems->evaluate(subsystem_index(i), values, true);
     }
+    coupling.deliver_starts(subsystems->inputs());
     coupling.start(t0, subsystems->outputs());
     evaluate_in_order(t0, at_start, true);
     // Every input is known now: 1/u with the start value u = 0 was no failure, with the true value it is one.
     coupling.evaluate(t0, subsystems->outputs(), u, du);
-    for (std::size_t i = 0; i < subsystems->size(); ++i) evaluate_one(subsystem_index(i), false);
+    for (std::size_t i = 0; i < subsystems->size(); ++i) {
+        coupling.input_values(u, inputs_[i].first, values_of(subsystem_index(i)));
+        subsystems->evaluate(subsystem_index(i), values_of(subsystem_index(i)), false);
+    }
     coupling.evaluate(t0, subsystems->outputs(), u, du);
 }
 
@@ -35,17 +40,17 @@ void coupled_system::evaluate(double t, std::span<const evaluation> order) {
 }
 
 void coupled_system::evaluate_in_order(double t, std::span<const evaluation> order, bool provisional) {
+    const std::span<const double> y = subsystems->outputs();
     for (const auto& [subsystem, channels] : order) {
-        for (const channel_index c : channels) u[c.value()] = coupling.evaluate_one(t, c, subsystems->outputs());
-        evaluate_one(subsystem, provisional);
+        const auto values = values_of(subsystem);
+        coupling.evaluate_inputs(t, y, channels, u, inputs_[subsystem.value()].first, values);
+        subsystems->evaluate(subsystem, values, provisional);
     }
 }
 
-void coupled_system::evaluate_one(subsystem_index subsystem, bool provisional) {
-    const auto count = static_cast<std::size_t>(subsystems->describe(subsystem).input_count());
-    const auto values = std::span(input_values).first(count);
-    coupling.input_values(u, subsystems->input_offset(subsystem), values);
-    subsystems->evaluate(subsystem, values, provisional);
+std::span<double> coupled_system::values_of(subsystem_index subsystem) {
+    const input_range range = inputs_[subsystem.value()];
+    return std::span(input_values).subspan(range.first, range.count);
 }
 
 }  // namespace mdpcosim

@@ -25,7 +25,7 @@ struct coupled_system {
     std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
 
     std::vector<double> u, du;         ///< coupling variables and rates at the present time
-    std::vector<double> input_values;  ///< scratch: inputs of the subsystem being evaluated
+    std::vector<double> input_values;  ///< scratch: inputs of the subsystem evaluated last, all others as they were
 
     /// Sizes the vectors; after it nothing allocates.
     void finish();
@@ -35,9 +35,13 @@ struct coupled_system {
     void evaluate(double t, std::span<const evaluation> order);
 
    private:
+    struct input_range {
+        std::uint32_t first, count;
+    };
+    std::vector<input_range> inputs_;  ///< by subsystem
+
     void evaluate_in_order(double t, std::span<const evaluation> order, bool provisional);
-    /// With the inputs that belong to the present u.
-    void evaluate_one(subsystem_index subsystem, bool provisional);
+    std::span<double> values_of(subsystem_index subsystem);  ///< its part of input_values
 };
 
 }  // namespace mdpcosim

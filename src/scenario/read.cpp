@@ -76,11 +76,14 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
         if (found->find("fmu") != nullptr && std::find(of_fmus.begin(), of_fmus.end(), rest) != of_fmus.end())
             return entry(*found, rest, where);
         if (rest == "plugin" && found->find("plugin") != nullptr) return entry(*found, rest, where);
+        if ((rest == "program" || rest == "folder") && found->find("program") != nullptr)
+            return entry(*found, rest, where);
         if (rest.starts_with("solver."))
             return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);
         if (rest.starts_with("sample."))
             return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
-        if (rest == "solver" || rest == "sample" || rest == "input-degree") return entry(*found, rest, where);
+        if (rest == "solver" || rest == "sample" || rest == "input-degree" || rest == "limit")
+            return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }
     yaml_node* connections = root.find("connections");

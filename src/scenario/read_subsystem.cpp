@@ -185,12 +185,63 @@ fmu_spec read_fmu(map_reader& map) {
     return fmu;
 }
 
+/// Words with quotes and backslashes as a shell takes them; nothing else is special.
+std::vector<std::string> split_command(const text& line, const std::string& object) {
+    std::vector<std::string> words;
+    char quote = 0;
+    bool inside = false;
+    const std::string& all = line.value;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const char c = all[i];
+        const bool escapes =
+            c == '\\' && quote != '\'' && i + 1 < all.size() && (quote == 0 || all[i + 1] == '"' || all[i + 1] == '\\');
+        if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+            inside = false;
+            continue;
+        }
+        if (!inside) words.emplace_back();
+        inside = true;
+        if (escapes)
+            words.back() += all[++i];
+        else if (c == quote)
+            quote = 0;
+        else if (quote == 0 && (c == '\'' || c == '"'))
+            quote = c;
+        else
+            words.back() += c;
+    }
+    if (quote != 0)
+        throw user_error(line.where, fmt::format("{}: in '{}' the quote {} is not closed.", object, all, quote));
+    return words;
+}
+
+/// A command line, or a list of its words.
+void read_program(const yaml_node& node, map_reader& map, const std::filesystem::path& folder, subsystem_spec& spec) {
+    const std::string object = map.object() + ": 'program'";
+    if (node.kind == yaml_node::type::list) {
+        for (const auto& word : read_setting({"program", node.where}, node, map.let(), map.object()).values) {
+            spec.program.command.push_back(word.value);
+            spec.source.value += (spec.source.empty() ? "" : " ") + word.value;
+        }
+        spec.source.where = node.where;
+    } else {
+        spec.source = read_text(node, map.let(), object);
+        spec.program.command = split_command(spec.source, object);
+    }
+    if (spec.program.command.empty() || spec.program.command.front().empty())
+        throw user_error(node.where, fmt::format("{}: the file of the program is missing. Write its command line, "
+                                                 "for example './controller --fast'.",
+                                                 object));
+    spec.program.folder = folder / map.find_text("folder").value;
+}
+
 const char* with_article(subsystem_spec::source_kind kind) {
     using source_kind = subsystem_spec::source_kind;
-    return kind == source_kind::ode      ? "an 'ode'"
-           : kind == source_kind::plugin ? "a 'plugin'"
-           : kind == source_kind::fmu    ? "an 'fmu'"
-                                         : "a 'file'";
+    return kind == source_kind::ode       ? "an 'ode'"
+           : kind == source_kind::plugin  ? "a 'plugin'"
+           : kind == source_kind::fmu     ? "an 'fmu'"
+           : kind == source_kind::program ? "a 'program'"
+                                          : "a 'file'";
 }
 
 }  // namespace
@@ -208,21 +259,18 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const yaml_node* file = map.find("file");
     const yaml_node* plugin = map.find("plugin");
     const yaml_node* fmu = map.find("fmu");
-    const int sources =
-        (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr) + (fmu != nullptr);
-    if (const yaml_node* found = node.find("program"))
-        throw user_error(found->where,
-                         fmt::format("{}: 'program' is not available in this version. Available: model, ode, file, "
-                                     "plugin, fmu.",
-                                     object));
+    const yaml_node* program = map.find("program");
+    const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr) +
+                        (fmu != nullptr) + (program != nullptr);
     if (sources != 1) {
         for (const char* other : {"set", "limit", "solver", "ports", "input-degree", "units", "interpolation",
-                                  "outside", "interface", "isolate", "tolerance", "outputs", "log"})
+                                  "outside", "interface", "isolate", "tolerance", "outputs", "log", "folder"})
             map.find(other);
         map.finish();  // a misspelt key says more than a missing one
         const char* reason =
-            sources == 0 ? "one of the keys 'model', 'ode', 'file', 'plugin', 'fmu' is missing, which say what it is."
-                         : "of the keys 'model', 'ode', 'file', 'plugin', 'fmu' only one can say what it is.";
+            sources == 0
+                ? "one of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program' is missing, which say what it is."
+                : "of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program' only one can say what it is.";
         throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
     spec.limit = read_limit(map.find_text("limit"), object);
@@ -245,6 +293,9 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.fmu = read_fmu(map);
         if (const yaml_node* isolate = map.find("isolate")) read_isolation(*isolate, let, object + ": isolate", spec);
         spec.ports = read_ports(map.find("ports"), let, object);
+    } else if (program != nullptr) {
+        spec.kind = subsystem_spec::source_kind::program;
+        read_program(*program, map, folder, spec);
     } else {
         spec.kind = subsystem_spec::source_kind::file;
         spec.source = read_text(*file, let, object + ": 'file'");
@@ -259,6 +310,10 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     }
     if (spec.kind != subsystem_spec::source_kind::file) {
         spec.set = read_settings(map.find("set"), let, object + ": set");
+        if (const yaml_node* solver = map.find("solver");
+            solver != nullptr && spec.kind == subsystem_spec::source_kind::program)
+            throw user_error(solver->where,
+                             fmt::format("{}: 'solver' is not allowed: a program brings its own.", object));
         spec.solver = read_solver(map.find("solver"), let, object + ": solver");
         const text degree = map.find_text("input-degree");
         if (!degree.empty()) spec.input_degree = read_whole(degree, 0, object + ": input-degree");

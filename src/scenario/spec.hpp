@@ -48,7 +48,7 @@ struct extrapolation_spec {
     bool given() const { return !name.empty() || degree.has_value(); }
 };
 
-/// `ports:` of a subsystem whose variables have names of their own (ode, FMUs, later programs):
+/// `ports:` of a subsystem whose variables have names of their own (ode, FMUs):
 /// `shaft: {kind: rotation, angle: phi, speed: w, torque: tau}`.
 struct port_spec {
     std::string name;
@@ -102,6 +102,12 @@ struct fmu_spec {
     std::filesystem::path trace;      ///< --fmi-log: every call is written to the end of this file; empty: none
 };
 
+/// `program:`, another program that brings the subsystem.
+struct program_spec {
+    std::vector<std::string> command;  ///< the file as written, and its arguments
+    std::filesystem::path folder;      ///< where it runs; its file is looked for there first
+};
+
 /// `sample:` of a subsystem whose model is sampled; seconds.
 struct sample_spec {
     location where;
@@ -110,7 +116,7 @@ struct sample_spec {
 };
 
 struct subsystem_spec {
-    enum class source_kind { model, ode, file, plugin, fmu };
+    enum class source_kind { model, ode, file, plugin, fmu, program };
 
     std::string name;
     location where;
@@ -126,6 +132,7 @@ struct subsystem_spec {
     ode_spec ode;
     file_spec file;
     fmu_spec fmu;
+    program_spec program;
 };
 
 struct connection_spec {

@@ -94,6 +94,14 @@ void write_fmu(std::string& out, const subsystem_spec& s) {
     list("log", s.fmu.log);
 }
 
+/// The words stay as they were, so the folder that they start from is written out.
+void write_program(std::string& out, const program_spec& program) {
+    std::vector<text> words;
+    for (const auto& word : program.command) words.push_back({word, {}});
+    out += fmt::format("    program: {}\n    folder: {}\n", value_of({"program", {}, words, true}),
+                       scalar(std::filesystem::absolute(program.folder).lexically_normal().string()));
+}
+
 void write_subsystem(std::string& out, const subsystem_spec& s) {
     out += fmt::format("  {}:\n", scalar(s.name));
     switch (s.kind) {
@@ -109,6 +117,9 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
             break;
         case subsystem_spec::source_kind::fmu:
             write_fmu(out, s);
+            break;
+        case subsystem_spec::source_kind::program:
+            write_program(out, s.program);
             break;
         case subsystem_spec::source_kind::file:
             out += fmt::format("    file: {}\n", scalar(std::filesystem::absolute(s.file.path).string()));

@@ -17,6 +17,7 @@
 #include "subsystem/plugin_library.hpp"
 #include "subsystem/plugin_subsystem.hpp"
 #include "subsystem/remote/isolated_subsystem.hpp"
+#include "subsystem/remote/program_group.hpp"
 #include "subsystem/sampled_subsystem.hpp"
 
 namespace mdpcosim {
@@ -159,6 +160,8 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
         case source_kind::plugin:
             if (auto shown = make_plugin_equations(spec)) return shown;
             break;
+        case source_kind::program:
+            break;
         case source_kind::fmu:
             if (fmu_interface(spec) == fmi::kind::model_exchange) return make_fmu_equations(spec);
             way_out = "Write 'interface: model-exchange' where the FMU offers it, or run";
@@ -194,13 +197,22 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
     return spec;
 }
 
+bool lives_apart(const subsystem_spec& spec) {
+    return spec.kind == source_kind::program || spec.fmu.isolate || spec.limit > 0;  // only a process can be ended
+}
+
+std::unique_ptr<remote_group> make_remote_group(const subsystem_spec& spec, bool spin) {
+    if (spec.kind == source_kind::program) return std::make_unique<program_group>(spec, spin);
+    subsystem_spec inside = spec;
+    inside.fmu.isolate = false;
+    inside.limit = 0;
+    return std::make_unique<subsystem_process>(
+        process_options{spec.name, spec.limit, spin},
+        std::vector<subsystem_maker>{[inside = std::move(inside)] { return make_subsystem(inside); }});
+}
+
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
-    if (spec.fmu.isolate || spec.limit > 0)  // only a process can be ended
-        return make_isolated_subsystem({.name = spec.name, .limit = spec.limit}, [inside = spec]() mutable {
-            inside.fmu.isolate = false;
-            inside.limit = 0;
-            return make_subsystem(inside);
-        });
+    if (lives_apart(spec)) return make_remote_subsystem(make_remote_group(spec));
     if (spec.kind == source_kind::file) return make_file_subsystem(spec);
     if (spec.kind == source_kind::plugin)
         return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
@@ -233,6 +245,7 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
         if (full.file.outside.empty()) full.file.outside.value = "hold";
         return full;
     }
+    if (spec.kind == source_kind::program) return full;
     if (spec.kind == source_kind::plugin) {
         const plugin_model& model = load_plugin(spec);
         full.set = complete(model.parameters, spec.set);

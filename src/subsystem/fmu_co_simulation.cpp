@@ -51,6 +51,8 @@ class fmu_co_simulation final : public subsystem {
     }
 
     void need_outputs(const std::vector<bool>& needed) override { needed_ = needed; }
+    void drive_inputs(const std::vector<bool>& driven) override { driven_ = driven; }
+    void outputs_follow() override { outputs_follow_ = true; }
 
     void initialise(double t0) override {
         time_ = t0;
@@ -77,14 +79,18 @@ class fmu_co_simulation final : public subsystem {
         time_ = step.begin;
         fmu_.call(time_, [&] {
             set_all([&](int slot) { return inputs[static_cast<std::size_t>(slot)].c[0]; });
-            if (mode_ == mode::initialisation) leave_initialisation();
-            if (mode_ == mode::event) leave_event_mode();
-            polynomials_ = inputs, begin_ = step.begin;
-            varying_.forget();
+            if (mode_ != mode::step) [[unlikely]]
+                enter_steps();
+            if (degree_ > 0) {
+                polynomials_ = inputs, begin_ = step.begin;
+                varying_.forget();
+            }
             integrate(step);
             if (degree_ > 0) continuous_.forget();
             time_ = step.end;
             if (by_event_) enter_event_mode();
+            read_ = false;
+            if (outputs_follow_) return;
             if (follows_) set_values(step.end - step.begin);
             get(y);
         });
@@ -112,6 +118,7 @@ class fmu_co_simulation final : public subsystem {
         read_ = false;
         continuous_.forget();
         discrete_.forget();
+        constant_set_ = false;
     }
 
     subsystem_statistics statistics() const override { return counted_; }
@@ -132,8 +139,12 @@ class fmu_co_simulation final : public subsystem {
     void group_variables() {
         const fmu_layout& l = fmu_.model().layout;
         const auto& inputs = l.description.inputs;
-        std::vector<int> continuous, discrete, varying, outputs, rates, follow_continuous, follow_discrete;
+        std::vector<int> constant, continuous, discrete, varying, outputs, rates, follow_continuous, follow_discrete;
         for (const auto& u : inputs) {
+            if (!driven_.empty() && !driven_[static_cast<std::size_t>(u.slot)]) {
+                constant.push_back(u.slot);
+                continue;
+            }
             (u.sampled ? discrete : continuous).push_back(u.slot);
             if (u.max_degree > 0) varying.push_back(u.slot);
         }
@@ -147,6 +158,7 @@ class fmu_co_simulation final : public subsystem {
             });
             (only_discrete ? follow_discrete : follow_continuous).push_back(y.slot);
         }
+        constant_ = fmu_values(instance_, l.inputs, constant);
         continuous_ = fmu_values(instance_, l.inputs, continuous);
         discrete_ = fmu_values(instance_, l.inputs, discrete);
         varying_ = fmu_values(instance_, l.inputs, varying);
@@ -163,9 +175,19 @@ class fmu_co_simulation final : public subsystem {
     template <class Function>
     input_changes set_all(const Function& value_of) {
         input_changes changed;
+        if (!constant_set_) [[unlikely]]
+            set_constant(value_of);
         continuous_.set(instance_, value_of, &changed.continuous);
         if (mode_ != mode::step || !offers_.event_mode) discrete_.set(instance_, value_of, &changed.discrete);
         return changed;
+    }
+
+    template <class Function>
+    void set_constant(const Function& value_of) {
+        constant_.forget();
+        constant_.set(instance_, value_of);
+        constant_set_ = true;
+        read_ = false;
     }
 
     void get(std::span<double> y) {
@@ -194,6 +216,11 @@ class fmu_co_simulation final : public subsystem {
         instance_.exit_initialisation();
         mode_ = offers_.event_mode ? mode::event : mode::step;
         if (mode_ == mode::event && !by_event_) leave_event_mode();
+    }
+
+    void enter_steps() {
+        if (mode_ == mode::initialisation) leave_initialisation();
+        if (mode_ == mode::event) leave_event_mode();
     }
 
     void enter_event_mode() {
@@ -228,20 +255,37 @@ class fmu_co_simulation final : public subsystem {
             });
     }
 
-    /// From step.begin to step.end, in as many steps as the FMU needs.
+    /// From step.begin to step.end: nearly always in one step.
     void integrate(const macro_step& step) {
+        const double H = step.end - step.begin;
+        set_derivatives(0);
+        const fmi::step_result done = do_step(H);
+        const bool whole = done.status == fmi::status::ok && done.reached - step.begin >= (1 - 1e-9) * H;
+        if (!whole || done.event) [[unlikely]]
+            integrate_on(step, done);
+    }
+
+    fmi::step_result do_step(double length) {
+        const fmi::step_result done = instance_.do_step(time_, length, offers_.state);
+        ++counted_.micro_steps;
+        if (done.terminate) [[unlikely]]
+            fmu_.fail(done.reached, "doStep: the FMU asks to end the simulation");
+        return done;
+    }
+
+    /// The FMU stopped on its way to step.end, as `done` says: on from there in as many steps as it needs.
+    void integrate_on(const macro_step& step, fmi::step_result done) {
         double length = step.end - step.begin;
         const double resolution = 1e-9 * length + time_resolution(step.end);
         int halvings = 0;
         for (int stops = 0;; ++stops) {
-            if (stops > 0) set_values(time_ - step.begin);
-            set_derivatives(time_ - step.begin);
             const bool last = time_ + length >= step.end - resolution;
             const double target = last ? step.end : time_ + length;
-            const fmi::step_result done = instance_.do_step(time_, target - time_, offers_.state);
-            ++counted_.micro_steps;
-            if (done.terminate) [[unlikely]]
-                fmu_.fail(done.reached, "doStep: the FMU asks to end the simulation");
+            if (stops > 0) {
+                set_values(time_ - step.begin);
+                set_derivatives(time_ - step.begin);
+                done = do_step(target - time_);
+            }
             const bool whole = done.status == fmi::status::ok && done.reached >= target - resolution;
             if (whole && !done.event) {
                 if (last) return;
@@ -285,18 +329,25 @@ class fmu_co_simulation final : public subsystem {
     }
 
     fmu_component fmu_;
-    fmi::instance& instance_;
-    const fmi::interface_description& offers_;
-    fmu_values continuous_, discrete_, varying_, outputs_, rates_;
+    std::vector<bool> needed_;  ///< by output slot; empty: all
+    std::vector<bool> driven_;  ///< by input slot; empty: all
+    fmu_values constant_, varying_;
     followers follow_continuous_, follow_discrete_;
-    std::vector<bool> needed_;                 ///< by output slot; empty: all
-    bool read_ = false;                        ///< outputs_ has the outputs of the present state
+    double begin_ = 0;
     std::span<const polynomial> polynomials_;  ///< of the step under way
-    double begin_ = 0, time_ = 0;
-    int degree_ = 0;         ///< highest of the inputs
+
+    // What every step of a simple FMU touches stands together.
+    alignas(64) fmi::instance& instance_;
+    const fmi::interface_description& offers_;
+    double time_ = 0;
+    int degree_ = 0;  ///< highest of the inputs
+    mode mode_ = mode::initialisation;
     bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
     bool follows_ = false;   ///< outputs follow inputs that change during the step
-    mode mode_ = mode::initialisation;
+    bool outputs_follow_ = false;
+    bool constant_set_ = false;
+    bool read_ = false;  ///< outputs_ has the outputs of the present state
+    fmu_values continuous_, outputs_, discrete_, rates_;
     subsystem_statistics counted_;
 };
 

@@ -83,7 +83,7 @@ int plugin_port_reader::slot_of(const std::string& object, const std::string& wo
                 refuse(fmt::format("{}: {} is '{}', which is {}, but with this causality must be {}.", object, word,
                                    variable, other, what));
             refuse(fmt::format("{}: {}: {}", object, word,
-                               unknown_name("variable", variable, "The plugin", variable_names(variables))));
+                               unknown_name("variable", variable, who_, variable_names(variables))));
         }
         if (found->size != 1)
             refuse(fmt::format("{}: {} is '{}', which has {} elements; a port takes one.", object, word, variable,

@@ -15,13 +15,13 @@ std::vector<std::string> variable_names(const Variables& variables) {
     return names;
 }
 
-/// Finds the variables of a plugin's ports. Throws std::invalid_argument for an unknown kind or causality, a variable that is
+/// Finds the variables of ports that a plugin or a program declares. Throws std::invalid_argument for an unknown kind or causality, a variable that is
 /// missing, of another direction, unit or size, or in two ports.
 class plugin_port_reader {
    public:
     /// Inputs and outputs of the description are complete; units that are unknown there become those of the ports.
-    explicit plugin_port_reader(subsystem_description& description)
-        : description_(description), owner_(description.inputs.size()) {}
+    plugin_port_reader(subsystem_description& description, std::string who)
+        : description_(description), who_(std::move(who)), owner_(description.inputs.size()) {}
 
     port read(const std::string& name, const mdpcosim_port& given);
 
@@ -31,6 +31,7 @@ class plugin_port_reader {
     bool exists(const std::string& variable, bool input) const;
 
     subsystem_description& description_;
+    std::string who_;                 ///< begins sentences: "The plugin"
     std::vector<std::string> owner_;  ///< by input: the port it belongs to
 };
 

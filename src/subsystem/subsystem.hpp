@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/polynomial.hpp"
@@ -16,6 +17,8 @@
 /// Call order (one thread at a time; different subsystems may run in different threads):
 ///   1. describe(), offers()              at any time, also before initialise(); their answers never change
 ///      need_outputs(needed)              before initialise(), where not all outputs are read
+///      drive_inputs(driven)              before initialise(), where some inputs never change
+///      outputs_follow()                  before initialise(), where outputs() comes after every advance()
 ///   2. initialise(t0)                    once; the state is that of t0
 ///   3. outputs(u, y)                     any number of times; changes nothing
 ///   4. advance(step, inputs, y)          step.begin is the end of the last accepted step (t0 at first);
@@ -74,6 +77,8 @@ struct subsystem_description {
     std::vector<input_variable> inputs;
     std::vector<output_variable> outputs;
     std::vector<port> ports;
+    /// Of a program, whose parameters nobody else knows: name and value as a scenario would write it.
+    std::vector<std::pair<std::string, std::string>> parameters = {};
 
     int input_count() const { return inputs.empty() ? 0 : inputs.back().slot + inputs.back().size; }
     int output_count() const { return outputs.empty() ? 0 : outputs.back().slot + outputs.back().size; }
@@ -126,6 +131,10 @@ class subsystem {
 
     /// By slot: whether anybody reads the output. The others may be left as they are, if that saves time.
     virtual void need_outputs(const std::vector<bool>& needed) { static_cast<void>(needed); }
+    /// By slot: whether anything is connected to the input. The others keep their start value.
+    virtual void drive_inputs(const std::vector<bool>& driven) { static_cast<void>(driven); }
+    /// After every advance() outputs() is called before anybody reads y: advance() may leave y as it is.
+    virtual void outputs_follow() {}
 
     virtual void initialise(double t0) = 0;
 

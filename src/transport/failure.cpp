@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace mdpcosim {
@@ -25,10 +24,7 @@ std::string slot_name(const std::vector<Variable>& variables, int slot) {
 }  // namespace
 
 int first_not_finite(std::span<const double> y) {
-    constexpr std::uint64_t exponent = 0x7ff0000000000000ULL;
-    bool bad = false;
-    for (const double value : y) bad |= (std::bit_cast<std::uint64_t>(value) & exponent) == exponent;
-    if (!bad) return -1;
+    if (all_finite(y)) return -1;
     return static_cast<int>(std::find_if(y.begin(), y.end(), [](double v) { return !std::isfinite(v); }) - y.begin());
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -7,6 +9,13 @@
 
 /// What all transports say in the same words when a subsystem fails.
 namespace mdpcosim {
+
+inline bool all_finite(std::span<const double> y) {
+    constexpr std::uint64_t exponent = 0x7ff0000000000000ULL;
+    bool bad = false;
+    for (const double value : y) bad |= (std::bit_cast<std::uint64_t>(value) & exponent) == exponent;
+    return !bad;
+}
 
 /// The first output that is not a finite number, or -1.
 int first_not_finite(std::span<const double> y);

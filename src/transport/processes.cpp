@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "subsystem/remote/program_group.hpp"
 #include "subsystem/remote/subsystem_process.hpp"
 #include "transport/groups.hpp"
 
@@ -28,6 +29,7 @@ group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recip
         all.limit += r.limit;
         limited = limited && r.limit > 0;
         all.make.push_back(std::move(r.make));
+        all.program = r.program;
     }
     if (!limited) all.limit = 0;
     return all;
@@ -42,6 +44,10 @@ std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> 
     std::vector<served_group> served;
     for (const auto& members : all) {
         group_recipe r = gather(members, subsystems);
+        if (r.program) {
+            served.push_back({members, r.program->begin(spin)});
+            continue;
+        }
         served.push_back(
             {members, std::make_unique<subsystem_process>(process_options{r.name, r.limit, spin}, std::move(r.make))});
     }

@@ -10,11 +10,15 @@
 
 namespace mdpcosim {
 
+class program_launcher;
+
 /// A subsystem that is made where it will live.
 struct subsystem_recipe {
     std::string name;
     subsystem_maker make;
     double limit = 0;  ///< s of wall time for one macro step; 0: any time
+    /// Of a program, which is no copy of this process: it is in a group of its own.
+    std::shared_ptr<const program_launcher> program = {};
 };
 
 /// Which subsystems share a process, by number, complete: those in no group get one of their own. Groups and members rise.
@@ -25,6 +29,7 @@ struct group_recipe {
     std::string name;  ///< theirs, with commas
     std::vector<subsystem_maker> make;
     double limit = 0;  ///< all of them may take theirs; 0: any time
+    std::shared_ptr<const program_launcher> program = {};
 };
 group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recipe>& recipes);
 

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "subsystem/remote/listener.hpp"
+#include "subsystem/remote/program_group.hpp"
 #include "transport/groups.hpp"
 
 namespace mdpcosim {
@@ -21,7 +22,8 @@ struct party {
     std::vector<int> members;
     std::string name;
     double limit = 0;
-    std::unique_ptr<child_process> process;  ///< none: a program elsewhere
+    std::unique_ptr<child_process> process;  ///< none: somebody elsewhere brings it
+    std::shared_ptr<const program_launcher> program;
 
     /// What it says at the door: nobody else can take the place of a process that is started here.
     std::string key() const { return process ? own_key(members) : name; }
@@ -35,10 +37,17 @@ struct party {
                     fmt::join(missing, "', '"), wait, fmt::join(missing, " "), port));
 }
 
-void check_alive(party& p) {
-    if (const std::string how = p.process->ended(); !how.empty())
-        throw run_error(fmt::format("subsystem '{}' failed at its start: its process {}; it wrote last: {}", p.name,
-                                    how, p.process->last_text()));
+void check_alive(party& p, clock::time_point begin) {
+    const std::string how = p.process->ended();
+    if (how.empty()) {
+        if (p.program && clock::now() - begin > std::chrono::duration<double>(p.program->start_limit))
+            p.program->refuse(fmt::format("it did not connect within {:g} s", p.program->start_limit));
+        return;
+    }
+    if (p.program)
+        p.program->refuse(fmt::format("its process {} at its start; it wrote last: {}", how, p.process->last_text()));
+    throw run_error(fmt::format("subsystem '{}' failed at its start: its process {}; it wrote last: {}", p.name, how,
+                                p.process->last_text()));
 }
 
 void wait_for_all(std::vector<party>& parties, listener& door, const tcp_options& how) {
@@ -51,7 +60,7 @@ void wait_for_all(std::vector<party>& parties, listener& door, const tcp_options
         for (party& p : parties) {
             if (std::find(missing.begin(), missing.end(), p.key()) == missing.end()) continue;
             if (p.process)
-                check_alive(p);
+                check_alive(p, begin);
             else
                 elsewhere.push_back(p.name);
         }
@@ -76,8 +85,10 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
     std::vector<party> parties;
     for (const auto& members : all) {
         group_recipe r = gather(members, subsystems);
-        party& p = parties.emplace_back(party{members, r.name, r.limit, nullptr});
-        if (!elsewhere(members))
+        party& p = parties.emplace_back(party{members, r.name, r.limit, nullptr, r.program});
+        if (!elsewhere(members) && r.program)
+            p.process = r.program->start(door, own_key(members), spin);
+        else if (!elsewhere(members))
             p.process = std::make_unique<child_process>([&] {
                 door.close();
                 const auto link = connect_to_master(door.address(), {door.token(), own_key(members)}, spin);
@@ -93,6 +104,10 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
     std::vector<served_group> served;
     for (party& p : parties) {
         auto link = door.take(p.key());
+        if (p.program) {
+            served.push_back({p.members, p.program->meet(std::move(link), std::move(p.process))});
+            continue;
+        }
         const linked_group::options options{p.name, p.members.size(), p.limit};
         served.push_back({p.members, std::make_unique<linked_group>(options, std::move(link), std::move(p.process))});
     }

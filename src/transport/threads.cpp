@@ -76,6 +76,13 @@ class thread_transport final : public transport, public worker_pool::job {
     void need_outputs(subsystem_index i, const std::vector<bool>& needed) override {
         subsystems_[i.value()].model->need_outputs(needed);
     }
+    void drive_inputs(subsystem_index i, const std::vector<bool>& driven) override {
+        subsystems_[i.value()].model->drive_inputs(driven);
+    }
+    void outputs_follow(subsystem_index i) override {
+        subsystems_[i.value()].model->outputs_follow();
+        places_[i.value()].outputs_follow = true;
+    }
 
     void initialise(double t0) override {
         for (std::size_t i = 0; i < size(); ++i) {
@@ -93,12 +100,10 @@ class thread_transport final : public transport, public worker_pool::job {
         try {
             p.model->outputs(u, output_of(p));
         } catch (...) {
-            throw subsystem_failure(subsystems_[i.value()].name, time_, reason_of_exception());
+            fail_evaluation(i, reason_of_exception());
         }
-        const int bad = provisional ? -1 : first_not_finite(output_of(p));
-        if (bad >= 0)
-            throw subsystem_failure(subsystems_[i.value()].name, time_,
-                                    not_finite_reason(p.model->describe(), output_of(p), bad));
+        if (!provisional && !all_finite(output_of(p))) [[unlikely]]
+            fail_evaluation(i, not_finite(p));
     }
 
     void advance(const macro_step& step) override {
@@ -135,6 +140,7 @@ class thread_transport final : public transport, public worker_pool::job {
     struct place {
         subsystem* model;
         std::uint32_t input, output, input_count, output_count;
+        bool outputs_follow = false;  ///< advance() may not have written them
     };
 
     /// How far the list of one worker is done, by whomever.
@@ -163,6 +169,10 @@ class thread_transport final : public transport, public worker_pool::job {
     }
 
     std::span<double> output_of(const place& p) { return {outputs_.data() + p.output, p.output_count}; }
+
+    std::string not_finite(const place& p) {
+        return not_finite_reason(p.model->describe(), output_of(p), first_not_finite(output_of(p)));
+    }
 
     void work(int worker) noexcept override {
         if (!shared_) {
@@ -194,8 +204,8 @@ class thread_transport final : public transport, public worker_pool::job {
         const auto begin = sampling_ ? clock::now() : clock::time_point{};
         try {
             p.model->advance(step_, {inputs_.data() + p.input, p.input_count}, output_of(p));
-            const int bad = first_not_finite(output_of(p));
-            if (bad >= 0) fail(i, worker, not_finite_reason(p.model->describe(), output_of(p), bad));
+            if (!p.outputs_follow && !all_finite(output_of(p))) [[unlikely]]
+                fail(i, worker, not_finite(p));
         } catch (...) {
             fail(i, worker, reason_of_exception());
         }
@@ -238,9 +248,19 @@ class thread_transport final : public transport, public worker_pool::job {
             if (f.subsystem >= 0 && (first.subsystem < 0 || f.subsystem < first.subsystem)) first = f;
             f = {};
         }
-        const place& p = places_[static_cast<std::size_t>(first.subsystem)];
-        throw failure_in_step(subsystems_[static_cast<std::size_t>(first.subsystem)].name, first.reason, step_,
-                              p.model->describe(), std::span(inputs_).subspan(p.input, p.input_count));
+        throw in_step(static_cast<std::size_t>(first.subsystem), first.reason);
+    }
+
+    subsystem_failure in_step(std::size_t i, const std::string& reason) {
+        const place& p = places_[i];
+        return failure_in_step(subsystems_[i].name, reason, step_, p.model->describe(),
+                               std::span(inputs_).subspan(p.input, p.input_count));
+    }
+
+    /// What outputs() shows for the first time after a step belongs to the step.
+    [[noreturn]] void fail_evaluation(subsystem_index i, const std::string& reason) {
+        if (calls_ > 0 && places_[i.value()].outputs_follow) throw in_step(i.value(), reason);
+        throw subsystem_failure(subsystems_[i.value()].name, time_, reason);
     }
 
     /// Learns from a sampled step; decides anew who serves whom, and whether parallel work pays at all.

@@ -14,7 +14,8 @@
 ///
 /// Call order as in the subsystem contract, for all subsystems at once: initialise, evaluate, then advance any number of
 /// times. inputs() and outputs() are the exchange areas: the master writes input polynomials before advance() and reads
-/// outputs after it; subsystem i owns the slots from input_offset(i) and output_offset(i).
+/// outputs after it; subsystem i owns the slots from input_offset(i) and output_offset(i). Inputs that are not written keep
+/// their polynomials.
 namespace mdpcosim {
 
 /// A subsystem failed: which, when and why. Thrown after all subsystems of the step have come to rest.
@@ -53,6 +54,12 @@ class transport {
     virtual void need_outputs(subsystem_index i, const std::vector<bool>& needed) {
         static_cast<void>(i), static_cast<void>(needed);
     }
+    /// The same.
+    virtual void drive_inputs(subsystem_index i, const std::vector<bool>& driven) {
+        static_cast<void>(i), static_cast<void>(driven);
+    }
+    /// The same: evaluate(i) is called after every advance() before the outputs of i are read.
+    virtual void outputs_follow(subsystem_index i) { static_cast<void>(i); }
     virtual void initialise(double t0) = 0;
     /// Outputs of one subsystem at the present time for the given input values. With `provisional` values (inputs that other
     /// subsystems have not given yet) outputs that are not finite are no failure.

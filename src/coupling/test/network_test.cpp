@@ -162,6 +162,7 @@ TEST(network, agrees_with_a_naive_implementation) {
         auto s = make_random_system(random, 37, 29);
         std::vector<double> y(s.outputs), u(37), du(37);
         std::vector<polynomial> inputs(29);
+        s.net.deliver_starts(inputs);
         double t = 0;
         for (int n = 0; n < 12; ++n) {
             for (auto& value : y) value = number(random);
@@ -172,6 +173,10 @@ TEST(network, agrees_with_a_naive_implementation) {
                 EXPECT_DOUBLE_EQ(du[c], rate);
                 EXPECT_EQ(s.net.evaluate_one(0, channel_index(c), y), u[c]);
             }
+            std::vector<double> some(37, -77), values_then(3);
+            const std::array<channel_index, 3> wanted{channel_index(4), channel_index(0), channel_index(36)};
+            s.net.evaluate_inputs(0, y, wanted, some, 0, values_then);
+            for (std::size_t c = 0; c < 37; ++c) EXPECT_EQ(some[c], c == 4 || c == 0 || c == 36 ? u[c] : -77);
             s.net.accept(t, y, u, du);
             s.naive.accept(t, y);
             const double H = system % 2 == 0 ? 0.125 : step(random);
@@ -189,10 +194,10 @@ TEST(network, agrees_with_a_naive_implementation) {
                     EXPECT_NEAR(inputs[i](x * H), expected(x * H), 1e-10 * size)
                         << "system " << system << " step " << n;
             }
-            std::vector<double> values(7);
+            std::vector<double> values(7, -77);
             s.net.input_values(u, 5, values);
             for (std::size_t i = 0; i < values.size(); ++i) {
-                double expected = s.naive.inputs[5 + i].deliveries.empty() ? s.naive.inputs[5 + i].start : 0;
+                double expected = s.naive.inputs[5 + i].deliveries.empty() ? -77 : 0;
                 for (const auto& d : s.naive.inputs[5 + i].deliveries) expected += d.factor * u[d.channel.value()];
                 EXPECT_EQ(values[i], expected);
             }
@@ -326,6 +331,7 @@ TEST(network, inputs_without_delivery_keep_their_start_value) {
     network net;
     net.finish(std::vector<double>{4.5, -2});
     std::vector<polynomial> inputs(2);
+    net.deliver_starts(inputs);
     net.deliver(1, inputs);
     EXPECT_EQ(inputs[0].degree, 0);
     EXPECT_EQ(inputs[0](0.7), 4.5);

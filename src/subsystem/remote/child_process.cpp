@@ -50,15 +50,19 @@ child_process::child_process(const program& what) {
     std::vector<char*> arguments, environment;
     for (const auto& a : what.command) arguments.push_back(const_cast<char*>(a.c_str()));
     arguments.push_back(nullptr);
-    for (char** e = environ; *e != nullptr; ++e) environment.push_back(*e);
     for (const auto& e : what.environment) environment.push_back(const_cast<char*>(e.c_str()));
+    for (char** e = environ; *e != nullptr; ++e) environment.push_back(*e);
     environment.push_back(nullptr);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
     const file_handle trouble(ends[0]);
     file_handle told(ends[1]);
+    leads_group_ = true;
     start([&] {
         int problem = 0;
+        setpgid(0, 0);
+        const file_handle nothing(open("/dev/null", O_RDONLY));
+        dup2(nothing.get(), STDIN_FILENO);
         if (!what.folder.empty() && chdir(what.folder.c_str()) != 0) problem = errno;
         for (const int file : what.files) fcntl(file, F_SETFD, 0);
         signal(SIGPIPE, SIG_DFL);
@@ -80,25 +84,33 @@ child_process::~child_process() {
     fmi::remove_left_folders();  // it ends without ceremony
 }
 
-void child_process::told(int status) {
+/// Takes note of its end; what it started itself ends with it, before its number can belong to another.
+bool child_process::reap(int options) {
+    if (process_ <= 0) return false;
+    siginfo_t seen{};
+    while (waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOWAIT | options) != 0 && errno == EINTR)
+        continue;
+    if (seen.si_pid != process_) return false;
+    if (leads_group_) ::kill(-process_, SIGKILL);
+    int status = 0;
+    waitpid(process_, &status, 0);
     process_ = -1;
     end_ = WIFSIGNALED(status)
                ? fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                : fmt::format("ended with status {}", WEXITSTATUS(status));
+    return true;
 }
 
 std::string child_process::ended(double seconds) {
     constexpr double pause = 1e-3;
     for (double waited = 0;; waited += pause) {
-        int status = 0;
-        if (process_ > 0 && waitpid(process_, &status, WNOHANG) == process_) told(status);
-        if (process_ <= 0 || waited >= seconds) return end_;
+        if (reap(WNOHANG) || process_ <= 0 || waited >= seconds) return end_;
         usleep(static_cast<useconds_t>(1e6 * pause));
     }
 }
 
 void child_process::kill() noexcept {
-    if (process_ > 0) ::kill(process_, SIGKILL);
+    if (process_ > 0) ::kill(leads_group_ ? -process_ : process_, SIGKILL);
 }
 
 void child_process::finish(double seconds) noexcept {
@@ -108,12 +120,7 @@ void child_process::finish(double seconds) noexcept {
 }
 
 std::string child_process::wait() {
-    int status = 0;
-    while (process_ > 0)
-        if (waitpid(process_, &status, 0) == process_)
-            told(status);
-        else if (errno != EINTR)
-            break;
+    reap(0);
     return end_;
 }
 

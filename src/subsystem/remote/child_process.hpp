@@ -18,11 +18,12 @@ class child_process {
 
     struct program {
         std::vector<std::string> command;      ///< the file and its arguments
-        std::vector<std::string> environment;  ///< "NAME=value", besides this process's own
+        std::vector<std::string> environment;  ///< "NAME=value", before this process's own
         std::string folder;                    ///< where it runs; empty: here
         std::vector<int> files;                ///< descriptors that stay open in it, under the same numbers
     };
-    /// Another program. Throws user_error with the system's reason where it cannot be started.
+    /// Another program, without input, with all that it starts in a process group that ends with it. Throws user_error with the
+    /// system's reason where it cannot be started.
     explicit child_process(const program& what);
 
     child_process(const child_process&) = delete;
@@ -45,10 +46,11 @@ class child_process {
 
    private:
     void start(const std::function<void()>& live);
-    void told(int status);
+    bool reap(int options);
 
     file_handle text_;
     pid_t process_ = -1;
+    bool leads_group_ = false;
     std::string end_;
 };
 

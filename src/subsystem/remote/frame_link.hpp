@@ -30,7 +30,7 @@ std::unique_ptr<frame_link> make_socket_link(file_handle socket, bool spin = fal
 inline constexpr std::size_t longest_introduction = std::size_t{256} << 20;
 
 /// Subsystems at the other end of a link.
-class linked_group final : public remote_group {
+class linked_group : public remote_group {
    public:
     struct options {
         std::string name;
@@ -44,12 +44,16 @@ class linked_group final : public remote_group {
     void introduce() override;
     pid_t process() const override { return process_ ? process_->id() : 0; }
 
-   private:
+   protected:
     void send() override;
     bool receive(std::chrono::milliseconds wait) override;
     std::string ended() override;
     void stop() noexcept override;
     std::string last_text() override { return process_ ? process_->last_text() : std::string(); }
+    /// The next frame of an introduction into frame_.
+    void receive_introduction();
+    /// Asks the other side to end, if it has not, and ends its process.
+    void leave() noexcept;
     [[noreturn]] void lost(const std::string& reason, const std::string& where);
 
     options how_;

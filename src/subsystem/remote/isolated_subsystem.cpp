@@ -38,6 +38,7 @@ class remote_subsystem final : public subsystem {
     }
 
     std::unique_ptr<snapshot> make_snapshot() const override {
+        if (!offers().save_restore) return subsystem::make_snapshot();
         where_->call({.what = remote_command::make_snapshot, .snapshot = snapshots_});
         return std::make_unique<remote_snapshot>(snapshots_++);
     }

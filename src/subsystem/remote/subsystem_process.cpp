@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "subsystem/remote/shared_areas.hpp"
 
 namespace mdpcosim {
 
@@ -25,23 +26,12 @@ void write_all(int file, const std::vector<char>& bytes) {
     }
 }
 
-/// Maps the whole file for areas of this size, which both sides ask for.
-void* map(const file_handle& file, std::size_t size) {
-    void* mapped = MAP_FAILED;
-    if (ftruncate(file.get(), static_cast<off_t>(size)) == 0)
-        mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-    if (mapped == MAP_FAILED)
-        throw run_error(fmt::format("no shared memory of {} bytes: {}", size, std::strerror(errno)));
-    return mapped;
-}
-
 }  // namespace
 
 subsystem_process::subsystem_process(const process_options& how, std::vector<subsystem_maker> make)
     : name_(how.name), spin_(how.spin), make_(std::move(make)) {
     set_limit(how.limit);
-    memory_file_ = file_handle(memfd_create("mdpcosim-subsystems", MFD_CLOEXEC));
-    if (memory_file_.get() < 0) throw run_error(fmt::format("no shared memory: {}", std::strerror(errno)));
+    memory_file_ = make_shared_file();
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
     answer_ = file_handle(ends[0]);
@@ -56,7 +46,7 @@ void subsystem_process::live(int answer) {
     exchange areas(host.members());
     if (host.made()) {
         try {
-            areas.place(map(memory_file_, areas.size()), true);
+            areas.place(map_areas(memory_file_, areas.size()), true);
         } catch (const std::exception& problem) {
             said.clear();
             put_apology(said, false, problem.what());
@@ -104,7 +94,7 @@ void subsystem_process::introduce() {
         give_up(ended() + " at its start");
     }
     meet(get_introduction(bytes, make_.size()));
-    memory_ = map(memory_file_, areas_.size());
+    memory_ = map_areas(memory_file_, areas_.size());
     areas_.place(memory_, false);
 }
 

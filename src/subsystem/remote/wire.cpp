@@ -92,6 +92,11 @@ void put(wire_writer& to, const subsystem_description& d) {
         to.put(p.load_integral);
         to.put(p.description);
     }
+    to.put(d.parameters.size());
+    for (const auto& [name, value] : d.parameters) {
+        to.put(name);
+        to.put(value);
+    }
 }
 
 subsystem_description get_description(wire_reader& from) {
@@ -119,6 +124,11 @@ subsystem_description get_description(wire_reader& from) {
         p.load = from.get<int>();
         p.load_integral = from.get<int>();
         p.description = from.get_text();
+    }
+    d.parameters.resize(from.get_count(2 * sizeof(std::size_t)));
+    for (auto& [name, value] : d.parameters) {
+        name = from.get_text();
+        value = from.get_text();
     }
     return d;
 }

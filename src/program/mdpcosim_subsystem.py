@@ -1,0 +1,196 @@
+"""A Python program as a subsystem of mdpcosim: mdpcosim_subsystem.h through ctypes, with nothing but Python's own library.
+
+The functions are those of the header without the prefix; call order and rules stand there. They raise SubsystemError instead of
+returning -1, and texts that are left out are None. Functions of yours, for run, take what the header says without `own`, and may raise
+whatever they like: that ends the run with its text as the reason.
+
+    import mdpcosim_subsystem as subsystem
+    subsystem.open()
+    gain = subsystem.parameter("gain", "1", 2.0)
+    u = subsystem.input("u", "V")
+    y = subsystem.output("y", "V")
+    while (step := subsystem.receive()).what == subsystem.STEP:
+        subsystem.set_output(y, gain * subsystem.input_at(u, step.end))
+        subsystem.send()
+"""
+
+import ctypes
+import math
+import os
+import typing
+
+END, STEP, OUTPUTS = 0, 1, 2
+COEFFICIENTS = 7
+
+
+class SubsystemError(RuntimeError):
+    """What the library says went wrong; mdpcosim knows it, too."""
+
+
+def _load():
+    name = "libmdpcosim_subsystem.so.1"
+    here = os.path.dirname(os.path.realpath(__file__))
+    for path in (os.path.join(here, name), os.path.join(here, "..", name)):
+        if os.path.exists(path):
+            return ctypes.CDLL(path)
+    return ctypes.CDLL(name)
+
+
+_library = _load()
+_double, _int, _text = ctypes.c_double, ctypes.c_int, ctypes.c_char_p
+
+
+def _function(name, result, *arguments):
+    function = getattr(_library, "mdpcosim_subsystem_" + name)
+    function.restype = result
+    function.argtypes = arguments
+    return function
+
+
+_open = _function("open", _int)
+_name = _function("name", _text)
+_parameter = _function("parameter", _double, _text, _text, _double, _text)
+_text_parameter = _function("text", _text, _text, _text, _text)
+_input = _function("input", _int, _text, _text, _int, _text)
+_output = _function("output", _int, _text, _text, _int, _text)
+_max_degree = _function("max_degree", _int, _int, _int)
+_start = _function("start", _int, _int, _double)
+_rate = _function("rate", _int, _int, _int)
+_direct = _function("direct", _int, _int, _int)
+_sampled = _function("sampled", _int)
+_port = _function("port", _int, _text, _text, _text, _text, _text)
+_polynomial = _function("polynomial", ctypes.POINTER(_double), _int)
+_receive = _function("receive", _int, ctypes.POINTER(_double), ctypes.POINTER(_double))
+_send = _function("send", _int)
+_fail = _function("fail", _int, _text)
+_message = _function("message", _text)
+_set_output = _function("set_output", _int, _int, _double)
+# Called most often, as they are; a failure shows in receive and run.
+input_at = _function("input_at", _double, _int, _double)
+input_after = _function("input_after", _double, _int, _double)
+
+_initialise_type = ctypes.CFUNCTYPE(_int, ctypes.c_void_p, _double)
+_advance_type = ctypes.CFUNCTYPE(_int, ctypes.c_void_p, _double, _double)
+
+
+class _Calls(ctypes.Structure):
+    _fields_ = [("initialise", _initialise_type), ("advance", _advance_type), ("outputs", _initialise_type),
+                ("save_size", ctypes.c_void_p), ("save", ctypes.c_void_p), ("restore", ctypes.c_void_p)]
+
+
+_run = _function("run", _int, ctypes.POINTER(_Calls), ctypes.c_void_p)
+
+
+def message():
+    return _message().decode()
+
+
+def _bytes(text):
+    return None if text is None else text.encode()
+
+
+def _checked(status):
+    failure = message()
+    if failure:
+        raise SubsystemError(failure)
+    return status
+
+
+def open():
+    _checked(_open())
+
+
+def name():
+    return _name().decode()
+
+
+def parameter(name, unit=None, default=math.nan, description=None):
+    return _checked(_parameter(_bytes(name), _bytes(unit), default, _bytes(description)))
+
+
+def text(name, default=None, description=None):
+    return _checked(_text_parameter(_bytes(name), _bytes(default), _bytes(description))).decode()
+
+
+def input(name, unit=None, size=1, description=None):
+    return _checked(_input(_bytes(name), _bytes(unit), size, _bytes(description)))
+
+
+def output(name, unit=None, size=1, description=None):
+    return _checked(_output(_bytes(name), _bytes(unit), size, _bytes(description)))
+
+
+def max_degree(input, degree):
+    _checked(_max_degree(input, degree))
+
+
+def start(input, value):
+    _checked(_start(input, value))
+
+
+def rate(output, rate):
+    _checked(_rate(output, rate))
+
+
+def direct(output, input):
+    _checked(_direct(output, input))
+
+
+def sampled():
+    _checked(_sampled())
+
+
+def port(name, kind, causality=None, variables=None, description=None):
+    _checked(_port(*map(_bytes, (name, kind, causality, variables, description))))
+
+
+def polynomial(input):
+    """The coefficients c: the value at t0 + s is the sum of c[k] s^k."""
+    return _checked(_polynomial(input))[:COEFFICIENTS]
+
+
+def set_output(output, value):
+    if _set_output(output, value) != 0:
+        _checked(-1)
+
+
+def run(advance, outputs=None, initialise=None):
+    def guarded(function):
+        def call(_own, *times):
+            try:
+                function(*times)
+                return 0
+            except BaseException as problem:  # none may pass through the library
+                return fail(f"{type(problem).__name__}: {problem}")
+        return call
+
+    calls = _Calls()
+    if initialise is not None:
+        calls.initialise = _initialise_type(guarded(initialise))
+    calls.advance = _advance_type(guarded(advance))
+    if outputs is not None:
+        calls.outputs = _initialise_type(guarded(outputs))
+    _checked(_run(ctypes.byref(calls), None))
+
+
+class Step(typing.NamedTuple):
+    what: int
+    begin: float
+    end: float
+
+
+def receive():
+    begin, end = _double(), _double()
+    what = _receive(ctypes.byref(begin), ctypes.byref(end))
+    if what < 0:
+        _checked(what)
+    return Step(what, begin.value, end.value)
+
+
+def send():
+    if _send() != 0:
+        _checked(-1)
+
+
+def fail(text):
+    return _fail(_bytes(text))
