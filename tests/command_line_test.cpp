@@ -188,10 +188,10 @@ TEST_F(command_line, wrong_options) {
     expect_refused("run s.yaml --workers two", "run: --workers: ", {"'two' must be a whole number from 1 to 4096."});
     expect_refused("run s.yaml --workers 1.5", "run: --workers: ", {"'1.5' must be a whole number"});
     expect_refused("run s.yaml --transport mpi", "run: --transport: ",
-                   {"transport 'mpi' is not available in this version. Available: threads, processes."});
+                   {"transport 'mpi' is not available in this version. Available: threads, processes, tcp."});
     expect_refused("rum s.yaml", "",
-                   {"subcommand 'rum' does not exist. mdpcosim has: run, check, list", "Did you mean 'run'?"});
-    expect_refused("", "", {"a subcommand is missing. mdpcosim has: run, check, list", "'mdpcosim --help'"});
+                   {"subcommand 'rum' does not exist. mdpcosim has: run, serve, check, list", "Did you mean 'run'?"});
+    expect_refused("", "", {"a subcommand is missing. mdpcosim has: run, serve, check, list", "'mdpcosim --help'"});
     expect_refused("--versio", "", {"option '--versio' does not exist. Did you mean '--version'?"});
     expect_refused("list", "list: ", {"topic is required"});
     expect_refused("list modells", "list: ",
