@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         subsystem("program", "a: {program: |>./x}", {"subsystem 'a': program './x' does not exist: neither as '"}),
         subsystem("program_in_path", "a: {program: |>no-such-program -x}",
                   {"'no-such-program' does not exist", "nor in PATH"}),
-        subsystem("program_quote", "a: {program: |>\"./x 'y\"}",
+        subsystem("program_quote", "a: {program: \"|>./x 'y\"}",
                   {"subsystem 'a': 'program': in './x 'y' the quote ' is not closed."}),
         subsystem("program_solver", "a: {program: ./x, solver: |>rk4}",
                   {"'solver' is not allowed: a program brings its own."}),

@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"list_in_let", "half: 0.5", "half: [0.5]"}, wrong{"name_with_blank", "  brake:", "  my brake:"},
         wrong{"name_with_dot", "  brake:", "  my.brake:"}, wrong{"no_source", "model: inertia, ", ""},
         wrong{"two_sources", "model: inertia,", "model: inertia, file: a.csv,"},
-        wrong{"two_sources", "program: ./valve", "model: inertia, program: ./valve"},
+        wrong{"model_and_program", "program: ./valve", "model: inertia, program: ./valve"},
         wrong{"program_without_file", "program: ./valve --fast", "program: ''"},
         wrong{"solver_of_a_program", "program: ./valve --fast", "program: ./valve, solver: rk4"},
         wrong{"folder_of_a_plugin", "plugin: libraries/pump.so", "plugin: libraries/pump.so, folder: x"},

@@ -22,7 +22,9 @@ inline void relax() {
 // A few microseconds of spinning, some milliseconds of yielding, then sleep. Yielding answers nearly as fast as spinning on a
 // free core; where others want the core, long spinning would keep it from the very thread that is waited for.
 constexpr int spins = 100;
-constexpr int yields = 5000;
+constexpr std::chrono::milliseconds yielding{5};
+constexpr int yields_per_clock =
+    16;  // on a busy core one of them can take milliseconds, on a free one less than the clock
 
 // Not the private kind: the two sides may be processes.
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
@@ -43,11 +45,16 @@ bool mailbox::awake(std::uint32_t round, bool spin) const {
         if (arrived(round)) return true;
         relax();
     }
-    for (int i = 0; i < yields; ++i) {
-        if (arrived(round)) return true;
-        std::this_thread::yield();
+    using clock = std::chrono::steady_clock;
+    for (clock::time_point end{};;) {
+        for (int i = 0; i < yields_per_clock; ++i) {
+            if (arrived(round)) return true;
+            std::this_thread::yield();
+        }
+        const auto now = clock::now();
+        if (end == clock::time_point{}) end = now + yielding;
+        if (now >= end) return false;
     }
-    return false;
 }
 
 void mailbox::wait_for(std::uint32_t round, bool spin) {

@@ -232,7 +232,7 @@ void read_program(const yaml_node& node, map_reader& map, const std::filesystem:
         throw user_error(node.where, fmt::format("{}: the file of the program is missing. Write its command line, "
                                                  "for example './controller --fast'.",
                                                  object));
-    spec.program.folder = folder / map.find_text("folder").value;
+    spec.program.folder = (folder.empty() ? std::filesystem::path(".") : folder) / map.find_text("folder").value;
 }
 
 const char* with_article(subsystem_spec::source_kind kind) {

@@ -106,12 +106,12 @@ class group_transport final : public transport {
     }
 
     void advance(const macro_step& step) override {
-        const bool timed = calls_ == next_sample_ && !groups_.empty();
+        const bool timed = calls_ >= next_sample_ && !groups_.empty();
         const auto begin = timed ? clock::now() : clock::time_point{};
         for (place& at : places_) std::ranges::copy(input_of(at), polynomials_of(at).begin());
         all({.what = remote_command::advance, .step = step, .timed = timed}, [&] { here_.where->advance(step); });
         for (place& at : places_) fetch(at);
-        if (timed) learn(step, begin);
+        if (timed && failures_.empty() && !local_failure_) learn(step, begin);
         ++calls_;
         report_failures(step);
         time_ = step.end;
@@ -333,7 +333,7 @@ class group_transport final : public transport {
 
     /// Costs and the profile, from steps that are timed ever more rarely: clock reads cost as much as a small step.
     void learn(const macro_step& step, clock::time_point begin) {
-        const double wall_end = seconds(clock::now());
+        const double wall_begin = seconds(begin), wall_end = seconds(clock::now());
         next_sample_ = calls_ + std::clamp<std::int64_t>(calls_ / 8, 1, 1000);
         if (std::any_of(profile_.begin(), profile_.end(), [](const profile_log& l) { return l.full(); })) {
             stride_ *= 2;
@@ -345,12 +345,16 @@ class group_transport final : public transport {
             place& at = places_[i];
             if (at.group == nullptr) continue;
             const remote_report& t = at.group->areas().report(at.member);
-            at.seconds = blend(at.seconds, t.end - t.begin, at.samples++);
+            // Times of another machine, or of nobody's good will: they must lie within the step.
+            const double took = std::min(std::max(0.0, t.end - t.begin), wall_end - wall_begin);
+            const bool same_clock = t.begin >= wall_begin && t.begin + took <= wall_end;
+            const double from = same_clock ? t.begin : wall_begin;
+            at.seconds = blend(at.seconds, took, at.samples++);
             if (logged)
                 profile_[static_cast<std::size_t>(at.worker - first_worker)].add(
-                    {t.begin, t.end, static_cast<std::int32_t>(i), at.worker, step.counter, samples_});
+                    {from, from + took, static_cast<std::int32_t>(i), at.worker, step.counter, samples_});
         }
-        if (logged) profile_[0].add({seconds(begin), wall_end, -1, 0, step.counter, samples_});
+        if (logged) profile_[0].add({wall_begin, wall_end, -1, 0, step.counter, samples_});
         ++samples_;
         if (cores_ && samples_ >= first_samples) distribute();
     }

@@ -41,6 +41,8 @@ void linked_group::introduce() {
     try {
         meet(get_introduction(frame_, how_.members));
         areas_.place();
+        frame_.reserve(areas_.size());
+        said_.reserve(areas_.size());
     } catch (const std::bad_alloc&) {
         lost("there is no memory for what it announced", "at its start");
     }
@@ -90,6 +92,8 @@ void serve(frame_link& link, request_host& host, const wire_writer& introduction
     areas.place();
     std::vector<char> frame;
     wire_writer said;
+    frame.reserve(areas.size());
+    said.reserve(areas.size());
     for (bool last = false; !last;) {
         while (!link.receive(frame, std::chrono::minutes(1), 2 * areas.size())) continue;
         get_request(frame, areas);

@@ -60,23 +60,24 @@ program_answer program_interview::answer(const program_question& q) {
     } catch (const std::invalid_argument& problem) {
         refuse(problem.what());
     }
-    asked_.push_back(q.name);
-    const setting* set = given(q.name);
+    const std::string& name = infos.front().name;
+    asked_.push_back(name);
+    const setting* set = given(name);
     const std::span<const setting> settings(set, set == nullptr ? 0 : 1);
     program_answer told;
     std::string shown;
     if (!q.is_text) {
-        told.number = resolve_parameters(infos, settings, spec_.where, owner_)[q.name];
+        told.number = resolve_parameters(infos, settings, spec_.where, owner_)[name];
         const bool plain = q.unit.empty() || q.unit == "1";
         shown = plain ? fmt::format("{}", told.number) : fmt::format("{} {}", told.number, q.unit);
     } else {
         if (set == nullptr && q.required) resolve_parameters(infos, settings, spec_.where, owner_);
         if (set != nullptr && set->list)
             throw user_error(set->where, fmt::format("{}: parameter '{}': a single text is expected, not a list of {}.",
-                                                     owner_, q.name, set->values.size()));
+                                                     owner_, name, set->values.size()));
         shown = told.text = set == nullptr ? q.text : set->values.front().value;
     }
-    reader_.description().parameters.emplace_back(q.name, std::move(shown));
+    reader_.description().parameters.emplace_back(name, std::move(shown));
     return told;
 }
 

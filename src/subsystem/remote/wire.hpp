@@ -25,6 +25,7 @@ class wire_writer {
     void put(const std::vector<int>& values);
 
     const std::vector<char>& bytes() const { return bytes_; }
+    void reserve(std::size_t size) { bytes_.reserve(size); }
     /// Keeps the memory, so that the next frame of the same size allocates nothing.
     void clear() { bytes_.clear(); }
 

@@ -80,44 +80,64 @@ std::string failure_of(const maker& make, std::vector<subsystem_recipe> recipes)
 
 class group_failure : public testing::TestWithParam<std::string> {
    protected:
-    static std::unique_ptr<transport> make(std::vector<subsystem_recipe> recipes) {
-        if (GetParam() == "tcp") return make_tcp_transport(std::move(recipes));
-        return make_process_transport(std::move(recipes));
+    static std::unique_ptr<transport> make(std::vector<subsystem_recipe> recipes, const binding& where) {
+        if (GetParam() == "tcp") return make_tcp_transport(std::move(recipes), {}, {.where = where});
+        return make_process_transport(std::move(recipes), {}, where);
+    }
+    static std::unique_ptr<transport> make_free(std::vector<subsystem_recipe> recipes) {
+        return make(std::move(recipes), {});
     }
 };
 
 /// The first group, which is waited for first, hangs without a limit; of the other one the end is told at once.
 TEST_P(group_failure, a_death_is_told_while_another_one_hangs) {
-    const std::string message = failure_of(make, {doing("a", 3, hang), doing("b", 3, [] {
-                                                      fputs("out of paper\n", stderr);
-                                                      _exit(5);
-                                                  })});
+    const std::string message = failure_of(make_free, {doing("a", 3, hang), doing("b", 3, [] {
+                                                           fputs("out of paper\n", stderr);
+                                                           _exit(5);
+                                                       })});
     EXPECT_THAT(message, AllOf(HasSubstr("subsystem 'b' failed at t = 1.5 s"), HasSubstr("ended with status 5"),
                                HasSubstr("out of paper"), HasSubstr("u = 7")));
 }
 
 TEST_P(group_failure, an_exception_is_told_while_another_one_hangs) {
     const std::string message =
-        failure_of(make, {doing("a", 3, hang), doing("b", 3, [] { throw run_error("no ink"); })});
+        failure_of(make_free, {doing("a", 3, hang), doing("b", 3, [] { throw run_error("no ink"); })});
     EXPECT_THAT(message, AllOf(HasSubstr("subsystem 'b' failed at t = 1.5 s"), HasSubstr("no ink")));
 }
 
 TEST_P(group_failure, a_hanging_one_is_ended_after_its_limit) {
     const std::string message =
-        failure_of(make, {doing("a", 3, [] { std::this_thread::sleep_for(400ms); }), doing("b", 3, hang, 0.2)});
+        failure_of(make_free, {doing("a", 3, [] { std::this_thread::sleep_for(400ms); }), doing("b", 3, hang, 0.2)});
     EXPECT_THAT(message, AllOf(HasSubstr("subsystem 'b' failed at t = 1.5 s"),
                                HasSubstr("did not answer within 0.2 s in advance"), HasSubstr("u = 7")));
 }
 
 /// Others that finish soon after a failure come to rest, as in every transport.
 TEST_P(group_failure, the_lowest_number_is_told) {
-    const std::string message = failure_of(make, {doing("a", 3,
-                                                        [] {
-                                                            std::this_thread::sleep_for(50ms);
-                                                            _exit(4);
-                                                        }),
-                                                  doing("b", 3, [] { _exit(5); })});
+    const std::string message = failure_of(make_free, {doing("a", 3,
+                                                             [] {
+                                                                 std::this_thread::sleep_for(50ms);
+                                                                 _exit(4);
+                                                             }),
+                                                       doing("b", 3, [] { _exit(5); })});
     EXPECT_THAT(message, HasSubstr("subsystem 'a' failed at t = 1.5 s"));
+}
+
+/// The time that a process notes at its step's begin has no end; the costs that decide about cores do without it.
+TEST_P(group_failure, a_death_in_a_timed_step_leaves_the_costs_alone) {
+    for (const std::int64_t last : {6, 9, 12}) {
+        std::vector<subsystem_recipe> recipes;
+        for (int i = 0; i < 3 * available_cores(); ++i)
+            recipes.push_back(doing(std::to_string(i), i == 1 ? last : -1, [] { _exit(5); }));
+        const auto t = make(std::move(recipes), {.automatic = true});
+        t->initialise(0);
+        const auto advance = [&](std::int64_t n) {
+            t->advance({static_cast<double>(n), static_cast<double>(n + 1), n});
+        };
+        for (std::int64_t n = 0; n < last; ++n) advance(n);
+        EXPECT_THROW(advance(last), subsystem_failure);
+        for (std::size_t i = 0; i < t->size(); ++i) EXPECT_GE(t->cost(subsystem_index(i)).seconds_per_step, 0) << i;
+    }
 }
 
 TEST_P(group_failure, an_end_at_the_start_names_the_subsystem) {
@@ -126,7 +146,7 @@ TEST_P(group_failure, an_end_at_the_start_names_the_subsystem) {
                                                                        _exit(9);
                                                                    }}};
     try {
-        make(std::move(recipes));
+        make_free(std::move(recipes));
         FAIL() << "no failure";
     } catch (const run_error& problem) {
         EXPECT_THAT(problem.what(), AllOf(HasSubstr("subsystem 'b' failed at its start"),
