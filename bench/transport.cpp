@@ -1,12 +1,7 @@
 // One macro step with one trivial subsystem elsewhere, beside the bare ping-pong of the same medium, in turn in one run: what the
 // transport adds; and an external program beside a copy of this process. A medium more is a line in media(). See docs/transports.md
 // and docs/programs.md.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,11 +9,10 @@
 #include <functional>
 #include <vector>
 
-#include "core/mailbox.hpp"
-#include "subsystem/remote/child_process.hpp"
 #include "subsystem/remote/program_group.hpp"
-#include "subsystem/remote/tcp.hpp"
 #include "transport/affinity.hpp"
+#include "transport/ping_pong.hpp"
+#include "transport/processes.hpp"
 #include "transport/tcp.hpp"
 
 namespace {
@@ -50,9 +44,6 @@ class echo final : public subsystem {
     subsystem_description description_;
 };
 
-/// Does so many rounds.
-using rounds = std::function<void(int)>;
-
 rounds macro_steps(std::shared_ptr<transport> t) {
     t->initialise(0);
     t->evaluate(subsystem_index(0), std::vector<double>{0});
@@ -81,80 +72,6 @@ std::vector<subsystem_recipe> one_program() {
     return {recipe};
 }
 
-struct two_boxes {
-    mailbox there, back;
-};
-
-rounds box_ping_pong() {
-    void* memory = mmap(nullptr, sizeof(two_boxes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) std::abort();
-    auto* boxes = new (memory) two_boxes;
-    const bool spin = available_cores() > 1;
-    auto other = std::make_shared<child_process>([=] {
-        for (std::uint32_t n = 1;; ++n) {
-            boxes->there.wait_for(n, spin);
-            boxes->back.post(n);
-        }
-    });
-    return [=, n = std::uint32_t{0}](int count) mutable {
-        static_cast<void>(other);
-        for (int i = 0; i < count; ++i) {
-            boxes->there.post(++n);
-            boxes->back.wait_for(n, spin);
-        }
-    };
-}
-
-/// Whole messages of the size that a macro step of the echo has; `wait` decides how a side waits.
-constexpr std::size_t message = 88;
-
-template <class Wait>
-bool take(int socket, const Wait& wait) {
-    char bytes[message];
-    for (std::size_t n = 0; n < message;) {
-        const ssize_t more = wait(socket, bytes + n, message - n);
-        if (more <= 0) return false;
-        n += static_cast<std::size_t>(more);
-    }
-    return true;
-}
-
-ssize_t sleeping(int socket, char* to, std::size_t size) { return recv(socket, to, size, 0); }
-
-/// Sleeps only when it is not this medium's turn.
-ssize_t looking(int socket, char* to, std::size_t size) {
-    for (int looks = 0; looks < 500; ++looks) {
-        const ssize_t n = recv(socket, to, size, MSG_DONTWAIT);
-        if (n >= 0 || errno != EAGAIN) return n;
-    }
-    return sleeping(socket, to, size);
-}
-
-template <class Wait>
-rounds tcp_ping_pong(const Wait& wait) {
-    const mdpcosim::file_handle door = listen_at({"127.0.0.1", "0"});
-    sockaddr_storage bound{};
-    socklen_t size = sizeof bound;
-    getsockname(door.get(), reinterpret_cast<sockaddr*>(&bound), &size);
-    const std::string port = std::to_string(port_of(bound));
-    auto other = std::make_shared<child_process>([&] {
-        const mdpcosim::file_handle socket = connect_to({"127.0.0.1", port}, 10);
-        fcntl(socket.get(), F_SETFL, 0);
-        const char bytes[message] = {};
-        while (take(socket.get(), wait)) send(socket.get(), bytes, message, MSG_NOSIGNAL);
-    });
-    pollfd ready{door.get(), POLLIN, 0};
-    poll(&ready, 1, 10000);
-    auto socket = std::make_shared<mdpcosim::file_handle>(accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    prepare_connection(socket->get());
-    return [=](int count) {
-        static_cast<void>(other);
-        const char bytes[message] = {};
-        for (int i = 0; i < count; ++i)
-            if (send(socket->get(), bytes, message, MSG_NOSIGNAL) < 0 || !take(socket->get(), wait)) std::abort();
-    };
-}
-
 struct medium {
     std::string name;
     std::vector<std::pair<std::string, std::function<rounds()>>> bare;  ///< ways to wait
@@ -162,9 +79,9 @@ struct medium {
 };
 
 std::vector<medium> media() {
-    return {{"processes", {{"mailboxes", box_ping_pong}}, [] { return make_process_transport(one_echo()); }},
+    return {{"processes", {{"mailboxes", memory_ping_pong}}, [] { return make_process_transport(one_echo()); }},
             {"tcp",
-             {{"looking", [] { return tcp_ping_pong(looking); }}, {"sleeping", [] { return tcp_ping_pong(sleeping); }}},
+             {{"looking", [] { return tcp_ping_pong(true); }}, {"sleeping", [] { return tcp_ping_pong(false); }}},
              [] { return make_tcp_transport(one_echo()); }},
             {"program",
              {{"a copy", [] { return macro_steps(make_process_transport(one_echo())); }}},
@@ -202,6 +119,79 @@ void measure(const medium& m, const std::string& way, const rounds& bare, const 
                1e6 * median(step_times), median(ratios));
 }
 
+/// Work as a number of operations: cores that are shared must take longer.
+class busy final : public subsystem {
+   public:
+    explicit busy(int turns) : turns_(turns) {
+        description_.type = "busy";
+        output_variable y;
+        y.name = "y";
+        description_.outputs.push_back(y);
+    }
+    const subsystem_description& describe() const noexcept override { return description_; }
+    capabilities offers() const override { return {}; }
+    void initialise(double) override {}
+    void outputs(std::span<const double>, std::span<double> y) override { y[0] = value_; }
+    void advance(const macro_step&, std::span<const polynomial>, std::span<double> y) override {
+        for (int i = 0; i < turns_; ++i) value_ = 0.5 * value_ + 1;
+        y[0] = value_;
+    }
+
+   private:
+    subsystem_description description_;
+    int turns_;
+    volatile double value_ = 1;
+};
+
+/// Operations that take so long on a core of its own.
+int turns_of(double seconds) {
+    constexpr int some = 1'000'000;
+    std::vector<double> y(1), times;
+    busy model(some);
+    for (int i = 0; i < 9; ++i) times.push_back(seconds_per_round([&](int) { model.advance({}, {}, y); }, 1));
+    return static_cast<int>(some * seconds / median(times));
+}
+
+std::vector<subsystem_recipe> many_busy(int count, int turns) {
+    std::vector<subsystem_recipe> all;
+    for (int i = 0; i < count; ++i)
+        all.push_back({"s" + std::to_string(i), [=] { return std::make_unique<busy>(turns); }});
+    return all;
+}
+
+rounds plain_steps(std::shared_ptr<transport> t) {
+    t->initialise(0);
+    return [t, n = std::int64_t{0}](int count) mutable {
+        for (int i = 0; i < count; ++i, ++n) t->advance({static_cast<double>(n), static_cast<double>(n + 1), n});
+    };
+}
+
+void measure_processes() {
+    const auto begin = clock::now();
+    { const auto started = make_process_transport(many_busy(100, 0)); }
+    fmt::print("\nstart and end of 100 processes: {:.0f} ms\n",
+               1e3 * std::chrono::duration<double>(clock::now() - begin).count());
+    std::vector<double> two;
+    {
+        const auto steps = plain_steps(make_process_transport(many_busy(2, 0), {}, {.automatic = true}));
+        for (int i = 0; i < 21; ++i) two.push_back(seconds_per_round(steps, 2000));
+    }
+    fmt::print("master and two trivial processes: {:.2f} us per macro step\n", 1e6 * median(two));
+    std::vector<double> one_core, all_cores, ratios;
+    const int turns = turns_of(50e-6);
+    for (int i = 0; i < 5; ++i) {
+        {
+            const bound_thread here(processing_units()[0]);
+            one_core.push_back(seconds_per_round(plain_steps(make_process_transport(many_busy(100, turns))), 50));
+        }
+        all_cores.push_back(
+            seconds_per_round(plain_steps(make_process_transport(many_busy(100, turns), {}, {.automatic = true})), 50));
+        ratios.push_back(one_core.back() / all_cores.back());
+    }
+    fmt::print("100 processes of 50 us: {:.2f} ms on one core, {:.2f} ms on {}: {:.2f} times as fast\n",
+               1e3 * median(one_core), 1e3 * median(all_cores), available_cores(), median(ratios));
+}
+
 }  // namespace
 
 int main() {
@@ -212,4 +202,5 @@ int main() {
             const rounds steps = macro_steps(m.make());
             measure(m, way, bare, steps);
         }
+    measure_processes();
 }

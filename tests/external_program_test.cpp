@@ -80,13 +80,16 @@ class external_program : public testing::Test {
     test::temporary_folder folder_;
 };
 
-/// Processes whose command line holds the text.
-std::vector<std::string> processes_with(const std::string& text) {
+/// Processes of this program that run in the folder of one scenario: other tests start it, too.
+std::vector<std::string> processes_of(const std::string& program, const fs::path& folder) {
     std::vector<std::string> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
         const std::string name = entry.path().filename().string();
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        if (content(entry.path() / "cmdline").find(text) != std::string::npos) found.push_back(name);
+        std::error_code gone;
+        if (content(entry.path() / "cmdline").find(program) != std::string::npos &&
+            fs::read_symlink(entry.path() / "cwd", gone) == folder)
+            found.push_back(name);
     }
     return found;
 }
@@ -239,7 +242,7 @@ TEST_F(external_program, a_failing_program_ends_the_run_in_order) {
             EXPECT_EQ(summary["status"], "failed");
             EXPECT_GT(content(folder_ / "out" / "results.csv").size(), 200u);
         }
-    EXPECT_THAT(processes_with(faulty()), testing::IsEmpty());
+    EXPECT_THAT(processes_of(faulty(), folder_.path()), testing::IsEmpty());
 }
 
 TEST_F(external_program, mistakes_end_with_2_and_leave_nothing) {
@@ -257,7 +260,7 @@ TEST_F(external_program, mistakes_end_with_2_and_leave_nothing) {
             EXPECT_FALSE(fs::exists(folder_ / "out"));
         }
     }
-    EXPECT_THAT(processes_with(faulty()), testing::IsEmpty());
+    EXPECT_THAT(processes_of(faulty(), folder_.path()), testing::IsEmpty());
 }
 
 TEST_F(external_program, it_ends_with_a_master_that_is_killed) {
@@ -267,12 +270,12 @@ TEST_F(external_program, it_ends_with_a_master_that_is_killed) {
         process master(
             {MDPCOSIM_PROGRAM, "run", (folder_ / "s.yaml").string(), "--out", (folder_ / "out").string(), "--quiet"},
             {});
-        while (processes_with(faulty()).size() < 2 || !fs::exists(folder_ / "out" / "results.csv"))
+        while (processes_of(faulty(), folder_.path()).size() < 2 || !fs::exists(folder_ / "out" / "results.csv"))
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         master.send(SIGKILL);
         EXPECT_EQ(master.wait().signal, SIGKILL);
     }
-    while (!processes_with(faulty()).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    while (!processes_of(faulty(), folder_.path()).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 TEST_F(external_program, one_that_was_started_by_hand_joins_over_tcp) {

@@ -21,6 +21,7 @@ void add_fmu(CLI::App& app, int& status);
 void add_stability(CLI::App& app, int& status);
 void add_order(CLI::App& app, int& status);
 void add_longtime(CLI::App& app, int& status);
+void add_bench(CLI::App& app, int& status);
 
 /// The options that stand for settings of the scenario (--set, --step, --end ...), the same in every subcommand.
 class scenario_options {

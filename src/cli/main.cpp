@@ -61,6 +61,7 @@ int run_program(int argc, char** argv) {
     mdpcosim::add_stability(app, status);
     mdpcosim::add_order(app, status);
     mdpcosim::add_longtime(app, status);
+    mdpcosim::add_bench(app, status);
     try {
         app.parse(argc, argv);
         return status;

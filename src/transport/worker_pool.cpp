@@ -15,7 +15,7 @@ worker_pool::worker_pool(int workers, job& what, std::vector<int> units)
       spin_(workers <= available_cores()),
       job_(what),
       units_(std::move(units)),
-      done_(new mailbox[static_cast<std::size_t>(workers)]) {
+      done_(new lone_mailbox[static_cast<std::size_t>(workers)]) {
     try {
         for (int w = 1; w < workers; ++w) threads_.emplace_back([this, w] { serve(w); });
     } catch (const std::system_error& problem) {

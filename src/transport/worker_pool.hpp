@@ -42,8 +42,8 @@ class worker_pool {
     std::vector<int> units_;
     std::uint32_t round_ = 0;
     std::atomic<bool> stop_{false};
-    mailbox start_;
-    std::unique_ptr<mailbox[]> done_;
+    lone_mailbox start_;
+    std::unique_ptr<lone_mailbox[]> done_;
     std::vector<std::thread> threads_;
 };
 

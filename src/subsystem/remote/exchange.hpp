@@ -55,10 +55,11 @@ class exchange {
    public:
     /// Boxes for two sides that share the memory; request and reply.
     struct head {
-        mailbox request_box, reply_box;
-        alignas(64) remote_request request;
-        alignas(64) std::int32_t failed = -1;  ///< the first member that failed
-        std::array<char, 8192> message{};      ///< why, ended by zero
+        alignas(64) mailbox request_box;
+        remote_request request;
+        alignas(64) mailbox reply_box;
+        std::int32_t failed = -1;          ///< the first member that failed
+        std::array<char, 8192> message{};  ///< why, ended by zero
     };
 
     /// Measures the areas of these members. Nothing but size() may be called before place().
