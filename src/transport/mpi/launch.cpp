@@ -148,7 +148,7 @@ class supervised {
 
    private:
     /// After the loss of another rank, rank 0 closes the results; without rank 0, the others end by themselves.
-    static constexpr std::chrono::seconds with_master{10}, without_master{3};
+    static constexpr std::chrono::seconds with_master{10}, without_master{3}, after_master{1};
 
     void end_all() noexcept {
         kill(-process_, SIGKILL);
@@ -181,6 +181,7 @@ class supervised {
         std::size_t rank = 0;
         char machine[256] = "?";
         if (std::sscanf(word, " done %d", &status) == 1) done_ = status;
+        if (lost_ && done_) lost_ = std::min(*lost_, clock::now() + after_master);  // the results are closed
         if (lost_ || done_ || std::sscanf(word, " lost %zu %255s", &rank, machine) != 2 || rank >= groups_.size())
             return;
         lost_ = clock::now() + (rank == 0 ? without_master : with_master);

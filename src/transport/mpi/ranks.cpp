@@ -136,15 +136,18 @@ void mpi_ranks::send(int to, tag kind, const void* bytes, int count) {
 }
 
 void mpi_ranks::send_frame(int to, std::span<const char> frame) {
-    expect(to);  // the answer finds its place
-    if (frame.size() <= longest_message) return send(to, whole_frame, frame.data(), static_cast<int>(frame.size()));
-    const std::uint64_t length = frame.size();
-    send(to, length_of_frame, &length, sizeof length);
-    for (std::size_t done = 0; done < frame.size();) {
-        const int part = static_cast<int>(std::min<std::size_t>(frame.size() - done, longest_part));
-        send(to, part_of_frame, frame.data() + done, part);
-        done += static_cast<std::size_t>(part);
+    if (frame.size() <= longest_message) {
+        send(to, whole_frame, frame.data(), static_cast<int>(frame.size()));
+    } else {
+        const std::uint64_t length = frame.size();
+        send(to, length_of_frame, &length, sizeof length);
+        for (std::size_t done = 0; done < frame.size();) {
+            const int part = static_cast<int>(std::min<std::size_t>(frame.size() - done, longest_part));
+            send(to, part_of_frame, frame.data() + done, part);
+            done += static_cast<std::size_t>(part);
+        }
     }
+    expect(to);  // while the message is on its way
 }
 
 void mpi_ranks::expect(int from) {
