@@ -9,7 +9,7 @@ namespace {
 enum class message : char { question = first_program_message, declaration, refusal };
 
 // Bytes of a variable and of a port without any text: what is announced must fit into what has come.
-constexpr std::size_t least_variable = 56, least_port = 40;
+constexpr std::size_t least_declared_variable = 56, least_declared_port = 40;
 
 void finish(const wire_reader& from) {
     if (!from.empty()) throw run_error("a message of a program that does not fit came");
@@ -26,7 +26,7 @@ void put_variables(wire_writer& to, const std::vector<program_variable>& variabl
 }
 
 std::vector<program_variable> get_variables(wire_reader& from) {
-    std::vector<program_variable> variables(from.get_count(least_variable));
+    std::vector<program_variable> variables(from.get_count(least_declared_variable));
     for (auto& v : variables) {
         for (auto* text : {&v.name, &v.unit, &v.description, &v.rate, &v.direct}) *text = from.get_text();
         v.size = from.get<int>();
@@ -49,7 +49,7 @@ program_declaration get_declaration(wire_reader& from) {
     program_declaration d;
     d.inputs = get_variables(from);
     d.outputs = get_variables(from);
-    d.ports.resize(from.get_count(least_port));
+    d.ports.resize(from.get_count(least_declared_port));
     for (auto& p : d.ports)
         for (auto* text : {&p.name, &p.kind, &p.causality, &p.variables, &p.description}) *text = from.get_text();
     d.sampled = from.get<bool>();

@@ -19,7 +19,7 @@ using clock = std::chrono::steady_clock;
 
 // Whoever sleeps answers late where a core is free, whoever looks all the time answers late where none is: the kernel lets a woken
 // process run before others. So: some hundred microseconds of looking as long as it nearly always pays, else now and then.
-constexpr int spins = 500;
+constexpr int most_looks = 500;
 constexpr int most_credit = 16, price_of_a_miss = 8;
 constexpr int try_again = 1000;
 
@@ -61,7 +61,7 @@ class socket_link final : public frame_link {
         if (take(frame, most)) return true;
         if (wait.count() == 0) return look(frame, most);
         if (spin_ && (credit_ >= 0 || ++sleeps_ % try_again == 0)) {
-            for (int looks = 0; looks < spins; ++looks)
+            for (int looks = 0; looks < most_looks; ++looks)
                 if (look(frame, most)) {
                     credit_ = std::min(credit_ + 1, most_credit);
                     return true;
