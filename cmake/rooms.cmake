@@ -15,18 +15,13 @@ endif()
 target_include_directories(mdpcosim_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_include_directories(mdpcosim_options SYSTEM INTERFACE ${EIGEN3_INCLUDE_DIRS})
 
-# One precompiled header for all targets with the same options. Not for optimised code with warnings as errors: with it,
-# g++ 12 may give false warnings about bounds of arrays and strings.
+# One precompiled header for all targets with the same options. Not for the rooms: with it, g++ 12 may give false warnings about
+# bounds of arrays and strings in optimised code.
 function(mdpcosim_precompile name header)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/cmake/empty.cpp)
   target_link_libraries(${name} PRIVATE mdpcosim_options fmt::fmt ${ARGN})
   target_precompile_headers(${name} PRIVATE ${header})
 endfunction()
-set(precompile_rooms OFF)
-if(MDPCOSIM_PRECOMPILE AND NOT MDPCOSIM_WERROR)
-  set(precompile_rooms ON)
-  mdpcosim_precompile(mdpcosim_room_headers ${CMAKE_SOURCE_DIR}/cmake/room_headers.hpp)
-endif()
 
 # Objects do not travel through object libraries: every room hands on its own and those of the rooms below.
 function(mdpcosim_objects name)
@@ -49,9 +44,6 @@ function(mdpcosim_objects name)
 
   add_library(mdpcosim_${name}_objects OBJECT ${arg_SOURCES})
   target_link_libraries(mdpcosim_${name}_objects PUBLIC mdpcosim_options ${libraries})
-  if(precompile_rooms)
-    target_precompile_headers(mdpcosim_${name}_objects REUSE_FROM mdpcosim_room_headers)
-  endif()
   add_library(mdpcosim_${name} INTERFACE)
   target_link_libraries(mdpcosim_${name} INTERFACE mdpcosim_options ${libraries})
   foreach(room ${closure})
