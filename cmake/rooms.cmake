@@ -3,8 +3,14 @@
 
 add_library(mdpcosim_options INTERFACE)
 # Bitwise equal results on every transport and number of workers forbid contraction and reassociation.
-target_compile_options(mdpcosim_options INTERFACE -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+target_compile_options(mdpcosim_options INTERFACE -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion
   -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
+if(MDPCOSIM_JOIN)
+  # In joint files a local name may hide one of the file before, and every file looks like a header.
+  target_compile_options(mdpcosim_options INTERFACE -Wshadow=local -Wno-subobject-linkage)
+else()
+  target_compile_options(mdpcosim_options INTERFACE -Wshadow)
+endif()
 if(MDPCOSIM_WERROR)
   target_compile_options(mdpcosim_options INTERFACE -Werror)
 endif()
@@ -23,9 +29,39 @@ function(mdpcosim_precompile name header)
   target_precompile_headers(${name} PRIVATE ${header})
 endfunction()
 
+# The compiler spends most of its time on headers: it gets the .cpp files of a folder as one, those of a large folder by the letters
+# they begin with. Hence names in unnamed namespaces differ within a folder; a file of which that is too much to ask is ALONE.
+function(mdpcosim_join target)
+  cmake_parse_arguments(arg "" "" "SOURCES;ALONE" ${ARGN})
+  if(NOT MDPCOSIM_JOIN)
+    return()
+  endif()
+  foreach(source ${arg_SOURCES})
+    get_filename_component(folder ${source} DIRECTORY)
+    get_filename_component(name ${source} NAME_WE)
+    if(name IN_LIST arg_ALONE)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      continue()
+    endif()
+    set(neighbours ${arg_SOURCES})
+    list(FILTER neighbours INCLUDE REGEX "^${folder}/[^/]*$")
+    list(LENGTH neighbours count)
+    get_filename_component(group ${folder} NAME)
+    if(count GREATER 20)
+      foreach(letters a-e f-l m-r s-z)
+        if(name MATCHES "^[${letters}]")
+          string(APPEND group _${letters})
+        endif()
+      endforeach()
+    endif()
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # Objects do not travel through object libraries: every room hands on its own and those of the rooms below.
 function(mdpcosim_objects name)
-  cmake_parse_arguments(arg "" "" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;ROOMS;LIBRARIES;ALONE" ${ARGN})
   if(NOT arg_SOURCES)
     set(arg_SOURCES ${CMAKE_SOURCE_DIR}/cmake/empty.cpp)
   endif()
@@ -44,6 +80,8 @@ function(mdpcosim_objects name)
 
   add_library(mdpcosim_${name}_objects OBJECT ${arg_SOURCES})
   target_link_libraries(mdpcosim_${name}_objects PUBLIC mdpcosim_options ${libraries})
+  mdpcosim_join(mdpcosim_${name}_objects SOURCES ${arg_SOURCES} ALONE ${arg_ALONE})
+  set_target_properties(mdpcosim_${name}_objects PROPERTIES UNITY_BUILD_UNIQUE_ID registered)  # as all laws and solvers call it
   add_library(mdpcosim_${name} INTERFACE)
   target_link_libraries(mdpcosim_${name} INTERFACE mdpcosim_options ${libraries})
   foreach(room ${closure})
