@@ -10,6 +10,7 @@
 #include "engine/parallel_figures.hpp"
 #include "engine/reference_run.hpp"
 #include "engine/statistics.hpp"
+#include "engine/system_description.hpp"
 #include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
@@ -140,6 +141,7 @@ run_summary run(scenario s, const run_options& options) {
     const run_folder& folder = *made;
     s = resolved(s, a);
     folder.write("scenario.yaml", write_scenario(s));
+    folder.write("system.json", system_json(s, a));
     run_summary summary = describe_before(s, folder, a);
     if (!options.monolithic) summary.transport = options.transport;
     const time_spec time = s.time;
@@ -189,6 +191,8 @@ run_summary run(scenario s, const run_options& options) {
         folder.write("profile.json",
                      to_trace_json(a.system.subsystems->profile(), subsystem_names(*a.system.subsystems)));
     });
+    if (!reference)
+        keep_first_failure(summary, [&] { folder.write("coupling.json", watch.trace().to_json(connection_names(a))); });
     keep_first_failure(summary, [&] { folder.write("summary.json", to_json(summary)); });
     return summary;
 }

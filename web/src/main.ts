@@ -1,0 +1,59 @@
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { type RunReport, Table } from "./data";
+import { button, h } from "./dom";
+import { shorten } from "./format";
+import { graphSection } from "./graph";
+import { scenarioSection } from "./scenario";
+import { SeriesSection } from "./series";
+import { summarySection } from "./summary";
+import { startTheme, toggleTheme } from "./theme";
+import { View } from "./view";
+
+/// The one place where the page comes by its data; a live view would ask a running program here instead.
+function load(): RunReport {
+  return JSON.parse(document.getElementById("data")!.textContent!) as RunReport;
+}
+
+function header(report: RunReport): HTMLElement {
+  const { summary } = report;
+  const status = summary?.status ?? "cut off";
+  return h(
+    "header",
+    {},
+    h(
+      "div",
+      {},
+      h("p", { class: "product" }, summary?.method === "monolithic" ? "mdpcosim · reference" : "mdpcosim · co-simulation report"),
+      h("h1", { title: report.label }, shorten(report.label, 70)),
+      h("p", { class: "quiet" }, shorten(summary?.scenario ?? "", 120)),
+    ),
+    h(
+      "div",
+      { class: "actions" },
+      h("span", { class: `badge ${status === "done" ? "good" : status === "interrupted" ? "warn" : "bad"}` }, status),
+      button("◐", "Light or dark", toggleTheme),
+      button("Print", "Print", () => print()),
+    ),
+  );
+}
+
+function navigation(sections: HTMLElement[]): HTMLElement {
+  return h("nav", { "aria-label": "Sections" }, ...sections.map((part) => h("a", { href: `#${part.id}` }, part.querySelector("h2")!.textContent)));
+}
+
+function showRun(report: RunReport): void {
+  const table = new Table(report.series);
+  const view = new View(table.begin, table.end);
+  const series = new SeriesSection(report, table, view);
+  const sections = [summarySection(report, table), graphSection(report), series.element, scenarioSection(report)].filter(
+    (part): part is HTMLElement => part !== null,
+  );
+  document.getElementById("report")!.replaceChildren(header(report), navigation(sections), ...sections);
+  series.start();
+}
+
+startTheme();
+showRun(load());
+// First drawing done: measured by bench/report.mjs.
+requestAnimationFrame(() => performance.mark("drawn"));
