@@ -49,7 +49,7 @@ class Drawing {
   ) {
     const drawn = system.subsystems.slice(0, mostDrawn);
     this.names = new Set(drawn.map((x) => x.name));
-    this.graph.setGraph({ rankdir: "LR", nodesep: 34, ranksep: 62, marginx: 16, marginy: 16 });
+    this.graph.setGraph({ rankdir: "LR", nodesep: 34, ranksep: 90, marginx: 16, marginy: 22 });
     this.graph.setDefaultEdgeLabel(() => ({}));
     for (const x of drawn) {
       const width = Math.max(96, widthOf(shorten(x.name, 26), 8.2) + 28, widthOf(shorten(x.type, 30), 6.3) + 28);

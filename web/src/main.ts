@@ -1,9 +1,11 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import { CouplingSection } from "./coupling";
 import { type RunReport, Table } from "./data";
 import { button, h } from "./dom";
 import { shorten } from "./format";
 import { graphSection } from "./graph";
+import { ProfileSection } from "./profile";
 import { scenarioSection } from "./scenario";
 import { SeriesSection } from "./series";
 import { summarySection } from "./summary";
@@ -46,11 +48,19 @@ function showRun(report: RunReport): void {
   const table = new Table(report.series);
   const view = new View(table.begin, table.end);
   const series = new SeriesSection(report, table, view);
-  const sections = [summarySection(report, table), graphSection(report), series.element, scenarioSection(report)].filter(
-    (part): part is HTMLElement => part !== null,
-  );
+  const coupling = CouplingSection.of(report, view);
+  const profile = ProfileSection.of(report);
+  const sections = [
+    summarySection(report, table),
+    graphSection(report),
+    series.element,
+    coupling?.element,
+    profile?.element,
+    scenarioSection(report),
+  ].filter((part): part is HTMLElement => Boolean(part));
   document.getElementById("report")!.replaceChildren(header(report), navigation(sections), ...sections);
   series.start();
+  coupling?.start();
 }
 
 startTheme();

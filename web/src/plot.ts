@@ -17,6 +17,7 @@ export interface Trace {
   dash?: number[];
   points?: boolean;
   steps?: boolean;
+  lines?: boolean;
 }
 export interface PlotOptions {
   title: string;
@@ -27,6 +28,15 @@ export interface PlotOptions {
 }
 
 const left = 78;
+
+/// Of a logarithmic axis: whole powers of ten only, where there are at least two.
+function decades(_: uPlot, splits: number[]): (number | null)[] {
+  const whole = (value: number) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
+  const powers = splits.filter(whole);
+  if (powers.length < 2) return splits;
+  const every = Math.ceil(powers.length / 6);
+  return splits.map((value) => (whole(value) && Math.round(Math.log10(value)) % every === 0 ? value : null));
+}
 
 export class TimePlot {
   readonly element: HTMLElement;
@@ -123,7 +133,10 @@ export class TimePlot {
       scales: { x: { time: false }, y: options.log ? { distr: 3 } : {} },
       axes: [
         axis({ label: "time [s]", labelSize: 20, size: 34, space: 70 }),
-        axis({ label: shorten(options.label, 40), labelSize: 20, size: left - 20, space: 34 }),
+        axis({
+          label: shorten(options.label, 40), labelSize: 20, size: left - 20, space: 34,
+          ...(options.log && { filter: decades, grid: { stroke: () => shown("line"), width: 1, filter: decades }, ticks: { show: false } }),
+        }),
       ],
       series: [
         {},
@@ -132,7 +145,7 @@ export class TimePlot {
           stroke: () => shown(trace.colour),
           width: 1.7,
           dash: trace.dash,
-          paths: trace.steps ? uPlot.paths.stepped!({ align: -1 }) : undefined,
+          paths: trace.lines === false ? () => null : trace.steps ? uPlot.paths.stepped!({ align: -1 }) : undefined,
           points: trace.points
             ? { show: true, size: 7, stroke: () => shown(trace.colour), fill: () => shown(trace.colour), filter: null as never }
             : { show: false },
@@ -267,7 +280,7 @@ export class TimePlot {
       title: options.title,
       x: { label: "time [s]", log: false, min: view.min, max: view.max },
       y: axisOver(options.label, options.log ?? false, visible),
-      curves: options.traces.map((trace, i) => ({ ...trace, x: times, y: lists[i], marker: trace.points ? "circle" : "none" })),
+      curves: options.traces.map((trace, i) => ({ ...trace, x: times, y: lists[i], line: trace.lines, marker: trace.points ? "circle" : "none" })),
       width: 900,
       height: 360,
       legend: true,

@@ -75,7 +75,9 @@ TEST(reduce, keeps_within_its_budget) {
                 r.stride == 1 ? rows * (8 + columns * (r.single ? 4 : 8)) : buckets * (8 + columns * 10);
             EXPECT_LE(size, budget) << columns << " x " << rows;
             // Not more is left out than has to be.
-            if (r.stride > 1) EXPECT_GT(2 * buckets * (8 + columns * 10), budget / 2) << columns << " x " << rows;
+            if (r.stride > 1) {
+                EXPECT_GT(2 * buckets * (8 + columns * 10), budget / 2) << columns << " x " << rows;
+            }
         }
     EXPECT_EQ(choose_reduction(1000, 10, budget).stride, 1u);
     EXPECT_FALSE(choose_reduction(1000, 10, budget).single);
