@@ -1,5 +1,6 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import { type AnalysisReport, analysisSections } from "./analysis";
 import { CouplingSection } from "./coupling";
 import { type RunReport, Table } from "./data";
 import { button, h } from "./dom";
@@ -13,8 +14,12 @@ import { startTheme, toggleTheme } from "./theme";
 import { View } from "./view";
 
 /// The one place where the page comes by its data; a live view would ask a running program here instead.
-function load(): RunReport {
-  return JSON.parse(document.getElementById("data")!.textContent!) as RunReport;
+function load(): RunReport | AnalysisReport {
+  return JSON.parse(document.getElementById("data")!.textContent!) as RunReport | AnalysisReport;
+}
+
+function actions(...first: HTMLElement[]): HTMLElement {
+  return h("div", { class: "actions" }, ...first, button("◐", "Light or dark", toggleTheme), button("Print", "Print", () => print()));
 }
 
 function header(report: RunReport): HTMLElement {
@@ -30,13 +35,7 @@ function header(report: RunReport): HTMLElement {
       h("h1", { title: report.label }, shorten(report.label, 70)),
       h("p", { class: "quiet" }, shorten(summary?.scenario ?? "", 120)),
     ),
-    h(
-      "div",
-      { class: "actions" },
-      h("span", { class: `badge ${status === "done" ? "good" : status === "interrupted" ? "warn" : "bad"}` }, status),
-      button("◐", "Light or dark", toggleTheme),
-      button("Print", "Print", () => print()),
-    ),
+    actions(h("span", { class: `badge ${status === "done" ? "good" : status === "interrupted" ? "warn" : "bad"}` }, status)),
   );
 }
 
@@ -63,7 +62,20 @@ function showRun(report: RunReport): void {
   coupling?.start();
 }
 
+function showAnalysis(report: AnalysisReport): void {
+  const sections = analysisSections(report);
+  const head = h(
+    "header",
+    {},
+    h("div", {}, h("p", { class: "product" }, `mdpcosim · ${report.what}`), h("h1", {}, report.title)),
+    actions(),
+  );
+  document.getElementById("report")!.replaceChildren(head, navigation(sections), ...sections);
+}
+
 startTheme();
-showRun(load());
+const report = load();
+if (report.kind === "run") showRun(report);
+else showAnalysis(report);
 // First drawing done: measured by bench/report.mjs.
 requestAnimationFrame(() => performance.mark("drawn"));
