@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/port_kind.hpp"
+#include "engine/scenes.hpp"
 
 namespace mdpcosim {
 
@@ -34,6 +35,19 @@ json channel_json(const channel_report& c) {
             {"ends", std::move(ends)}};
 }
 
+json scene_json(const subsystem_scene& scene) {
+    json shapes = json::array();
+    for (const auto& x : scene.scene.shapes)
+        shapes.push_back(
+            {{"kind", x.kind}, {"points", x.points}, {"size", x.size}, {"rotation", x.rotation}, {"ports", x.ports}});
+    json constants = json::object();
+    for (const auto& [name, value] : scene.constants) constants[name] = value;
+    return {{"subsystem", scene.subsystem},
+            {"row", scene.scene.row},
+            {"constants", std::move(constants)},
+            {"shapes", std::move(shapes)}};
+}
+
 }  // namespace
 
 std::string system_json(const scenario& s, const assembly& a) {
@@ -56,10 +70,14 @@ std::string system_json(const scenario& s, const assembly& a) {
         connections.back()["from"] = std::move(from);
         ++signal;
     }
+    json scenes = json::array();
+    for (const auto& scene : collect_scenes(s, a)) scenes.push_back(scene_json(scene));
     json columns = json::array();
     for (const auto& c : a.columns) columns.push_back({{"name", c.name}, {"unit", c.unit}});
-    const json document{
-        {"subsystems", std::move(list)}, {"connections", std::move(connections)}, {"columns", std::move(columns)}};
+    const json document{{"subsystems", std::move(list)},
+                        {"connections", std::move(connections)},
+                        {"scenes", std::move(scenes)},
+                        {"columns", std::move(columns)}};
     return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "report/reduce.hpp"
+#include "report/scene_tracks.hpp"
 #include "results/compare.hpp"
 #include "results/result_table.hpp"
 
@@ -165,7 +166,11 @@ std::string run_report_json(const report_request& request) {
     json document{{"kind", "run"}, {"label", label_of(folder)}};
     document["summary"] = read_json(folder / "summary.json");
     document["system"] = system.is_object() ? system : json();
-    if (document["system"].is_object()) document["system"].erase("columns");
+    if (document["system"].is_object()) {
+        document["system"].erase("columns");
+        document["system"].erase("scenes");
+        document["scene"] = scene_tracks(system.value("scenes", json()), table);
+    }
     document["coupling"] = coupling_json(read_json(folder / "coupling.json"));
     document["cut"] = table.cut;
     document["series"] = series_json(table, units, budget);

@@ -263,7 +263,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr) +
                         (fmu != nullptr) + (program != nullptr);
     if (sources != 1) {
-        for (const char* other : {"set", "limit", "solver", "ports", "input-degree", "units", "interpolation",
+        for (const char* other : {"set", "limit", "solver", "ports", "scene", "input-degree", "units", "interpolation",
                                   "outside", "interface", "isolate", "tolerance", "outputs", "log", "folder"})
             map.find(other);
         map.finish();  // a misspelt key says more than a missing one
@@ -301,6 +301,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.source = read_text(*file, let, object + ": 'file'");
         spec.file = read_file(map, spec.source, folder);
     }
+    spec.scene = read_scene(map.find("scene"), let, object);
     if (const yaml_node* sample = map.find("sample")) {
         if (spec.kind != subsystem_spec::source_kind::model)
             throw user_error(sample->where,

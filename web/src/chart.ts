@@ -162,7 +162,7 @@ function legend(curves: ChartCurve[], width: number, top: number): { items: SVGE
   const named = curves.filter((curve, i) => curve.label && curves.findIndex((c) => c.label === curve.label) === i);
   for (const curve of named) {
     const text = shorten(curve.label, 48);
-    const room = 34 + 6.6 * [...text].length;
+    const room = 38 + 7 * [...text].length;
     if (x + room > width - margins.right && x > margins.left) {
       x = margins.left;
       y += 18;

@@ -119,6 +119,26 @@ export interface Profile {
   steps: number;
 }
 
+/// A number, or one value per frame.
+export type TrackData = number | string;
+export interface SceneShape {
+  kind: string;
+  ports?: string[];
+  points?: TrackData[][];
+  size: TrackData[];
+  rotation: TrackData[];
+}
+export interface SceneSubsystem {
+  subsystem: string;
+  row: boolean;
+  shapes: SceneShape[];
+  missing: string[];
+}
+export interface SceneData {
+  time: string;
+  subsystems: SceneSubsystem[];
+}
+
 export interface VariableError {
   name: string;
   max: number | null;
@@ -145,6 +165,7 @@ export interface RunReport {
   system: CoupledSystem | null;
   coupling: CouplingData | null;
   cut: boolean;
+  scene?: SceneData | null;
   series: SeriesData;
   with?: SecondRun;
   profile: Profile | null;

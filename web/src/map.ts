@@ -13,12 +13,12 @@ export interface StabilityMap {
 }
 
 const tolerance = 1e-6;
-/// One hue whose lightness falls: read without seeing colours. Growth of 1e-6 to 1 and more.
+/// One hue whose lightness falls: read without seeing colours. Growth of 1e-4 and less to 10 and more.
 function shade(growth: number): string | null {
-  if (!(growth > tolerance)) return Number.isFinite(growth) ? null : "#7a1c00";
-  const part = Math.min(1, (Math.log10(growth) + 6) / 6);
+  if (!(growth > tolerance)) return Number.isFinite(growth) ? null : "rgb(96,24,0)";
+  const part = Math.min(1, Math.max(0, (Math.log10(growth) + 4) / 5));
   const mix = (a: number, b: number) => Math.round(a + (b - a) * part);
-  return `rgb(${mix(253, 122)},${mix(224, 28)},${mix(196, 0)})`;
+  return `rgb(${mix(254, 96)},${mix(230, 24)},${mix(206, 0)})`;
 }
 
 export function mapFigure(map: StabilityMap): HTMLElement {
@@ -37,7 +37,7 @@ export function mapFigure(map: StabilityMap): HTMLElement {
       const fill = shade(rho[i * omega.length + k] - 1);
       let end = k + 1;
       while (end < omega.length && shade(rho[i * omega.length + end] - 1) === fill) ++end;
-      if (fill) cells.push(s("rect", { x: sx.at(f) - dx / 2, width: dx + 0.3, y: sy.at(omega[end - 1]) - dy / 2, height: (end - k) * dy + 0.3, fill }));
+      if (fill) cells.push(s("rect", { x: sx.at(f) - dx / 2, width: dx + 0.3, y: sy.at(omega[end - 1]) - dy / 2, height: (end - k) * dy + 0.3, fill, "shape-rendering": "crispEdges" }));
       k = end;
     }
   });

@@ -180,7 +180,6 @@ export class TimePlot {
   }
 
   private pan(event: MouseEvent): null {
-    event.preventDefault();
     const start = event.clientX;
     const { min, max } = this.view;
     const perPixel = (max - min) / this.plot.over.clientWidth;
