@@ -107,26 +107,29 @@ class Drawing {
       signal
         ? s("circle", { cx: place.x, cy: place.y, r: 3, style: "fill:var(--card);stroke:var(--quiet)", "stroke-width": 1.4 })
         : s("rect", { x: place.x - 4, y: place.y - 4, width: 8, height: 8, rx: 1.5, style: "fill:var(--accent)" }),
-      s("text", { x: place.x + (right ? 7 : -7), y: place.y - (up ? 8 : 6), "font-size": 10.5, "text-anchor": right ? "start" : "end", style: "fill:var(--quiet)" }, shorten(name, 18), s("title", {}, name)),
+      s("text", { x: place.x + (right ? 7 : -7), y: place.y - (up ? 8 : 6), "font-size": 10.5, "text-anchor": right ? "start" : "end", style: "fill:var(--quiet);stroke:var(--card);stroke-width:3px;paint-order:stroke" }, shorten(name, 18), s("title", {}, name)),
     ];
   }
 
+  /// Lines first, so that none runs through a name.
   private edges(): SVGElement[] {
-    return this.links.flatMap((link, i) => {
+    const lines: SVGElement[] = [];
+    const ports: SVGElement[] = [];
+    this.links.forEach((link, i) => {
       const edge = this.graph.edge({ v: link.from, w: link.to, name: String(i) }) as { points?: Point[] };
       const points = edge?.points ?? [];
-      if (points.length < 2) return [];
-      const parts: SVGElement[] = [
+      if (points.length < 2) return;
+      lines.push(
         s("path", {
           d: this.smooth(points), fill: "none", "stroke-width": link.signal ? 1.3 : 2.2,
           style: `stroke:var(--${link.signal ? "quiet" : "accent"})`, "marker-end": link.signal ? "url(#arrow)" : undefined,
           "stroke-dasharray": link.signal ? "5 3" : undefined,
         }, s("title", {}, link.label)),
-      ];
-      if (link.fromPort) parts.push(...this.port(link.fromPort, points[0], points[1], link.signal));
-      if (link.toPort) parts.push(...this.port(link.toPort, points[points.length - 1], points[points.length - 2], link.signal));
-      return parts;
+      );
+      if (link.fromPort) ports.push(...this.port(link.fromPort, points[0], points[1], link.signal));
+      if (link.toPort) ports.push(...this.port(link.toPort, points[points.length - 1], points[points.length - 2], link.signal));
     });
+    return [...lines, ...ports];
   }
 
   private subsystems(): SVGElement[] {

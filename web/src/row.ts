@@ -15,7 +15,7 @@ interface Row {
 }
 
 const half = 26;
-const middle = 92;
+const middle = 66;
 
 /// A part that stands at its end of the row looks to that end.
 function order(scene: Scene, last: boolean): Shape[] {
@@ -70,7 +70,7 @@ export function arrangeRow(scenes: Scene[], links: SceneLink[], frames: number, 
     kind === "spring" ? spring(x0, middle, x1, middle, tone, Math.min(9, size * 0.4)) : bar(x0, middle, x1, middle, tone, kind === "damper" ? 5 : 3);
 
   return {
-    height: 180,
+    height: 150,
     draw(frame) {
       const parts: SVGElement[] = [];
       if (!hasWheels) parts.push(s("line", { x1: 20, x2: width - 20, y1: middle + size + 4, y2: middle + size + 4, style: "stroke:var(--line)" }));
@@ -100,7 +100,7 @@ export function arrangeRow(scenes: Scene[], links: SceneLink[], frames: number, 
         named.add(place.scene.subsystem);
         const own = bodies.filter((b) => b.scene === place.scene);
         const x = own.reduce((sum, b) => sum + b.x, 0) / own.length;
-        parts.push(s("text", { x, y: middle + half + 38, "text-anchor": "middle", "font-size": 13, style: "fill:var(--ink)" }, shorten(place.scene.subsystem, 24)));
+        parts.push(s("text", { x, y: middle + half + 34, "text-anchor": "middle", "font-size": 13, style: "fill:var(--ink)" }, shorten(place.scene.subsystem, 24)));
       }
       return parts;
     },

@@ -73,9 +73,10 @@ export function drawSpace(scenes: Scene[], links: SceneLink[], extent: Extent, c
       const places = shape.points.map((point) => project(vector(point, frame)));
       if (places.some((place) => place.some((v) => !Number.isFinite(v)))) continue;
       shape.ports.forEach((port) => ports.set(`${scene.subsystem}.${port}`, places[0]));
-      named.set(scene.subsystem, places[places.length - 1]);
       const depth = places.reduce((sum, place) => sum + place[2], 0) / places.length;
       const radius = zoom * radiusOf(shape, frame);
+      const [x, y] = places[places.length - 1];
+      named.set(scene.subsystem, [x + Math.max(radius, 5) + 7, y + 4, 0]);
       if (shape.kind === "box") drawBox(shape, scene, frame, project, put);
       else if (shape.kind === "ball") put(depth, s("circle", { class: "body", cx: places[0][0], cy: places[0][1], r: Math.max(5, radius), style: `fill:var(--${scene.colour});stroke:var(--card)`, "stroke-width": 1.5 }));
       else if (shape.kind === "disc") put(depth, ...disc(places[0], Math.max(8, radius), at(shape.rotation[0], frame), scene.colour));
@@ -91,7 +92,7 @@ export function drawSpace(scenes: Scene[], links: SceneLink[], extent: Extent, c
     if (a && b && Math.hypot(a[0] - b[0], a[1] - b[1]) > 2)
       put((a[2] + b[2]) / 2 - 1e-6, link.spring ? spring(a[0], a[1], b[0], b[1], "accent") : bar(a[0], a[1], b[0], b[1], "accent", 2));
   }
-  const names = [...named].map(([name, place]) => s("text", { x: place[0] + 12, y: place[1] + 4, "font-size": 13, style: "fill:var(--ink)" }, shorten(name, 24)));
+  const names = [...named].map(([name, place]) => s("text", { x: place[0], y: place[1], "font-size": 13, style: "fill:var(--ink)" }, shorten(name, 24)));
   return [...drawn.sort((a, b) => a.depth - b.depth).flatMap((entry) => entry.parts), ...(names.length > 12 ? [] : names)];
 }
 
