@@ -22,7 +22,7 @@ class coupling_watch {
     bool after(const coupled_system& system, const macro_step& step);
 
     const coupling_monitor& monitor() const { return monitor_; }
-    /// Macro steps that a step control throws away are told to it, too.
+    /// A step control tells it its attempts.
     coupling_trace& trace() { return trace_; }
     /// What diverged first, and when; empty when nothing did.
     const std::string& divergence() const { return divergence_; }

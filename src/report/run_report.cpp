@@ -110,7 +110,7 @@ json coupling_json(json trace) {
         list = encode(values, single);
     };
     pack(trace["time"], false);
-    for (const char* name : {"H_min", "H_max", "rejected", "H_rejected"}) pack(trace[name], true);
+    for (const char* name : {"H_min", "H_max", "rejected", "H_rejected", "error"}) pack(trace[name], true);
     for (auto& connection : trace["connections"])
         for (const char* name : {"jump", "residual", "energy_error"}) pack(connection[name], true);
     return trace;

@@ -27,7 +27,11 @@ coupling_trace::coupling_trace(std::size_t channels)
       energy_(jump_.size()),
       before_(channels_) {}
 
-void coupling_trace::rejected(double H) {
+void coupling_trace::attempt(double H, double error, bool accepted) {
+    if (accepted) {
+        waiting_.error = error;
+        return;
+    }
     ++waiting_.rejected;
     waiting_.H_rejected = std::max(waiting_.H_rejected, H);
 }
@@ -36,7 +40,7 @@ void coupling_trace::step(const macro_step& step, std::span<const double> jumps,
                           std::span<const double> energy_errors) {
     if (used_ == 0 || in_last_ == stride_) {
         if (used_ == buckets_.size()) join_neighbours();
-        buckets_[used_] = {step.end, step.end - step.begin, 0, 0, 0};
+        buckets_[used_] = {step.end, step.end - step.begin};
         std::fill_n(jump_.begin() + static_cast<std::ptrdiff_t>(used_ * channels_), channels_, 0.0);
         std::fill_n(residual_.begin() + static_cast<std::ptrdiff_t>(used_ * channels_), channels_, 0.0);
         ++used_;
@@ -50,6 +54,7 @@ void coupling_trace::step(const macro_step& step, std::span<const double> jumps,
     b.H_max = std::max(b.H_max, H);
     b.rejected += waiting_.rejected;
     b.H_rejected = std::max(b.H_rejected, waiting_.H_rejected);
+    b.error = std::max(b.error, waiting_.error);
     waiting_ = {};
     const std::size_t row = (used_ - 1) * channels_;
     for (std::size_t c = 0; c < channels_; ++c) {
@@ -62,8 +67,12 @@ void coupling_trace::step(const macro_step& step, std::span<const double> jumps,
 void coupling_trace::join_neighbours() {
     for (std::size_t k = 0; k < used_ / 2; ++k) {
         const bucket &first = buckets_[2 * k], &second = buckets_[2 * k + 1];
-        buckets_[k] = {second.end, std::min(first.H_min, second.H_min), std::max(first.H_max, second.H_max),
-                       std::max(first.H_rejected, second.H_rejected), first.rejected + second.rejected};
+        buckets_[k] = {second.end,
+                       std::min(first.H_min, second.H_min),
+                       std::max(first.H_max, second.H_max),
+                       std::max(first.H_rejected, second.H_rejected),
+                       std::max(first.error, second.error),
+                       first.rejected + second.rejected};
         for (std::size_t c = 0; c < channels_; ++c) {
             const std::size_t a = 2 * k * channels_ + c, b = a + channels_, to = k * channels_ + c;
             jump_[to] = std::max(jump_[a], jump_[b]);
@@ -97,9 +106,9 @@ std::string coupling_trace::to_json(const std::vector<std::string>& names) const
     };
     std::string out = fmt::format(
         "{{\"macro_steps_per_point\": {},\n\"time\": {},\n\"H_min\": {},\n\"H_max\": {},\n\"rejected\": "
-        "{},\n\"H_rejected\": {},\n\"connections\": [",
+        "{},\n\"H_rejected\": {},\n\"error\": {},\n\"connections\": [",
         stride_, of_steps(&bucket::end), of_steps(&bucket::H_min), of_steps(&bucket::H_max),
-        of_steps(&bucket::rejected), of_steps(&bucket::H_rejected));
+        of_steps(&bucket::rejected), of_steps(&bucket::H_rejected), of_steps(&bucket::error));
     const char* separator = "\n";
     for (std::size_t c = 0; c < channels_; ++c) {
         if (names[c].empty()) continue;

@@ -18,8 +18,9 @@ class coupling_trace {
 
     /// One accepted macro step: what the extrapolations missed (coupling_monitor::jumps) and the energy errors so far.
     void step(const macro_step& step, std::span<const double> jumps, std::span<const double> energy_errors);
-    /// A step of length H that was thrown away; it counts for the bucket of the next accepted one.
-    void rejected(double H);
+    /// With step control, before the accepted step it belongs to: an attempt of length H, its error as a multiple of what is
+    /// allowed, and whether it was thrown away.
+    void attempt(double H, double error, bool accepted);
 
     std::size_t buckets() const { return used_; }
 
@@ -31,6 +32,7 @@ class coupling_trace {
         double end = 0;  ///< of its last macro step
         double H_min = 0, H_max = 0;
         double H_rejected = 0;  ///< largest
+        double error = 0;       ///< largest of accepted steps
         std::int64_t rejected = 0;
     };
 
@@ -44,7 +46,7 @@ class coupling_trace {
     std::vector<double> before_;    ///< energy errors after the last step
     std::size_t used_ = 0;
     std::int64_t stride_ = 1, in_last_ = 0;
-    bucket waiting_;  ///< rejected steps before the next accepted one
+    bucket waiting_;  ///< attempts at the next accepted step
 };
 
 }  // namespace mdpcosim

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* lock_name = ".running";
 constexpr const char* written_files[] = {"results.csv",   "results.h5",    "results.h5.part", "summary.json",
                                          "profile.json",  "scenario.yaml", "fmi.log",         "system.json",
-                                         "coupling.json", "report.html"};
+                                         "coupling.json", "report.html",   "steps.csv"};
 
 }  // namespace
 

@@ -98,6 +98,14 @@ export class CouplingSection {
     }
     const plot = new TimePlot(this.view, { title: "Macro step", label: "H [s]", traces, height: 200, log: most > 30 * least });
     this.steps.append(plot.element);
+    const error = positive(singles(coupling.error));
+    if (!error.some((value) => value > 0)) return;
+    const trace: Trace = { label: "accepted steps", unit: "", x: this.time, y: error, colour: colour(0) };
+    const { rtol, atol } = this.report.summary?.step_control ?? {};
+    this.steps.append(new TimePlot(this.view, {
+      title: `Error of a macro step, as a multiple of the tolerance (rtol ${number(rtol)}, atol ${number(atol)})`,
+      label: "error / tolerance", traces: [trace], height: 160, log: true,
+    }).element);
   }
 
   /// A last step that is shorter than the others is no change.

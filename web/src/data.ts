@@ -70,6 +70,8 @@ export interface Summary {
   subsystems: SummarySubsystem[];
   connections: SummaryConnection[];
   notes: string[];
+  integrations?: number;
+  step_control?: { estimate: string; rtol: number; atol: number; accepted: number; rejected: number; smallest: number; largest: number };
   work?: Work;
 }
 
@@ -107,6 +109,8 @@ export interface CouplingData {
   H_max: string;
   rejected: string;
   H_rejected: string;
+  /// of accepted steps, as a multiple of the tolerance
+  error: string;
   connections: { name: string; jump: string; residual: string; energy_error: string }[];
 }
 

@@ -15,6 +15,12 @@ function tile(label: string, value: string, detail = ""): HTMLElement {
   return h("div", { class: "tile" }, h("span", {}, label), h("b", {}, value), h("small", {}, detail));
 }
 
+function stepText(report: RunReport): string {
+  const { time, step_control: control } = report.summary!;
+  if (!control) return `H = ${duration(time.step)}`;
+  return `H from ${duration(control.smallest)} to ${duration(control.largest)}, ${count(control.rejected)} rejected`;
+}
+
 function tiles(report: RunReport): HTMLElement | null {
   const { summary } = report;
   if (!summary) return null;
@@ -28,7 +34,7 @@ function tiles(report: RunReport): HTMLElement | null {
     tile("computed in", duration(summary.wall_seconds), summary.wall_seconds > 0 ? `${number(span / summary.wall_seconds, 3)} × real time` : ""),
     reference
       ? tile("solver", summary.subsystems[0]?.solver ?? "–", plural(summary.subsystems[0]?.micro_steps ?? 0, "step"))
-      : tile("macro steps", count(summary.macro_steps), `H = ${duration(time.step)}, method ${summary.method}`),
+      : tile("macro steps", count(summary.macro_steps), `${stepText(report)}, method ${summary.method}`),
     reference
       ? null
       : tile("transport", summary.transport, `${plural(summary.workers, "worker")}, ${summary.parallel_macro_steps > 0 ? `${percent(summary.parallel_macro_steps, summary.macro_steps)} of the steps in parallel` : "serial"}`),

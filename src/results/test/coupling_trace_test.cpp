@@ -15,7 +15,10 @@ TEST(coupling_trace, loses_no_extreme_of_a_long_run) {
     coupling_trace trace(2);
     constexpr int steps = 100'000;
     for (int n = 0; n < steps; ++n) {
-        if (n == 54'321) trace.rejected(7);
+        if (n == 54'321) {
+            trace.attempt(7, 3, false);
+            trace.attempt(1, 0.75, true);
+        }
         const double jumps[]{n == 12'345 ? -5.0 : 1e-3, 0};
         const double energies[]{1e-6 * n + (n >= 77'777 ? 2.0 : 0.0), 0};
         trace.step({1.0 * n, n + (n == 40'000 ? 0.5 : 1.0), n}, jumps, energies);
@@ -43,6 +46,7 @@ TEST(coupling_trace, loses_no_extreme_of_a_long_run) {
     const auto rejected = list(j["rejected"]);
     EXPECT_EQ(std::accumulate(rejected.begin(), rejected.end(), 0.0), 1);
     EXPECT_EQ(list(j["H_rejected"])[static_cast<std::size_t>(largest(rejected))], 7);
+    EXPECT_EQ(list(j["error"])[static_cast<std::size_t>(largest(rejected))], 0.75);
 }
 
 TEST(coupling_trace, follows_the_first_of_very_many_channels) {
