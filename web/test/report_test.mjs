@@ -367,6 +367,33 @@ await check("a coupling that diverges is told first", async () => {
   await page.context().close();
 });
 
+await check("macro steps that follow the error are shown as they were", async () => {
+  const text = readFileSync(example("two-mass"), "utf8").replace("extrapolation: lin-2-3-opt\n", "step-control: {rtol: 1e-5, atol: 1e-8}\n");
+  writeFileSync(at("controlled.yaml"), text);
+  run(program, "run", at("controlled.yaml"), "--out", at("controlled"), "--report", "--quiet");
+  const control = JSON.parse(readFileSync(at("controlled", "summary.json"), "utf8")).step_control;
+  const attempts = readFileSync(at("controlled", "steps.csv"), "utf8").trimEnd().split("\n").slice(1).map((line) => line.split(",").map(Number));
+  assert.ok(control.largest > 2 * control.smallest, "the step does not change");
+  const page = await open(browser, at("controlled", "report.html"));
+  await point(figure(page, "coupling", 0), 0.5);
+  const [steps, errors] = await figures(page, "coupling");
+  assert.equal(steps.title, "Macro step");
+  assert.match(errors.title, /^Error of a macro step, as a multiple of the tolerance \(rtol 1e-5, atol 1e-8\)/);
+  // One of the accepted steps that end at the cursor's time, or shortly before it in the same point.
+  const accepted = attempts.filter((x) => x[3] === 1);
+  const t = timeOf(steps);
+  const { macro_steps_per_point: many } = JSON.parse(readFileSync(at("controlled", "coupling.json"), "utf8"));
+  const last = accepted.findIndex((x) => Math.abs(x[0] + x[1] - t) < 1e-6);
+  const gathered = accepted.slice(Math.max(0, last + 1 - many), last + 1);
+  near(parse(steps.entries[0].value), Math.max(...gathered.map((x) => x[1])), 1e-6 * t, "largest H");
+  near(parse(errors.entries[0].value), Math.max(...gathered.map((x) => x[2])), 1e-3, "error");
+  const rejected = steps.entries.filter((e) => e.name.startsWith("rejected"));
+  assert.deepEqual(rejected.map((e) => e.name), control.rejected ? [`rejected (${control.rejected})`] : []);
+  assert.match(await page.textContent(".tiles"), new RegExp(`${control.rejected} rejected`));
+  assert.deepEqual(page.problems(), []);
+  await page.context().close();
+});
+
 await check("a variable macro step and rejected steps make a curve", async () => {
   const folder = at("steps");
   run(program, "run", example("two-mass"), "--out", folder, "--quiet");
