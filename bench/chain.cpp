@@ -81,6 +81,7 @@ measured run(const setup& s) {
     std::unique_ptr<stepper> steps = std::make_unique<constant_stepper>(grid);
     step_controller* controlled = nullptr;
     if (read.step_control.given()) steps.reset(controlled = new step_controller(step_control_of(read), 0, s.end));
+    steps->prepare(made.system, *method);
     loop_result result;
     const double cpu_before = cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();

@@ -152,6 +152,7 @@ std::optional<method_result> run_once(const test_case& which, const variant& how
         check_method(s, *method, a.system);
         a.system.initialise(0);
         method->prepare(a.system);
+        steps->prepare(a.system, *method);
         run_macro_loop(a.system, *method, grid, *steps, {&rows, s.time.end, nullptr, nullptr, nullptr}, result);
     } catch (const run_error&) {
         return {};
