@@ -29,7 +29,8 @@ export function duration(seconds: number | null | undefined): string {
 export function percent(part: number, whole: number): string {
   if (!(whole > 0) || !Number.isFinite(part)) return "–";
   const share = (100 * part) / whole;
-  return `${number(share, Math.abs(share) >= 100 ? 3 : 2)} %`;
+  const size = Math.abs(share);
+  return `${size >= 100 ? Math.round(share) : number(share, size >= 10 ? 3 : 2)} %`;
 }
 
 export function count(value: number): string {

@@ -169,7 +169,7 @@ class Drawing {
     const { width = 100, height = 100 } = this.graph.graph() as { width?: number; height?: number };
     return s(
       "svg",
-      { viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`, class: "graph", role: "img", "aria-label": `${plural(this.system.subsystems.length, "subsystem")} and ${plural(this.connections.length, "connection")}`, style: `max-width:${Math.ceil(width * 1.15)}px` },
+      { viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`, class: "graph", role: "img", "aria-label": `${plural(this.system.subsystems.length, "subsystem")} and ${plural(this.connections.length, "connection")}`, style: `max-width:${Math.ceil(width * 1.15)}px;min-width:${Math.ceil(width * 0.55)}px` },
       s("defs", {}, s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, s("path", { d: "M0 0L8 4L0 8Z", style: "fill:var(--quiet)" }))),
       ...this.edges(),
       ...this.subsystems(),

@@ -23,16 +23,20 @@ function order(scene: Scene, last: boolean): Shape[] {
   return last && kinds[0] === "ground" && kinds[kinds.length - 1] !== "ground" ? [...scene.shapes].reverse() : scene.shapes;
 }
 
-function largestMotion(scenes: Scene[], frames: number): number {
-  let most = 0;
-  for (const scene of scenes)
-    for (const shape of scene.shapes)
-      if (shape.kind === "block")
-        for (let i = 0; i < frames; ++i) {
-          const value = Math.abs(at(shape.points[0][0], i));
-          if (Number.isFinite(value)) most = Math.max(most, value);
-        }
-  return most;
+/// The largest displacement, and the largest change of a distance between neighbours.
+function largestMotion(bodies: Place[], frames: number): [number, number] {
+  const blocks = bodies.filter((place) => place.shape.kind === "block");
+  let own = 0;
+  let relative = 0;
+  for (let i = 0; i < frames; ++i) {
+    const x = blocks.map((place) => at(place.shape.points[0][0], i));
+    x.forEach((value, k) => {
+      if (!Number.isFinite(value)) return;
+      own = Math.max(own, Math.abs(value));
+      if (k > 0 && Number.isFinite(x[k - 1])) relative = Math.max(relative, x[k - 1] - value);
+    });
+  }
+  return [own || 1, relative || 1e-300];
 }
 
 export function arrangeRow(scenes: Scene[], links: SceneLink[], frames: number, width: number): Row | null {
@@ -57,7 +61,9 @@ export function arrangeRow(scenes: Scene[], links: SceneLink[], frames: number, 
     else walls.set(part, x);
   });
   const size = Math.min(half, pitch * 0.3);
-  const scale = (pitch * 0.32) / (largestMotion(scenes, frames) || 1);
+  const [own, relative] = largestMotion(bodies, frames);
+  const scale = Math.min((pitch * 0.32) / own, (0.75 * (pitch - 2 * size)) / relative);
+  const turns = Math.max(2, Math.min(8, Math.round(pitch / 14)));
   const xOf = (place: Place, frame: number) => place.x + (place.shape.kind === "block" ? scale * at(place.shape.points[0][0], frame) : 0);
   const hasWheels = bodies.some((place) => place.shape.kind === "wheel");
 
@@ -67,7 +73,7 @@ export function arrangeRow(scenes: Scene[], links: SceneLink[], frames: number, 
   });
 
   const between = (x0: number, x1: number, kind: string, tone: string): SVGElement =>
-    kind === "spring" ? spring(x0, middle, x1, middle, tone, Math.min(9, size * 0.4)) : bar(x0, middle, x1, middle, tone, kind === "damper" ? 5 : 3);
+    kind === "spring" ? spring(x0, middle, x1, middle, tone, Math.min(9, size * 0.5), turns) : bar(x0, middle, x1, middle, tone, kind === "damper" ? 5 : 3);
 
   return {
     height: 150,

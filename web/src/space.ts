@@ -76,8 +76,10 @@ export function drawSpace(scenes: Scene[], links: SceneLink[], extent: Extent, c
       const depth = places.reduce((sum, place) => sum + place[2], 0) / places.length;
       const radius = zoom * radiusOf(shape, frame);
       const [x, y] = places[places.length - 1];
-      named.set(scene.subsystem, [x + Math.max(radius, 5) + 7, y + 4, 0]);
-      if (shape.kind === "box") drawBox(shape, scene, frame, project, put);
+      const before = named.get(scene.subsystem);
+      const right = x + Math.max(radius, 5) + 7;
+      if (!before || right > before[0]) named.set(scene.subsystem, [right, y + 4, 0]);
+      if (shape.kind === "box") drawBox(shape, scene, frame, project, zoom, put);
       else if (shape.kind === "ball") put(depth, s("circle", { class: "body", cx: places[0][0], cy: places[0][1], r: Math.max(5, radius), style: `fill:var(--${scene.colour});stroke:var(--card)`, "stroke-width": 1.5 }));
       else if (shape.kind === "disc") put(depth, ...disc(places[0], Math.max(8, radius), at(shape.rotation[0], frame), scene.colour));
       else
@@ -96,7 +98,7 @@ export function drawSpace(scenes: Scene[], links: SceneLink[], extent: Extent, c
   return [...drawn.sort((a, b) => a.depth - b.depth).flatMap((entry) => entry.parts), ...(names.length > 12 ? [] : names)];
 }
 
-function drawBox(shape: Shape, scene: Scene, frame: number, project: (v: Vector) => Vector, put: (depth: number, ...parts: SVGElement[]) => void): void {
+function drawBox(shape: Shape, scene: Scene, frame: number, project: (v: Vector) => Vector, zoom: number, put: (depth: number, ...parts: SVGElement[]) => void): void {
   const center = vector(shape.points[0], frame);
   const edges = [0, 1, 2].map((k) => at(shape.size[k] ?? shape.size[shape.size.length - 1] ?? 0.1, frame) / 2);
   const places = corners.map((corner) => {
@@ -104,8 +106,15 @@ function drawBox(shape: Shape, scene: Scene, frame: number, project: (v: Vector)
     return project([center[0] + turned[0], center[1] + turned[1], center[2] + turned[2]]);
   });
   for (const face of faces) {
-    const depth = face.reduce((sum, k) => sum + places[k][2], 0) / 4;
-    put(depth, s("path", { class: "body", d: `M${face.map((k) => `${places[k][0].toFixed(1)} ${places[k][1].toFixed(1)}`).join("L")}Z`, style: `fill:var(--${scene.colour});stroke:var(--card)`, "fill-opacity": 0.9, "stroke-width": 1.2, "stroke-linejoin": "round" }));
+    const [a, b, c, d] = face.map((k) => places[k]);
+    const [ux, uy, uz, vx, vy, vz] = [b[0] - a[0], b[1] - a[1], b[2] - a[2], d[0] - a[0], d[1] - a[1], d[2] - a[2]];
+    const depth = (a[2] + b[2] + c[2] + d[2]) / 4;
+    // What looks away is hidden by the rest of the box.
+    if (depth < project(center)[2]) continue;
+    const light = Math.abs(ux * vy - uy * vx) / (Math.hypot(ux, uy, uz * zoom) * Math.hypot(vx, vy, vz * zoom) || 1);
+    const path = `M${[a, b, c, d].map((p) => `${p[0].toFixed(1)} ${p[1].toFixed(1)}`).join("L")}Z`;
+    put(depth, s("path", { d: path, style: "fill:var(--ink)" }),
+      s("path", { class: "body", d: path, style: `fill:var(--${scene.colour});stroke:var(--card)`, "fill-opacity": 0.65 + 0.35 * Math.min(1, light), "stroke-width": 1.2, "stroke-linejoin": "round" }));
   }
 }
 

@@ -315,7 +315,7 @@ subsystems:
   run(program, "run", at("spatial.yaml"), "--out", at("spatial"), "--report", "--quiet");
   const page = await open(browser, at("spatial", "report.html"));
   const drawing = () => page.$eval("#animation svg.scene", (x) => x.innerHTML);
-  assert.equal(await page.locator("#animation path.body").count(), 6);
+  assert.equal(await page.locator("#animation path.body").count(), 3);
   const first = await drawing();
   await page.locator("#animation .scene-frame").focus();
   await page.keyboard.press("Shift+ArrowRight");

@@ -13,7 +13,7 @@ namespace mdpcosim {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 class run_report : public testing::Test {
    protected:
