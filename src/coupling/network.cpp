@@ -435,4 +435,9 @@ void network::motions(double t, std::span<const double> y, std::span<double> q, 
     }
 }
 
+network::linearised network::linearise(double t, channel_index channel, std::span<const double> y) const {
+    const motion m = channel_motion(t, channel.value(), y.data());
+    return {m.q, m.v, ask_law(t, channel.value(), m).u, laws_[channel.value()]->slope(m.q, m.v)};
+}
+
 }  // namespace mdpcosim

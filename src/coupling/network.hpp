@@ -67,8 +67,10 @@ class network {
     void extrapolate(double t_next);
     void deliver(double H, std::span<polynomial> inputs) const;
     void deliver_starts(std::span<polynomial> inputs) const;
-    /// After extrapolate(): the channel's polynomial becomes the constant u, for methods that find u by themselves.
-    void impose(channel_index channel, double u);
+    /// For methods that find u by themselves, after extrapolate(): the mean of the channel's polynomial over a step of length H,
+    double mean(channel_index channel, double H) const;
+    /// and the polynomial with another mean and `part` of its variation; a constant for part = 0.
+    void impose(channel_index channel, double H, double mean, double part);
     /// Values of the inputs of one subsystem (slots first .. first+values.size()) for coupling variables u; those of inputs that
     /// nothing is delivered to are not written.
     void input_values(std::span<const double> u, std::size_t first, std::span<double> values) const;
@@ -83,6 +85,13 @@ class network {
     void polynomial_values(double s, std::span<double> values) const;
     /// q and v of all channels, for those who look on.
     void motions(double t, std::span<const double> y, std::span<double> q, std::span<double> v) const;
+
+    struct linearised {
+        double q, v, u;
+        law_slope slope;
+    };
+    /// A channel with a law at the outputs y.
+    linearised linearise(double t, channel_index channel, std::span<const double> y) const;
 
     /// The structure as it was built, for methods that solve for coupling variables. A signal has no law.
     const law* law_of(channel_index channel) const { return laws_[channel.value()].get(); }

@@ -1,30 +1,58 @@
 #include "coupling/one_pass.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mdpcosim {
 
 namespace {
 
-/// g on the straight line through g_1 and g_2, at the middle of the coming step, and gamma times the second difference.
-constexpr std::array<double, one_pass::steps> line_and(double gamma) { return {2 + gamma, -1 - 2 * gamma, gamma}; }
+struct coefficients {
+    double implicit;                              ///< s, S
+    double parabola;                              ///< its part in phi, Phi
+    std::array<double, one_pass::steps> measured;  ///< r, R
+    double ramp;                                  ///< 1/24, 1/12
+};
+
+// Found by maximising the smallest limit over F, unequal bodies and Q wrong by 20 %.
+constexpr coefficients of_value{1.4, 0.72, {-0.34, 0.55, -0.25}, 1.0 / 24};
+constexpr coefficients of_rate{1.44, 1.2, {-1.05, 0.42, -0.31}, 1.0 / 12};
+
+double smooth_step(double x) {
+    x = std::clamp(x, 0.0, 1.0);
+    return x * x * (3 - 2 * x);
+}
+
+/// Steps of one length on a grid of doubles differ by rounding.
+bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * b; }
 
 }  // namespace
 
-// Found by maximising the smallest limit over F, unequal bodies and Q wrong by 20 %.
-const one_pass::coefficients one_pass::of_value{1.4, line_and(0.72), {-0.34, 0.55, -0.25}, 1.0 / 24};
-const one_pass::coefficients one_pass::of_rate{1.44, line_and(1.2), {-1.05, 0.42, -0.31}, 1.0 / 12};
-
-one_pass::one_pass(std::size_t channels, std::vector<matrix_entry> Q)
-    : Q_(std::move(Q)),
+one_pass::one_pass(std::size_t channels, std::vector<matrix_entry> Q, range blend)
+    : blend_(blend),
+      Q_(std::move(Q)),
       system_(Q_),
       past_(channels),
       u_(channels, 0.0),
       v_(channels, 0.0),
       Qu_(channels, 0.0),
-      factor_(channels, -1.0) {
+      row_sum_(channels, 0.0),
+      factor_(channels, -1.0),
+      w_(channels, 0.0) {
     for (std::uint32_t i = 0; i < channels; ++i) system_.push_back({i, i, 1});
     lu_ = sparse_lu(channels, system_);
+    sum_rows();
+}
+
+void one_pass::set_Q(std::span<const matrix_entry> Q) {
+    std::copy(Q.begin(), Q.end(), Q_.begin());
+    sum_rows();
+}
+
+void one_pass::sum_rows() {
+    std::fill(row_sum_.begin(), row_sum_.end(), 0.0);
+    for (const auto& e : Q_) row_sum_[e.row] += std::abs(e.value);
+    new_Q_ = true;
 }
 
 void one_pass::multiply(std::span<const double> u, std::vector<double>& Qu) const {
@@ -42,6 +70,9 @@ void one_pass::begin(std::span<const double> u, std::span<const double> rate) {
 }
 
 void one_pass::accept(double H, std::span<const double> v) {
+    if (!known_) lengths_.fill(H);
+    std::copy_backward(lengths_.begin(), lengths_.end() - 1, lengths_.end());
+    lengths_[0] = same(H, lengths_[1]) ? lengths_[1] : H;
     multiply(u_, Qu_);
     for (std::size_t i = 0; i < channels(); ++i) {
         auto& [g, a] = past_[i];
@@ -59,31 +90,63 @@ void one_pass::accept(double H, std::span<const double> v) {
     known_ = true;
 }
 
+void one_pass::fit_to_grid(double H) {
+    if (!known_) lengths_.fill(H);
+    const std::array grid{H, lengths_[0], lengths_[1], lengths_[2]};
+    if (grid == grid_) return;
+    grid_ = grid;
+    const double to_middle = (H + grid[1]) / 2, first = (grid[1] + grid[2]) / 2, second = (grid[2] + grid[3]) / 2;
+    const double line = to_middle / first, ramp = H / first;
+    const double parabola = to_middle * (to_middle + first) / (first + second);
+    const auto fit = [&](const coefficients& of) {
+        const double bend = of.parabola * parabola;
+        formula made;
+        made.g = {of.implicit * (1 + line + bend / first) - of.ramp * ramp,
+                  of.implicit * (-line - bend / first - bend / second) + of.ramp * ramp,
+                  of.implicit * bend / second};
+        made.a = of.measured;
+        return made;
+    };
+    value_ = fit(of_value);
+    // As changes of v the terms keep steps of changing length stable; those of the rate must keep their sum.
+    for (std::size_t k = 0; k < steps; ++k) value_.a[k] *= lengths_[k] / H;
+    rate_ = fit(of_rate);
+}
+
 std::optional<std::size_t> one_pass::solve(double H, std::span<const double> u_n, std::span<const double> v,
-                                           std::span<const slope> slopes) {
-    bool changed = false;
+                                           std::span<const slope> slopes, std::span<const double> extrapolated) {
+    if (same(H, grid_[0])) H = grid_[0];
+    fit_to_grid(H);
+    bool changed = new_Q_;
+    coupled_ = false;
     for (std::size_t i = 0; i < channels(); ++i) {
-        const auto& [g, a] = past_[i];
-        double position = -of_value.ramp * (g[0] - g[1]), rate = -of_rate.ramp * (g[0] - g[1]);
-        for (std::size_t k = 0; k < steps; ++k) {
-            position += of_value.implicit * of_value.prediction[k] * g[k] + of_value.measured[k] * a[k];
-            rate += of_rate.implicit * of_rate.prediction[k] * g[k] + of_rate.measured[k] * a[k];
-        }
         const auto [c, d] = slopes[i];
-        u_[i] = u_n[i] + c * H * (v[i] / 2 + H * position) + d * H * rate;
+        const double full = H * (c * of_value.implicit * H + d * of_rate.implicit);
+        const double w = smooth_step((std::abs(full) * row_sum_[i] - blend_.soft) / (blend_.stiff - blend_.soft));
+        changed |= full * w != factor_[i];
+        factor_[i] = full * w;
+        w_[i] = w;
         v_[i] = v[i];
-        const double factor = H * (c * of_value.implicit * H + d * of_rate.implicit);
-        changed |= factor != factor_[i];
-        factor_[i] = factor;
+        u_[i] = extrapolated[i];
+        if (w == 0) continue;
+        coupled_ = true;
+        const auto& [g, a] = past_[i];
+        double position = 0, rate = 0;
+        for (std::size_t k = 0; k < steps; ++k) {
+            position += value_.g[k] * g[k] + value_.a[k] * a[k];
+            rate += rate_.g[k] * g[k] + rate_.a[k] * a[k];
+        }
+        u_[i] += w * (u_n[i] + c * H * (v[i] / 2 + H * position) + d * H * rate - extrapolated[i]);
     }
-    if (changed) {
+    if (changed && coupled_) {
         for (std::size_t k = 0; k < Q_.size(); ++k) system_[k].value = factor_[Q_[k].row] * Q_[k].value;
         if (const auto singular = lu_.factorise(system_)) {
-            std::fill(factor_.begin(), factor_.end(), -1.0);
+            new_Q_ = true;
             return singular;
         }
+        new_Q_ = false;
     }
-    lu_.solve(u_);
+    if (coupled_) lu_.solve(u_);
     return std::nullopt;
 }
 
@@ -97,7 +160,7 @@ void one_pass::memory(std::span<double> into) const {
     }
 }
 
-void one_pass::set_memory(std::span<const double> from) {
+void one_pass::set_memory(double H, std::span<const double> from) {
     const double* in = from.data();
     for (std::size_t i = 0; i < channels(); ++i) {
         v_[i] = *in++;
@@ -107,6 +170,7 @@ void one_pass::set_memory(std::span<const double> from) {
             in += steps - 1;
         }
     }
+    lengths_.fill(H);
     known_ = true;
 }
 

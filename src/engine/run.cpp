@@ -145,6 +145,7 @@ run_summary run(scenario s, const run_options& options) {
     const time_spec time = s.time;
     const auto record_every = s.record.every;
     coupling_monitor monitor = make_monitor(a);
+    if (const std::string remedy = how->remedy(); !remedy.empty()) monitor.set_remedy(remedy);
     coupling_watch watch = make_watch(a, monitor, s.monitor);
     s = {};
     ::malloc_trim(0);
@@ -158,7 +159,10 @@ run_summary run(scenario s, const run_options& options) {
     auto loop_begin = clock::now();
     double cpu_begin = 0;
     try {
-        if (!reference) a.system.initialise(time.start);
+        if (!reference) {
+            a.system.initialise(time.start);
+            how->prepare(a.system, grid.step(0));
+        }
         summary.setup_seconds = seconds_since(begin);
         cpu_begin = a.system.subsystems->cpu_seconds();
         loop_begin = clock::now();

@@ -10,7 +10,7 @@
 
 /// How one macro step is done. One method, one file.
 ///
-/// Call order: check() before the run, then step() over consecutive macro steps of an initialised system. After step() the
+/// Call order: check() before the run, prepare() once the system is initialised, then step() over consecutive macro steps. After step() the
 /// outputs and u, du of the system are those of step.end; accepted are the values up to step.begin. What a method has to
 /// remember from step to step it keeps in the network's history or gives as its memory, so that the analyses find it.
 namespace mdpcosim {
@@ -20,6 +20,15 @@ class method {
     virtual ~method() = default;
     /// Names what a subsystem or connection lacks for this method, and the way that needs less; throws user_error.
     virtual void check(const coupled_system& /*system*/) const {}
+    /// Whether accelerations of connected ports must be among the outputs that subsystems give.
+    virtual bool reads_accelerations() const { return false; }
+    /// For `check`, by subsystem: what the method does with it; empty: nothing worth saying.
+    virtual std::vector<std::string> about_subsystems(const coupled_system& /*system*/) const { return {}; }
+    /// What to do when a coupling diverges; empty: what helps the explicit method.
+    virtual std::string remedy() const { return {}; }
+
+    /// What allocates or tries out, before the macro loop. The state stays as it is.
+    virtual void prepare(coupled_system& /*system*/, const macro_step& /*first*/) {}
     virtual void step(coupled_system& system, const macro_step& step) = 0;
 
     /// What the next step builds on besides the network's memory, while all steps have the length H; linear in a linear system.

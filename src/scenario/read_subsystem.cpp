@@ -263,7 +263,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr) +
                         (fmu != nullptr) + (program != nullptr);
     if (sources != 1) {
-        for (const char* other : {"set", "limit", "solver", "ports", "input-degree", "units", "interpolation",
+        for (const char* other : {"set", "limit", "solver", "ports", "input-degree", "inertia", "units", "interpolation",
                                   "outside", "interface", "isolate", "tolerance", "outputs", "log", "folder"})
             map.find(other);
         map.finish();  // a misspelt key says more than a missing one
@@ -315,6 +315,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
             throw user_error(solver->where,
                              fmt::format("{}: 'solver' is not allowed: a program brings its own.", object));
         spec.solver = read_solver(map.find("solver"), let, object + ": solver");
+        spec.inertia = read_settings(map.find("inertia"), let, object + ": inertia");
         const text degree = map.find_text("input-degree");
         if (!degree.empty()) spec.input_degree = read_whole(degree, 0, object + ": input-degree");
         if (spec.input_degree.value_or(0) > max_degree)

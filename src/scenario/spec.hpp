@@ -129,6 +129,7 @@ struct subsystem_spec {
     double limit = 0;                 ///< s of wall time that it may take for one macro step; 0: any time
     std::optional<sample_spec> sample;
     std::vector<port_spec> ports;
+    std::vector<setting> inertia;  ///< port, or `left+right` for ports that move as one body -> mass, moment of inertia, capacity
     ode_spec ode;
     file_spec file;
     fmu_spec fmu;
