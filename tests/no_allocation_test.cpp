@@ -102,6 +102,7 @@ measured run_counted(const std::string& text, int workers, std::optional<double>
     const loop_observers observers{&rows, s.record.every, &shown, &watch, &interrupt};
     loop_result result;
     a.system.initialise(s.time.start);
+    how->prepare(a.system);
     const long before = allocations;
     counting = true;
     run_macro_loop(a.system, *how, grid, observers, result);
@@ -171,6 +172,13 @@ TEST_P(no_allocation, a_hundred_subsystems) {
             EXPECT_EQ(m.parallel_steps > 0, workers > 1);
         }
     }
+}
+
+/// With ports whose mobility is evaluated, and tried.
+TEST_P(no_allocation, one_pass) {
+    const measured m = run_counted("method: one-pass\n" + test::mixed(2, 1, "{end: 0.5 s, step: 0.9 ms}"), GetParam(), {});
+    EXPECT_EQ(m.allocations, 0);
+    EXPECT_EQ(m.steps, 556);
 }
 
 TEST_P(no_allocation, with_a_record_grid) {

@@ -29,6 +29,11 @@ std::string inertia_unit(const port& p) {
     }
 }
 
+/// A node's pressure or potential slows what flows into it.
+double direction(const port& p) {
+    return p.kind == port_kind::hydraulic || p.causality == causality::takes_motion ? -1 : 1;
+}
+
 const port& port_named(const std::string& name, const setting& entry, const std::vector<port>& ports,
                        const std::string& object) {
     std::vector<std::string> names;
@@ -60,6 +65,10 @@ void add_inertias(subsystem_index s, const subsystem_spec& spec, const address_b
                 throw user_error(entry.where,
                                  fmt::format("{}: port '{}' of kind {} has no inertia{}.", object, p->name,
                                              info(p->kind).name, unit.empty() ? "" : fmt::format(" in {}", unit)));
+        if (together.size() > 1 && direction(*together.front()) < 0)
+            throw user_error(entry.where, fmt::format("{}: only ports that give a position, angle, temperature or potential "
+                                                      "move as one; write '{}' and the others one by one.",
+                                                      object, together.front()->name));
         const text& value = entry.values.front();
         const double inertia = read_number(value, unit, fmt::format("{}: {}", object, entry.name));
         if (entry.list || !(inertia > 0))
@@ -73,7 +82,7 @@ void add_inertias(subsystem_index s, const subsystem_spec& spec, const address_b
                                                    : std::vector<int>{of->load, of->load_integral})
                     if (input >= 0 && output >= 0)
                         system.given.push_back(
-                            {book.global_input(s, input), book.global_output(s, output), 1 / inertia});
+                            {book.global_input(s, input), book.global_output(s, output), direction(*on) / inertia});
             }
     }
 }

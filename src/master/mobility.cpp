@@ -55,7 +55,7 @@ std::vector<coupled_channel> coupled_channels(const coupled_system& system) {
     for (std::size_t c = 0; c < net.channels(); ++c) {
         const channel_index channel(c);
         const law* l = net.law_of(channel);
-        if (l == nullptr || l->is_signal()) continue;
+        if (l == nullptr || !l->physical()) continue;
         const bool first_order = !l->has_rate() && !l->needs_velocity();
         for (const auto& term : net.terms(channel))
             if (!(first_order ? term.value : term.rate).valid())
@@ -329,7 +329,6 @@ double mobility::take_short_steps(coupled_system& system, const macro_step& step
     subsystems.restore();
     system.u = u_;
     system.du = du_;
-    for (std::size_t i = 0; i < subsystems.size(); ++i) system.evaluate_one(subsystem_index(i), false);
     return step.begin;
 }
 

@@ -36,20 +36,18 @@ class one_pass_method final : public method {
                "below 0.7), or the inertia given for a port is wrong by more than 20 %: use a smaller macro step";
     }
 
-    void prepare(coupled_system& system, const macro_step& first) override {
+    void prepare(coupled_system& system) override {
         channels_ = coupled_channels(system);
         mobility_.emplace(system, channels_);
         mobility_->prepare(system);
         solver_ = one_pass(channels_.size(), mobility_->Q());
         for (auto* values : {&rates_, &law_u_, &extrapolated_, &u_before_}) values->assign(channels_.size(), 0.0);
         slopes_.resize(channels_.size());
-        system.coupling.accept(first.begin, system.subsystems->outputs(), system.u, system.du);
-        if (!mobility_->advances()) find_mobility(system, first);
         if (!given_.empty()) solver_.set_memory(H_last_, given_);
     }
 
     void step(coupled_system& system, const macro_step& step) override {
-        if (!mobility_) prepare(system, step);
+        if (!mobility_) prepare(system);
         network& net = system.coupling;
         linearise(system, step.begin);
         net.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
@@ -69,8 +67,7 @@ class one_pass_method final : public method {
         net.deliver(step.end - step.begin, system.subsystems->inputs());
         if (begin > step.begin)
             for (polynomial& p : system.subsystems->inputs()) p = shifted(p, begin - step.begin);
-        system.subsystems->advance({begin, step.end, step.counter});
-        system.evaluate(step.end, system.at_each_step);
+        system.advance({begin, step.end, step.counter});
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             double& u = system.u[channels_[i].channel.value()];
             u += solver_.weights()[i] * (solver_.u()[i] + (solver_.u()[i] - u_before_[i]) * forward_ - u);
