@@ -45,9 +45,10 @@ bool explicit_fails(const std::string& example, const settings& changes) {
 }
 
 TEST(one_pass_run, stiff_springs) {
-    const settings stiff{{"spring.stiffness", "1e8 N/m"}, {"time.step", "10 ms"}};
+    const settings stiff{
+        {"spring.stiffness", "1e8 N/m"}, {"time.step", "10 ms"}, {"B.x0", "10 mm"}, {"B.mass", "3 kg"}};
     EXPECT_TRUE(explicit_fails("two-mass", stiff));
-    EXPECT_LT(error_of("two-mass", stiff, "A.mass.position"), 0.02);
+    EXPECT_LT(error_of("two-mass", stiff, "A.mass.position"), 1e-3);
     // Where the step resolves the spring, nothing is lost against the explicit method.
     EXPECT_LT(error_of("two-mass", {}, "A.mass.position"), 2e-4);
 }
@@ -55,14 +56,20 @@ TEST(one_pass_run, stiff_springs) {
 TEST(one_pass_run, heat_through_good_conductors) {
     const settings good{{"G", "2000 W/K"}, {"time.step", "2 s"}};
     EXPECT_TRUE(explicit_fails("thermal-bodies", good));
-    EXPECT_LT(error_of("thermal-bodies", good, "C.body.temperature"), 0.02);
-    EXPECT_LT(error_of("thermal-bodies", {}, "C.body.temperature"), 1e-4);
+    EXPECT_LT(error_of("thermal-bodies", good, "C.body.temperature"), 0.06);
+    EXPECT_LT(error_of("thermal-bodies", {}, "C.body.temperature"), 2e-3);
 }
 
 TEST(one_pass_run, fluid_in_a_small_volume) {
-    const settings small{{"node.volume", "1 cm3"}, {"node.model", "constant"}, {"time.step", "100 us"}};
+    const settings small{{"node.volume", "0.1 cm3"}, {"node.model", "constant"}, {"time.step", "200 us"}};
     EXPECT_TRUE(explicit_fails("hydraulic-node", small));
-    EXPECT_LT(error_of("hydraulic-node", small, "wide.left.flow"), 0.05);
+    EXPECT_LT(error_of("hydraulic-node", small, "wide.left.flow"), 0.01);
+}
+
+TEST(one_pass_run, current_through_a_good_conductor) {
+    const settings good{{"resistor.conductance", "200 A/V"}, {"time.step", "20 us"}};
+    EXPECT_TRUE(explicit_fails("electric-circuit", good));
+    EXPECT_LT(error_of("electric-circuit", good, "left.u1"), 0.01);
 }
 
 TEST(one_pass_run, fmus_on_a_stiff_shaft) {

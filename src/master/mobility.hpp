@@ -43,7 +43,7 @@ class mobility {
     void prepare(coupled_system& system);
     /// Whether find() takes the subsystems forward.
     bool advances() const;
-    bool is_due() const { return since_ >= wait_ && !all_given_; }
+    bool is_due() const { return !found_ || (since_ >= wait_ && !all_given_); }
     /// Measures again what can change, from the network's polynomials over `step`; all channels' polynomials must be constant. Returns
     /// the time that the subsystems have come to: after step.begin where short steps had to be taken. Throws run_error with the reason
     /// and what to give where a port does not answer.

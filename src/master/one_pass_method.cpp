@@ -51,15 +51,12 @@ class one_pass_method final : public method {
         network& net = system.coupling;
         linearise(system, step.begin);
         net.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
+        if (H_last_ > 0) solver_.accept(H_last_, rates_);
         double begin = step.begin;
         if (mobility_->is_due()) begin = find_mobility(system, step);
         mobility_->step_done();
+        if (H_last_ == 0) solver_.begin(law_u_, mobility_->rates());
         if (begin > step.begin) linearise(system, begin);
-        if (H_last_ > 0) {
-            solver_.accept(H_last_, rates_);
-        } else {
-            solver_.begin(law_u_, mobility_->rates());
-        }
         net.extrapolate(step.end);
         const double H = step.end - begin;
         solve(system, begin, step.end - step.begin, H);

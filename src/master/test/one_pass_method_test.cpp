@@ -12,7 +12,7 @@ namespace {
 class plain_body final : public subsystem {
    public:
     struct properties {
-        double m = 1, omega = 1, x = 0;
+        double m = 1, omega = 1, x = 1;
         int ports = 1;
         bool saves = false;
         double noise = 0;    ///< relative error of the velocity it tells
@@ -135,7 +135,7 @@ TEST(one_pass_method, is_stable_with_subsystems_that_offer_nothing) {
     for (const double F : {1.0, 1e2, 1e4, 1e6})
         for (const double noise : {0.0, 1e-9, 1e-7})
             for (const double H : {0.05, 0.3, 0.7}) {
-                row_of_bodies two({{.m = 1, .omega = 1, .x = 1, .noise = noise}, {.m = 3, .omega = 0.7, .noise = noise}}, F);
+                row_of_bodies two({{.m = 1, .omega = 1, .noise = noise}, {.m = 3, .omega = 0.7, .noise = noise}}, F);
                 two.run(H, 3000);
                 EXPECT_LT(two.largest, 1.5) << F << ' ' << noise << ' ' << H;
                 EXPECT_LT(std::abs(two.x(0)), 1) << F << ' ' << noise << ' ' << H;
@@ -147,12 +147,12 @@ TEST(one_pass_method, is_stable_with_subsystems_that_offer_nothing) {
 TEST(one_pass_method, finds_what_the_user_would_give) {
     for (const bool saves : {false, true})
         for (const double F : {1e2, 1e5}) {
-            const std::vector<plain_body::properties> which{{.m = 1, .x = 1, .saves = saves}, {.m = 0.2, .omega = 2, .x = 1, .saves = saves}};
+            const std::vector<plain_body::properties> which{{.m = 1, .saves = saves}, {.m = 0.2, .omega = 2, .saves = saves}};
             row_of_bodies found(which, F), given(which, F);
             given.give_inertias({1, 0.2});
             found.run(0.1, 300);
             given.run(0.1, 300);
-            EXPECT_NEAR(found.x(0), given.x(0), saves ? 1e-4 : 2e-3) << F;
+            EXPECT_NEAR(found.x(0), given.x(0), 2e-3) << F;
             EXPECT_EQ(given.bodies[0]->steps(), 300);
             EXPECT_EQ(found.bodies[0]->steps() > 300, !saves);
         }
@@ -161,7 +161,7 @@ TEST(one_pass_method, finds_what_the_user_would_give) {
 TEST(one_pass_method, a_body_with_two_ports_answers_at_both) {
     for (const bool saves : {false, true})
         for (const double F : {1e2, 1e4}) {
-            row_of_bodies row({{.m = 1, .x = 1, .saves = saves},
+            row_of_bodies row({{.m = 1, .saves = saves},
                                {.m = 0.3, .omega = 1.5, .ports = 2, .saves = saves},
                                {.m = 2, .omega = 0.5, .ports = 2, .saves = saves},
                                {.m = 0.7, .saves = saves}},
@@ -173,22 +173,22 @@ TEST(one_pass_method, a_body_with_two_ports_answers_at_both) {
 
 TEST(one_pass_method, follows_a_mobility_that_changes) {
     for (const bool saves : {false, true}) {
-        row_of_bodies two({{.m = 1, .x = 1, .saves = saves, .growth = 0.02}, {.m = 0.5, .saves = saves, .growth = 0.02}}, 1e4);
+        row_of_bodies two({{.m = 1, .saves = saves, .growth = 0.02}, {.m = 0.5, .saves = saves, .growth = 0.02}}, 1e4);
         two.run(0.3, 1000);  // the masses grow to seven times what they were
         EXPECT_LT(two.largest, 1.5) << saves;
     }
 }
 
 TEST(one_pass_method, a_wrong_inertia_is_told_by_growth) {
-    row_of_bodies two({{.m = 1, .x = 1}, {.m = 1}}, 1e4);
+    row_of_bodies two({{.m = 1}, {.m = 1, .omega = 0.5}}, 1e4);
     two.give_inertias({2, 2});
-    two.run(0.3, 300);
+    two.run(0.3, 60);
     EXPECT_GT(two.largest, 1e3);
     EXPECT_THAT(two.how->remedy(), testing::HasSubstr("20 %"));
 }
 
 TEST(one_pass_method, a_port_that_does_not_answer_is_named) {
-    row_of_bodies two({{.m = 1, .x = 1}, {.m = 1, .answers = false}}, 1e4);
+    row_of_bodies two({{.m = 1}, {.m = 1, .answers = false}}, 1e4);
     try {
         two.run(0.1, 1);
         FAIL();
@@ -199,7 +199,7 @@ TEST(one_pass_method, a_port_that_does_not_answer_is_named) {
 }
 
 TEST(one_pass_method, some_inertias_of_a_subsystem_are_not_enough) {
-    row_of_bodies row({{.m = 1, .x = 1}, {.m = 1, .ports = 2}, {.m = 1}}, 1e4);
+    row_of_bodies row({{.m = 1}, {.m = 1, .ports = 2}, {.m = 1}}, 1e4);
     row.give_inertias({1, 1});
     EXPECT_THROW(row.how->check(row.system), user_error);
 }
