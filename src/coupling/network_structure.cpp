@@ -38,6 +38,10 @@ void network::impose(channel_index channel, double H, double mean, double part) 
     const std::size_t count = groups_[places_[channel.value()].group].stride();
     double power = H;
     e[0] = mean;
+    if (part == 0) {
+        std::fill_n(e + 1, count - 1, 0.0);
+        return;
+    }
     for (std::size_t k = 1; k < count; ++k, power *= H) {
         e[k] *= part;
         e[0] -= e[k] * power / static_cast<double>(k + 1);

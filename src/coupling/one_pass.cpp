@@ -30,41 +30,54 @@ bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * b; }
 
 one_pass::one_pass(std::size_t channels, std::vector<matrix_entry> Q, range blend)
     : blend_(blend),
-      Q_(std::move(Q)),
-      system_(Q_),
+      place_(Q.size()),
+      start_(channels + 1, 0),
       past_(channels),
       u_(channels, 0.0),
       v_(channels, 0.0),
-      Qu_(channels, 0.0),
       row_sum_(channels, 0.0),
-      factor_(channels, -1.0),
-      w_(channels, 0.0) {
+      factor_(channels, 0.0),
+      w_(channels, 0.0),
+      slopes_(channels, slope{0, 0}) {
+    std::vector<std::vector<std::uint32_t>> rows(channels);
+    for (const auto& e : Q) rows[e.row].push_back(e.column);
+    for (std::size_t i = 0; i < channels; ++i) {
+        std::sort(rows[i].begin(), rows[i].end());
+        columns_.insert(columns_.end(), rows[i].begin(), std::unique(rows[i].begin(), rows[i].end()));
+        start_[i + 1] = static_cast<std::uint32_t>(columns_.size());
+        for (std::uint32_t k = start_[i]; k < start_[i + 1]; ++k)
+            system_.push_back({static_cast<std::uint32_t>(i), columns_[k], 0});
+    }
+    for (std::size_t k = 0; k < Q.size(); ++k) {
+        const auto first = columns_.begin() + start_[Q[k].row], last = columns_.begin() + start_[Q[k].row + 1];
+        place_[k] = static_cast<std::uint32_t>(std::lower_bound(first, last, Q[k].column) - columns_.begin());
+    }
     for (std::uint32_t i = 0; i < channels; ++i) system_.push_back({i, i, 1});
     lu_ = sparse_lu(channels, system_);
-    sum_rows();
+    Q_.resize(columns_.size());
+    set_Q(Q);
 }
 
 void one_pass::set_Q(std::span<const matrix_entry> Q) {
-    std::copy(Q.begin(), Q.end(), Q_.begin());
-    sum_rows();
-}
-
-void one_pass::sum_rows() {
-    std::fill(row_sum_.begin(), row_sum_.end(), 0.0);
-    for (const auto& e : Q_) row_sum_[e.row] += std::abs(e.value);
+    std::fill(Q_.begin(), Q_.end(), 0.0);
+    for (std::size_t k = 0; k < Q.size(); ++k) Q_[place_[k]] += Q[k].value;
+    for (std::size_t i = 0; i < channels(); ++i) {
+        row_sum_[i] = 0;
+        for (std::uint32_t k = start_[i]; k < start_[i + 1]; ++k) row_sum_[i] += std::abs(Q_[k]);
+    }
     new_Q_ = true;
 }
 
-void one_pass::multiply(std::span<const double> u, std::vector<double>& Qu) const {
-    std::fill(Qu.begin(), Qu.end(), 0.0);
-    for (const auto& e : Q_) Qu[e.row] += e.value * u[e.column];
+inline double one_pass::row_times(std::size_t i, std::span<const double> u) const {
+    double sum = 0;
+    for (std::uint32_t k = start_[i]; k < start_[i + 1]; ++k) sum += Q_[k] * u[columns_[k]];
+    return sum;
 }
 
 void one_pass::begin(std::span<const double> u, std::span<const double> rate) {
     known_ = false;
-    multiply(u, Qu_);
     for (std::size_t i = 0; i < channels(); ++i) {
-        past_[i].g.fill(rate[i] + Qu_[i]);
+        past_[i].g.fill(rate[i] + row_times(i, u));
         past_[i].a.fill(0);
     }
 }
@@ -73,19 +86,12 @@ void one_pass::accept(double H, std::span<const double> v) {
     if (!known_) lengths_.fill(H);
     std::copy_backward(lengths_.begin(), lengths_.end() - 1, lengths_.end());
     lengths_[0] = same(H, lengths_[1]) ? lengths_[1] : H;
-    multiply(u_, Qu_);
+    const double inverse = 1 / H;
     for (std::size_t i = 0; i < channels(); ++i) {
         auto& [g, a] = past_[i];
-        const double rate = (v[i] - v_[i]) / H;
-        if (known_) {
-            std::copy_backward(g.begin(), g.end() - 1, g.end());
-            std::copy_backward(a.begin(), a.end() - 1, a.end());
-            a[0] = rate;
-            g[0] = rate + Qu_[i];
-        } else {
-            a.fill(rate);
-            g.fill(rate + Qu_[i]);
-        }
+        const double rate = (v[i] - v_[i]) * inverse, inner = rate + row_times(i, u_);
+        g = {inner, known_ ? g[0] : inner, known_ ? g[1] : inner};
+        a = {rate, known_ ? a[0] : rate, known_ ? a[1] : rate};
     }
     known_ = true;
 }
@@ -113,40 +119,58 @@ void one_pass::fit_to_grid(double H) {
     rate_ = fit(of_rate);
 }
 
-std::optional<std::size_t> one_pass::solve(double H, std::span<const double> u_n, std::span<const double> v,
-                                           std::span<const slope> slopes, std::span<const double> extrapolated) {
+void one_pass::weigh(double H, std::span<const slope> slopes) {
     if (same(H, grid_[0])) H = grid_[0];
+    const bool anew = new_Q_ || H != grid_[0];
     fit_to_grid(H);
-    bool changed = new_Q_;
+    new_Q_ = false;
+    if (anew) factors_ = false;
     coupled_ = false;
     for (std::size_t i = 0; i < channels(); ++i) {
         const auto [c, d] = slopes[i];
-        const double full = H * (c * of_value.implicit * H + d * of_rate.implicit);
-        const double w = smooth_step((std::abs(full) * row_sum_[i] - blend_.soft) / (blend_.stiff - blend_.soft));
-        changed |= full * w != factor_[i];
-        factor_[i] = full * w;
-        w_[i] = w;
+        if (anew || c != slopes_[i].c || d != slopes_[i].d) {
+            slopes_[i] = slopes[i];
+            const double full = H * (c * of_value.implicit * H + d * of_rate.implicit);
+            w_[i] = smooth_step((std::abs(full) * row_sum_[i] - blend_.soft) / (blend_.stiff - blend_.soft));
+            factors_ = factors_ && factor_[i] == full * w_[i];
+            factor_[i] = full * w_[i];
+        }
+        coupled_ = coupled_ || w_[i] > 0;
+    }
+}
+
+std::optional<std::size_t> one_pass::solve(std::span<const double> u_n, std::span<const double> v,
+                                           std::span<const double> extrapolated) {
+    const double H = grid_[0];
+    for (std::size_t i = 0; i < channels(); ++i) {
         v_[i] = v[i];
-        u_[i] = extrapolated[i];
-        if (w == 0) continue;
-        coupled_ = true;
+        const double w = w_[i];
+        if (w == 0) {
+            u_[i] = extrapolated[i];
+            continue;
+        }
+        const auto [c, d] = slopes_[i];
         const auto& [g, a] = past_[i];
-        double position = 0, rate = 0;
-        for (std::size_t k = 0; k < steps; ++k) {
-            position += value_.g[k] * g[k] + value_.a[k] * a[k];
-            rate += rate_.g[k] * g[k] + rate_.a[k] * a[k];
+        double u = u_n[i];
+        if (c != 0) {
+            double position = v[i] / 2;
+            for (std::size_t k = 0; k < steps; ++k) position += H * (value_.g[k] * g[k] + value_.a[k] * a[k]);
+            u += c * H * position;
         }
-        u_[i] += w * (u_n[i] + c * H * (v[i] / 2 + H * position) + d * H * rate - extrapolated[i]);
-    }
-    if (changed && coupled_) {
-        for (std::size_t k = 0; k < Q_.size(); ++k) system_[k].value = factor_[Q_[k].row] * Q_[k].value;
-        if (const auto singular = lu_.factorise(system_)) {
-            new_Q_ = true;
-            return singular;
+        if (d != 0) {
+            double rate = 0;
+            for (std::size_t k = 0; k < steps; ++k) rate += rate_.g[k] * g[k] + rate_.a[k] * a[k];
+            u += d * H * rate;
         }
-        new_Q_ = false;
+        u_[i] = w == 1 ? u : extrapolated[i] + w * (u - extrapolated[i]);
     }
-    if (coupled_) lu_.solve(u_);
+    if (!coupled_) return std::nullopt;
+    if (!factors_) {
+        for (std::size_t k = 0; k < Q_.size(); ++k) system_[k].value = factor_[system_[k].row] * Q_[k];
+        if (const auto singular = lu_.factorise(system_)) return singular;
+        factors_ = true;
+    }
+    lu_.solve(u_);
     return std::nullopt;
 }
 

@@ -28,8 +28,8 @@
 /// A coupling that the step resolves is better extrapolated. With the row sum kappa of (c s H^2 + d S H) |Q| the
 /// weight w of the equation above rises from 0 to 1 over a range of kappa, and an extrapolated mean takes the rest.
 ///
-/// Call order: begin() once; per macro step accept(H_last, v) from the second step on, then solve(). After construction nothing
-/// allocates.
+/// Call order: begin() once; per macro step accept(H_last, v) from the second step on, then weigh(), then solve(). After construction
+/// nothing allocates.
 namespace mdpcosim {
 
 class one_pass {
@@ -56,12 +56,14 @@ class one_pass {
     void begin(std::span<const double> u, std::span<const double> rate);
     /// The step of length H that the last solve() was for ended with the rates `v`.
     void accept(double H, std::span<const double> v);
-    /// The mean coupling variables over the next step of length H, from u(q_n, v_n), v_n, the laws' slopes and the means
-    /// that an extrapolation gives. The channel at which the system of equations is singular, if it is.
-    [[nodiscard]] std::optional<std::size_t> solve(double H, std::span<const double> u_n, std::span<const double> v,
-                                                   std::span<const slope> slopes, std::span<const double> extrapolated);
+    /// For the next step of length H: w by the laws' slopes.
+    void weigh(double H, std::span<const slope> slopes);
+    /// The mean coupling variables over the step, from u(q_n, v_n), v_n, and the means that an extrapolation gives (read where
+    /// w < 1). The channel at which the system of equations is singular, if it is.
+    [[nodiscard]] std::optional<std::size_t> solve(std::span<const double> u_n, std::span<const double> v,
+                                                   std::span<const double> extrapolated);
     std::span<const double> u() const { return u_; }
-    /// w of the last solve(): 0 extrapolated, 1 implicit.
+    /// w of the last weigh(): 0 extrapolated, 1 implicit.
     std::span<const double> weights() const { return w_; }
 
     /// What accept() builds on while all steps have the length H, channel after channel: v and u of the last step, then g_k, a_k
@@ -79,21 +81,25 @@ class one_pass {
         std::array<double, steps> g, a;
     };
 
-    void multiply(std::span<const double> u, std::vector<double>& Qu) const;
-    void sum_rows();
+    double row_times(std::size_t i, std::span<const double> u) const;
     void fit_to_grid(double H);
 
     range blend_{};
-    std::vector<matrix_entry> Q_, system_;
+    std::vector<std::uint32_t> place_;             ///< entry of Q as given -> place in columns_ and Q_
+    std::vector<std::uint32_t> start_, columns_;   ///< by row
+    std::vector<double> Q_;
+    std::vector<matrix_entry> system_;
     sparse_lu lu_;
     std::vector<past> past_;
-    std::vector<double> u_, v_, Qu_, row_sum_, factor_, w_;
-    std::array<double, steps> lengths_{};  ///< of past steps
+    std::vector<double> u_, v_, row_sum_, factor_, w_;
+    std::vector<slope> slopes_;
+    std::array<double, steps> lengths_{};   ///< of past steps
     std::array<double, steps + 1> grid_{};  ///< H and lengths that value_ and rate_ are for
     formula value_{}, rate_{};
-    bool known_ = false;   ///< a step has been accepted
-    bool new_Q_ = true;    ///< since the last solve()
-    bool coupled_ = true;  ///< some w is not 0
+    bool known_ = false;     ///< a step has been accepted
+    bool new_Q_ = true;      ///< since the last weigh()
+    bool factors_ = false;   ///< lu_ is that of factor_ and Q_
+    bool coupled_ = true;    ///< some w is not 0
 };
 
 }  // namespace mdpcosim

@@ -33,7 +33,8 @@ std::vector<std::uint32_t> minimum_degree(std::size_t n, std::span<const matrix_
 }  // namespace
 
 sparse_lu::sparse_lu(std::size_t rows, std::span<const matrix_entry> pattern)
-    : place_(minimum_degree(rows, pattern)), diagonal_(rows), work_(rows, 0.0) {
+    : place_(minimum_degree(rows, pattern)), diagonal_(rows), row_(rows), work_(rows, 0.0), inverse_(rows, 0.0) {
+    for (std::uint32_t i = 0; i < rows; ++i) row_[place_[i]] = i;
     std::vector<std::set<std::uint32_t>> after(rows);  // columns behind the diagonal, the same as rows below it
     const auto join = [&after](std::uint32_t i, std::uint32_t j) {
         if (i != j) after[std::min(i, j)].insert(std::max(i, j));
@@ -81,20 +82,23 @@ std::optional<std::size_t> sparse_lu::factorise(std::span<const matrix_entry> en
         }
         for (std::uint32_t k = start_[i]; k < start_[i + 1]; ++k) values_[k] = work_[columns_[k]];
         if (!(std::abs(work_[i]) > lost * largest))
-            return static_cast<std::size_t>(std::find(place_.begin(), place_.end(), i) - place_.begin());
+            return row_[i];
+        inverse_[i] = 1 / work_[i];
     }
     return std::nullopt;
 }
 
 void sparse_lu::solve(std::span<double> b) {
-    for (std::size_t i = 0; i < rows(); ++i) work_[place_[i]] = b[i];
-    for (std::uint32_t i = 0; i < rows(); ++i)
-        for (std::uint32_t k = start_[i]; k < diagonal_[i]; ++k) work_[i] -= values_[k] * work_[columns_[k]];
-    for (auto i = static_cast<std::uint32_t>(rows()); i-- > 0;) {
-        for (std::uint32_t k = diagonal_[i] + 1; k < start_[i + 1]; ++k) work_[i] -= values_[k] * work_[columns_[k]];
-        work_[i] /= values_[diagonal_[i]];
+    for (std::uint32_t i = 0; i < rows(); ++i) {
+        double sum = b[row_[i]];
+        for (std::uint32_t k = start_[i]; k < diagonal_[i]; ++k) sum -= values_[k] * work_[columns_[k]];
+        work_[i] = sum;
     }
-    for (std::size_t i = 0; i < rows(); ++i) b[i] = work_[place_[i]];
+    for (auto i = static_cast<std::uint32_t>(rows()); i-- > 0;) {
+        double sum = work_[i];
+        for (std::uint32_t k = diagonal_[i] + 1; k < start_[i + 1]; ++k) sum -= values_[k] * work_[columns_[k]];
+        work_[i] = b[row_[i]] = sum * inverse_[i];
+    }
 }
 
 }  // namespace mdpcosim

@@ -34,7 +34,9 @@ class sparse_lu {
     std::vector<std::uint32_t> place_;            ///< row of A -> row of the factors
     std::vector<std::uint32_t> start_, columns_;  ///< of L and U together, columns ascending
     std::vector<std::uint32_t> diagonal_;         ///< where the pivots stand in columns_ and values_
+    std::vector<std::uint32_t> row_;              ///< row of the factors -> row of A
     std::vector<double> values_, work_;
+    std::vector<double> inverse_;  ///< of the pivots
 };
 
 }  // namespace mdpcosim

@@ -10,6 +10,9 @@
 // multiply the small motion within the step by a large stiffness.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "coupling/one_pass.hpp"
 #include "master/method.hpp"
 #include "master/mobility.hpp"
@@ -41,22 +44,34 @@ class one_pass_method final : public method {
         mobility_.emplace(system, channels_);
         mobility_->prepare(system);
         solver_ = one_pass(channels_.size(), mobility_->Q());
-        for (auto* values : {&rates_, &law_u_, &extrapolated_, &u_before_}) values->assign(channels_.size(), 0.0);
+        for (auto* values : {&rates_, &law_u_, &told_, &extrapolated_, &u_before_}) values->assign(channels_.size(), 0.0);
         slopes_.resize(channels_.size());
+        readers_.clear();
+        terms_.clear();
+        for (const auto& [channel, first_order] : channels_) {
+            const law& l = *system.coupling.law_of(channel);
+            const auto stiffness = l.stiffness();
+            readers_.push_back({static_cast<std::uint32_t>(terms_.size()), 0, stiffness && !l.needs_velocity()});
+            for (const auto& t : system.coupling.terms(channel))
+                terms_.push_back({(first_order ? t.value : t.rate).value(), t.weight});
+            readers_.back().last = static_cast<std::uint32_t>(terms_.size());
+            if (readers_.back().constant)
+                slopes_[readers_.size() - 1] = first_order ? one_pass::slope{0, *stiffness} : one_pass::slope{*stiffness, 0};
+        }
         if (!given_.empty()) solver_.set_memory(H_last_, given_);
     }
 
     void step(coupled_system& system, const macro_step& step) override {
         if (!mobility_) prepare(system);
         network& net = system.coupling;
-        linearise(system, step.begin);
+        linearise(system, step.begin, false);
         net.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
         if (H_last_ > 0) solver_.accept(H_last_, rates_);
         double begin = step.begin;
         if (mobility_->is_due()) begin = find_mobility(system, step);
         mobility_->step_done();
         if (H_last_ == 0) solver_.begin(law_u_, mobility_->rates());
-        if (begin > step.begin) linearise(system, begin);
+        if (begin > step.begin) linearise(system, begin, true);
         net.extrapolate(step.end);
         const double H = step.end - begin;
         solve(system, begin, step.end - step.begin, H);
@@ -67,7 +82,8 @@ class one_pass_method final : public method {
         system.advance({begin, step.end, step.counter});
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             double& u = system.u[channels_[i].channel.value()];
-            u += solver_.weights()[i] * (solver_.u()[i] + (solver_.u()[i] - u_before_[i]) * forward_ - u);
+            law_u_[i] = u;
+            told_[i] = u += solver_.weights()[i] * (solver_.u()[i] + (solver_.u()[i] - u_before_[i]) * forward_ - u);
         }
     }
 
@@ -78,20 +94,29 @@ class one_pass_method final : public method {
     void memory(std::span<double> into) const override { solver_.memory(into); }
     void set_memory(double H, std::span<const double> from) override {
         H_last_ = H;
+        std::fill(told_.begin(), told_.end(), std::numeric_limits<double>::quiet_NaN());
         given_.assign(from.begin(), from.end());
         if (mobility_) solver_.set_memory(H, given_);
     }
 
    private:
-    /// Rates, laws and their slopes; u of the system becomes the laws' again.
-    void linearise(coupled_system& system, double t) {
+    /// Rates, laws and their slopes; u of the system becomes the laws' again. A law is asked where `anew` says so, where its slope
+    /// changes and where u is not what the last step left.
+    void linearise(coupled_system& system, double t, bool anew) {
         const auto y = system.subsystems->outputs();
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             const auto [channel, first_order] = channels_[i];
-            const auto at = system.coupling.linearise(t, channel, y);
-            slopes_[i] = first_order ? one_pass::slope{0, at.slope.c} : one_pass::slope{at.slope.c, at.slope.d};
-            rates_[i] = first_order ? at.q : at.v;
-            law_u_[i] = system.u[channel.value()] = at.u;
+            const auto [first, last, constant] = readers_[i];
+            double& u = system.u[channel.value()];
+            double rate = 0;
+            for (std::uint32_t k = first; k < last; ++k) rate += terms_[k].weight * y[terms_[k].slot];
+            rates_[i] = rate;
+            if (anew || !constant || u != told_[i]) {
+                const auto at = system.coupling.linearise(t, channel, y);
+                slopes_[i] = first_order ? one_pass::slope{0, at.slope.c} : one_pass::slope{at.slope.c, at.slope.d};
+                law_u_[i] = at.u;
+            }
+            u = law_u_[i];
         }
     }
 
@@ -111,12 +136,13 @@ class one_pass_method final : public method {
     /// u over [begin, begin + H], the end of a macro step of length `whole`, into the network.
     void solve(coupled_system& system, double begin, double whole, double H) {
         network& net = system.coupling;
+        solver_.weigh(H, slopes_);
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             u_before_[i] = solver_.u()[i];
-            extrapolated_[i] = net.mean(channels_[i].channel, whole);
+            if (solver_.weights()[i] < 1) extrapolated_[i] = net.mean(channels_[i].channel, whole);
         }
         forward_ = H_last_ > 0 ? H / (H + H_last_) : 0;
-        if (const auto singular = solver_.solve(H, law_u_, rates_, slopes_, extrapolated_))
+        if (const auto singular = solver_.solve(law_u_, rates_, extrapolated_))
             throw run_error(
                 fmt::format("method 'one-pass' at t = {} s: the coupling variables are not determined, the system of "
                             "equations is singular at "
@@ -132,7 +158,19 @@ class one_pass_method final : public method {
     double forward_ = 0;  ///< from the middle of the step to its end, over the way between the middles of the last two
     std::vector<coupled_channel> channels_;
     std::vector<one_pass::slope> slopes_;
+    /// Where a channel's rate is read, and whether its law has one slope everywhere.
+    struct reader {
+        std::uint32_t first, last;
+        bool constant;
+    };
+    struct term {
+        std::size_t slot;
+        double weight;
+    };
+    std::vector<reader> readers_;
+    std::vector<term> terms_;
     std::vector<double> rates_, law_u_, extrapolated_, u_before_;
+    std::vector<double> told_;  ///< u that the last step left in the system
     std::vector<double> given_;  ///< memory set before the mobility was known
 };
 
