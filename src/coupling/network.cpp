@@ -283,7 +283,7 @@ void network::remember(group& g, double elapsed, bool replace, std::span<const d
 
 // ---- polynomials ----------------------------------------------------------------------------------------------------
 
-void network::extrapolate(double t_next) {
+void network::extrapolate(double t_next, bool values) {
     const double H = t_next - times_[0];
     if (points_ == 0 || !(H > 0))
         throw std::logic_error(
@@ -302,7 +302,8 @@ void network::extrapolate(double t_next) {
     tau_ = tau;
     step_ = H;
     if (degrees_changed) update_input_degrees();
-    for (const auto& g : groups_) extrapolate_group(g, H);
+    if (values)
+        for (const auto& g : groups_) extrapolate_group(g, H);
     extrapolated_ = true;
 }
 

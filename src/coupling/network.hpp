@@ -64,13 +64,16 @@ class network {
     /// Throws run_error with the channel's name where a law has no answer.
     void evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const;
     void accept(double t, std::span<const double> y, std::span<const double> u, std::span<const double> du);
-    void extrapolate(double t_next);
+    /// Without `values` the polynomials are left to impose().
+    void extrapolate(double t_next, bool values = true);
     void deliver(double H, std::span<polynomial> inputs) const;
     void deliver_starts(std::span<polynomial> inputs) const;
     /// For methods that find u by themselves, after extrapolate(): the mean of the channel's polynomial over a step of length H,
     double mean(channel_index channel, double H) const;
     /// and the polynomial with another mean and `part` of its variation; a constant for part = 0.
     void impose(channel_index channel, double H, double mean, double part);
+    /// Constants for many channels.
+    void impose(std::span<const channel_index> some, std::span<const double> u);
     /// After extrapolate(): adds `by` at the end of the step to the channel's polynomial of degree n, and nothing at the n newest
     /// accepted times. For a rule poly-K that is the interpolation of those values and the new end.
     void correct(channel_index channel, double by);

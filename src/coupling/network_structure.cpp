@@ -48,4 +48,15 @@ void network::impose(channel_index channel, double H, double mean, double part) 
     }
 }
 
+void network::impose(std::span<const channel_index> some, std::span<const double> u) {
+    for (std::size_t i = 0; i < some.size(); ++i) {
+        const place& at = places_[some[i].value()];
+        const group& g = groups_[at.group];
+        const std::size_t stride = g.stride();
+        double* e = coefficients_.data() + g.coefficients + at.position * stride;
+        e[0] = u[i];
+        for (std::size_t k = 1; k < stride; ++k) e[k] = 0;
+    }
+}
+
 }  // namespace mdpcosim

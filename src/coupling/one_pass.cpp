@@ -119,13 +119,18 @@ void one_pass::fit_to_grid(double H) {
     rate_ = fit(of_rate);
 }
 
-void one_pass::weigh(double H, std::span<const slope> slopes) {
+bool one_pass::weigh(double H, std::span<const slope> slopes) {
     if (same(H, grid_[0])) H = grid_[0];
     const bool anew = new_Q_ || H != grid_[0];
     fit_to_grid(H);
+    if (slopes.empty()) {
+        if (!anew) return implicit_;
+        slopes = slopes_;
+    }
     new_Q_ = false;
     if (anew) factors_ = false;
     coupled_ = false;
+    implicit_ = true;
     for (std::size_t i = 0; i < channels(); ++i) {
         const auto [c, d] = slopes[i];
         if (anew || c != slopes_[i].c || d != slopes_[i].d) {
@@ -136,7 +141,9 @@ void one_pass::weigh(double H, std::span<const slope> slopes) {
             factor_[i] = full * w_[i];
         }
         coupled_ = coupled_ || w_[i] > 0;
+        implicit_ = implicit_ && w_[i] == 1;
     }
+    return implicit_;
 }
 
 std::optional<std::size_t> one_pass::solve(std::span<const double> u_n, std::span<const double> v,

@@ -56,8 +56,8 @@ class one_pass {
     void begin(std::span<const double> u, std::span<const double> rate);
     /// The step of length H that the last solve() was for ended with the rates `v`.
     void accept(double H, std::span<const double> v);
-    /// For the next step of length H: w by the laws' slopes.
-    void weigh(double H, std::span<const slope> slopes);
+    /// For the next step of length H: w by the laws' slopes; none given: those of the last step. True when all w are 1.
+    bool weigh(double H, std::span<const slope> slopes);
     /// The mean coupling variables over the step, from u(q_n, v_n), v_n, and the means that an extrapolation gives (read where
     /// w < 1). The channel at which the system of equations is singular, if it is.
     [[nodiscard]] std::optional<std::size_t> solve(std::span<const double> u_n, std::span<const double> v,
@@ -100,6 +100,7 @@ class one_pass {
     bool new_Q_ = true;      ///< since the last weigh()
     bool factors_ = false;   ///< lu_ is that of factor_ and Q_
     bool coupled_ = true;    ///< some w is not 0
+    bool implicit_ = false;  ///< all are 1
 };
 
 }  // namespace mdpcosim

@@ -34,7 +34,6 @@ std::vector<std::uint32_t> minimum_degree(std::size_t n, std::span<const matrix_
 
 sparse_lu::sparse_lu(std::size_t rows, std::span<const matrix_entry> pattern)
     : place_(minimum_degree(rows, pattern)), diagonal_(rows), row_(rows), work_(rows, 0.0), inverse_(rows, 0.0) {
-    for (std::uint32_t i = 0; i < rows; ++i) row_[place_[i]] = i;
     std::vector<std::set<std::uint32_t>> after(rows);  // columns behind the diagonal, the same as rows below it
     const auto join = [&after](std::uint32_t i, std::uint32_t j) {
         if (i != j) after[std::min(i, j)].insert(std::max(i, j));
@@ -59,6 +58,10 @@ sparse_lu::sparse_lu(std::size_t rows, std::span<const matrix_entry> pattern)
         start_.push_back(static_cast<std::uint32_t>(columns_.size()));
     }
     values_.assign(columns_.size(), 0.0);
+    for (std::uint32_t i = 0; i < rows; ++i) {
+        const std::uint32_t k = place_[i];
+        row_[k] = {start_[k], diagonal_[k], start_[k + 1], i};
+    }
 }
 
 std::optional<std::size_t> sparse_lu::factorise(std::span<const matrix_entry> entries) {
@@ -82,22 +85,27 @@ std::optional<std::size_t> sparse_lu::factorise(std::span<const matrix_entry> en
         }
         for (std::uint32_t k = start_[i]; k < start_[i + 1]; ++k) values_[k] = work_[columns_[k]];
         if (!(std::abs(work_[i]) > lost * largest))
-            return row_[i];
+            return row_[i].of;
         inverse_[i] = 1 / work_[i];
     }
     return std::nullopt;
 }
 
 void sparse_lu::solve(std::span<double> b) {
-    for (std::uint32_t i = 0; i < rows(); ++i) {
-        double sum = b[row_[i]];
-        for (std::uint32_t k = start_[i]; k < diagonal_[i]; ++k) sum -= values_[k] * work_[columns_[k]];
-        work_[i] = sum;
+    const double* values = values_.data();
+    const std::uint32_t* columns = columns_.data();
+    double* x = work_.data();
+    for (std::size_t i = 0; i < row_.size(); ++i) {
+        const auto [begin, diagonal, end, of] = row_[i];
+        double sum = b[of];
+        for (std::uint32_t k = begin; k < diagonal; ++k) sum -= values[k] * x[columns[k]];
+        x[i] = sum;
     }
-    for (auto i = static_cast<std::uint32_t>(rows()); i-- > 0;) {
-        double sum = work_[i];
-        for (std::uint32_t k = diagonal_[i] + 1; k < start_[i + 1]; ++k) sum -= values_[k] * work_[columns_[k]];
-        work_[i] = b[row_[i]] = sum * inverse_[i];
+    for (std::size_t i = row_.size(); i-- > 0;) {
+        const auto [begin, diagonal, end, of] = row_[i];
+        double sum = x[i];
+        for (std::uint32_t k = diagonal + 1; k < end; ++k) sum -= values[k] * x[columns[k]];
+        x[i] = b[of] = sum * inverse_[i];
     }
 }
 

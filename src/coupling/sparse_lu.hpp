@@ -34,7 +34,11 @@ class sparse_lu {
     std::vector<std::uint32_t> place_;            ///< row of A -> row of the factors
     std::vector<std::uint32_t> start_, columns_;  ///< of L and U together, columns ascending
     std::vector<std::uint32_t> diagonal_;         ///< where the pivots stand in columns_ and values_
-    std::vector<std::uint32_t> row_;              ///< row of the factors -> row of A
+    /// Of a row of the factors: its part of columns_, and the row of A.
+    struct extent {
+        std::uint32_t begin, diagonal, end, of;
+    };
+    std::vector<extent> row_;
     std::vector<double> values_, work_;
     std::vector<double> inverse_;  ///< of the pivots
 };

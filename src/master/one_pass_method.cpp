@@ -47,10 +47,13 @@ class one_pass_method final : public method {
         for (auto* values : {&rates_, &law_u_, &told_, &extrapolated_, &u_before_}) values->assign(channels_.size(), 0.0);
         slopes_.resize(channels_.size());
         readers_.clear();
+        only_.clear();
+        new_slopes_ = true;
         terms_.clear();
         for (const auto& [channel, first_order] : channels_) {
             const law& l = *system.coupling.law_of(channel);
             const auto stiffness = l.stiffness();
+            only_.push_back(channel);
             readers_.push_back({static_cast<std::uint32_t>(terms_.size()), 0, stiffness && !l.needs_velocity()});
             for (const auto& t : system.coupling.terms(channel))
                 terms_.push_back({(first_order ? t.value : t.rate).value(), t.weight});
@@ -72,9 +75,11 @@ class one_pass_method final : public method {
         mobility_->step_done();
         if (H_last_ == 0) solver_.begin(law_u_, mobility_->rates());
         if (begin > step.begin) linearise(system, begin, true);
-        net.extrapolate(step.end);
         const double H = step.end - begin;
-        solve(system, begin, step.end - step.begin, H);
+        const bool implicit = solver_.weigh(H, std::span<const one_pass::slope>(slopes_).first(new_slopes_ ? slopes_.size() : 0));
+        new_slopes_ = false;
+        net.extrapolate(step.end, !implicit || only_.size() < net.channels());
+        solve(system, begin, step.end - step.begin, H, implicit);
         H_last_ = H;
         net.deliver(step.end - step.begin, system.subsystems->inputs());
         if (begin > step.begin)
@@ -115,6 +120,7 @@ class one_pass_method final : public method {
                 const auto at = system.coupling.linearise(t, channel, y);
                 slopes_[i] = first_order ? one_pass::slope{0, at.slope.c} : one_pass::slope{at.slope.c, at.slope.d};
                 law_u_[i] = at.u;
+                new_slopes_ = true;
             }
             u = law_u_[i];
         }
@@ -133,13 +139,12 @@ class one_pass_method final : public method {
         return reached;
     }
 
-    /// u over [begin, begin + H], the end of a macro step of length `whole`, into the network.
-    void solve(coupled_system& system, double begin, double whole, double H) {
+    /// u over [begin, begin + H], the end of a macro step of length `whole`, into the network. `implicit`: all w are 1.
+    void solve(coupled_system& system, double begin, double whole, double H, bool implicit) {
         network& net = system.coupling;
-        solver_.weigh(H, slopes_);
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             u_before_[i] = solver_.u()[i];
-            if (solver_.weights()[i] < 1) extrapolated_[i] = net.mean(channels_[i].channel, whole);
+            if (!implicit && solver_.weights()[i] < 1) extrapolated_[i] = net.mean(channels_[i].channel, whole);
         }
         forward_ = H_last_ > 0 ? H / (H + H_last_) : 0;
         if (const auto singular = solver_.solve(law_u_, rates_, extrapolated_))
@@ -148,6 +153,7 @@ class one_pass_method final : public method {
                             "equations is singular at "
                             "connection '{}'; leave out connections that repeat others, or take 'method: explicit'",
                             begin, net.name(channels_[*singular].channel)));
+        if (implicit) return net.impose(only_, solver_.u());
         for (std::size_t i = 0; i < channels_.size(); ++i)
             net.impose(channels_[i].channel, whole, solver_.u()[i], 1 - solver_.weights()[i]);
     }
@@ -167,6 +173,8 @@ class one_pass_method final : public method {
         std::size_t slot;
         double weight;
     };
+    std::vector<channel_index> only_;  ///< of channels_
+    bool new_slopes_ = true;           ///< since the last weigh()
     std::vector<reader> readers_;
     std::vector<term> terms_;
     std::vector<double> rates_, law_u_, extrapolated_, u_before_;
