@@ -27,8 +27,8 @@ constexpr double step = 1e-3;
 
 std::string chain_scenario(int subsystems, const std::string& model, const std::string& method = "explicit",
                            double stiffness = 100, double displacement = 1e-3) {
-    std::string text =
-        fmt::format("time: {{end: 1 s, step: {} s}}\nmethod: {}\nextrapolation: lin-2-3-opt\nsubsystems:\n", step, method);
+    std::string text = fmt::format(
+        "time: {{end: 1 s, step: {} s}}\nmethod: {}\nextrapolation: lin-2-3-opt\nsubsystems:\n", step, method);
     for (int i = 0; i < subsystems; ++i)
         text += fmt::format("  m{}: {{model: {}, x0: {} m}}}}\n", i, model, displacement * (i % 7));
     if (subsystems > 1) text += "connections:\n";

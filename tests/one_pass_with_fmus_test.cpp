@@ -91,7 +91,8 @@ TEST(one_pass_run, fmus_on_a_stiff_shaft) {
 const std::string head = R"(time: {end: 1 s, step: 1 ms}
 method: one-pass
 subsystems:
-)", tail = R"(
+)",
+                  tail = R"(
 connections:
   k: {law: spring, between: [a.mass, b.mass], stiffness: 1e6 N/m}
 )";
@@ -118,15 +119,18 @@ TEST_P(bad_inertia, is_refused) { expect_refused(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(
     entries, bad_inertia,
     testing::Values(
-        bad_scenario{"unknown_port",
-                     head + "  a: {model: mass-spring-damper, inertia: {|>mas: 1 kg}}\n  b: {model: mass-spring-damper}" + tail,
-                     {"subsystem 'a': inertia: port 'mas' does not exist. Ports: mass.", "Did you mean 'mass'?"}},
-        bad_scenario{"wrong_unit",
-                     head + "  a: {model: mass-spring-damper, inertia: {mass: |>1 N}}\n  b: {model: mass-spring-damper}" + tail,
-                     {"subsystem 'a': inertia: mass", "kg"}},
-        bad_scenario{"not_positive",
-                     head + "  a: {model: mass-spring-damper, inertia: {mass: |>0 kg}}\n  b: {model: mass-spring-damper}" + tail,
-                     {"subsystem 'a': inertia: mass: '0 kg' must be one number greater than zero."}}),
+        bad_scenario{
+            "unknown_port",
+            head + "  a: {model: mass-spring-damper, inertia: {|>mas: 1 kg}}\n  b: {model: mass-spring-damper}" + tail,
+            {"subsystem 'a': inertia: port 'mas' does not exist. Ports: mass.", "Did you mean 'mass'?"}},
+        bad_scenario{
+            "wrong_unit",
+            head + "  a: {model: mass-spring-damper, inertia: {mass: |>1 N}}\n  b: {model: mass-spring-damper}" + tail,
+            {"subsystem 'a': inertia: mass", "kg"}},
+        bad_scenario{
+            "not_positive",
+            head + "  a: {model: mass-spring-damper, inertia: {mass: |>0 kg}}\n  b: {model: mass-spring-damper}" + tail,
+            {"subsystem 'a': inertia: mass: '0 kg' must be one number greater than zero."}}),
     name_of);
 
 }  // namespace

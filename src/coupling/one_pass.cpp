@@ -8,10 +8,10 @@ namespace mdpcosim {
 namespace {
 
 struct coefficients {
-    double implicit;                              ///< s, S
-    double parabola;                              ///< its part in phi, Phi
+    double implicit;                               ///< s, S
+    double parabola;                               ///< its part in phi, Phi
     std::array<double, one_pass::steps> measured;  ///< r, R
-    double ramp;                                  ///< 1/24, 1/12
+    double ramp;                                   ///< 1/24, 1/12
 };
 
 // Found by maximising the smallest limit over F, unequal bodies and Q wrong by 20 %.
@@ -108,8 +108,7 @@ void one_pass::fit_to_grid(double H) {
         const double bend = of.parabola * parabola;
         formula made;
         made.g = {of.implicit * (1 + line + bend / first) - of.ramp * ramp,
-                  of.implicit * (-line - bend / first - bend / second) + of.ramp * ramp,
-                  of.implicit * bend / second};
+                  of.implicit * (-line - bend / first - bend / second) + of.ramp * ramp, of.implicit * bend / second};
         made.a = of.measured;
         return made;
     };

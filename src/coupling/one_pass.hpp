@@ -85,8 +85,8 @@ class one_pass {
     void fit_to_grid(double H);
 
     range blend_{};
-    std::vector<std::uint32_t> place_;             ///< entry of Q as given -> place in columns_ and Q_
-    std::vector<std::uint32_t> start_, columns_;   ///< by row
+    std::vector<std::uint32_t> place_;            ///< entry of Q as given -> place in columns_ and Q_
+    std::vector<std::uint32_t> start_, columns_;  ///< by row
     std::vector<double> Q_;
     std::vector<matrix_entry> system_;
     sparse_lu lu_;

@@ -84,8 +84,7 @@ std::optional<std::size_t> sparse_lu::factorise(std::span<const matrix_entry> en
             largest = std::max(largest, std::abs(work_[i]));
         }
         for (std::uint32_t k = start_[i]; k < start_[i + 1]; ++k) values_[k] = work_[columns_[k]];
-        if (!(std::abs(work_[i]) > lost * largest))
-            return row_[i].of;
+        if (!(std::abs(work_[i]) > lost * largest)) return row_[i].of;
         inverse_[i] = 1 / work_[i];
     }
     return std::nullopt;

@@ -66,9 +66,10 @@ void add_inertias(subsystem_index s, const subsystem_spec& spec, const address_b
                                  fmt::format("{}: port '{}' of kind {} has no inertia{}.", object, p->name,
                                              info(p->kind).name, unit.empty() ? "" : fmt::format(" in {}", unit)));
         if (together.size() > 1 && direction(*together.front()) < 0)
-            throw user_error(entry.where, fmt::format("{}: only ports that give a position, angle, temperature or potential "
-                                                      "move as one; write '{}' and the others one by one.",
-                                                      object, together.front()->name));
+            throw user_error(entry.where,
+                             fmt::format("{}: only ports that give a position, angle, temperature or potential "
+                                         "move as one; write '{}' and the others one by one.",
+                                         object, together.front()->name));
         const text& value = entry.values.front();
         const double inertia = read_number(value, unit, fmt::format("{}: {}", object, entry.name));
         if (entry.list || !(inertia > 0))

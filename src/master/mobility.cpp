@@ -146,10 +146,11 @@ void mobility::choose_sources(const coupled_system& system) {
         const auto missing = std::find(given.begin(), given.end(), false);
         if (missing == given.end()) continue;
         if (std::find(given.begin(), given.end(), true) != given.end())
-            throw user_error(fmt::format(
-                "subsystem '{}': 'inertia' must be given for all its connected ports or for none, and port '{}' has none",
-                t.name(p.subsystem),
-                port_of(t, p.subsystem, p.inputs[static_cast<std::size_t>(missing - given.begin())])));
+            throw user_error(
+                fmt::format("subsystem '{}': 'inertia' must be given for all its connected ports or for none, and port "
+                            "'{}' has none",
+                            t.name(p.subsystem),
+                            port_of(t, p.subsystem, p.inputs[static_cast<std::size_t>(missing - given.begin())])));
         all_given_ = false;
         const auto& outputs = t.describe(p.subsystem).outputs;
         const std::size_t first = t.output_offset(p.subsystem), first_input = t.input_offset(p.subsystem);
@@ -232,8 +233,8 @@ double mobility::find(coupled_system& system, const macro_step& step) {
 void mobility::evaluate_accelerations(coupled_system& system, part& p) {
     transport& t = *system.subsystems;
     const std::size_t first = t.input_offset(p.subsystem);
-    const auto values = std::span(system.input_values)
-                            .subspan(first, static_cast<std::size_t>(t.describe(p.subsystem).input_count()));
+    const auto values =
+        std::span(system.input_values).subspan(first, static_cast<std::size_t>(t.describe(p.subsystem).input_count()));
     const auto y = t.outputs();
     system.evaluate_one(p.subsystem, false);
     for (std::size_t o = 0; o < p.outputs.size(); ++o) p.a[o] = y[p.accelerations[o]];
@@ -318,9 +319,11 @@ double mobility::take_short_steps(coupled_system& system, const macro_step& step
         for (const part& p : parts_)
             if (!p.settled)
                 throw run_error(fmt::format(
-                    "method 'one-pass': how port '{}' answers to a load cannot be found: under loads up to {:.3g}, over {:.3g} s "
+                    "method 'one-pass': how port '{}' answers to a load cannot be found: under loads up to {:.3g}, "
+                    "over {:.3g} s "
                     "at t = {:.6g} s, its rate did not change in proportion (last answer {:.3g} per unit and second). "
-                    "Give the port's mass, moment of inertia or capacity in the scenario ('inertia' of subsystem '{}'), "
+                    "Give the port's mass, moment of inertia or capacity in the scenario ('inertia' of subsystem "
+                    "'{}'), "
                     "or take 'method: explicit'",
                     port_of(subsystems, p.subsystem, p.inputs[round]), p.delta / growth, h, step.begin, p.answer,
                     subsystems.name(p.subsystem)));
@@ -341,11 +344,14 @@ void mobility::form_Q(const coupled_system& system, double t) {
     }
     for (std::size_t i = 0; i < channels_.size(); ++i)
         if (!(own_[i] > 0) || !std::isfinite(own_[i]))
-            throw run_error(fmt::format(
-                "method 'one-pass': the ports of connection '{}' do not give way to its coupling variable: at t = {:.6g} s it "
-                "moves their rate by {:.6g} per unit and second, and a load must move them its own way. Give their masses, "
-                "moments of inertia or capacities in the scenario ('inertia' of a subsystem), or take 'method: explicit'",
-                system.coupling.name(channels_[i].channel), t, own_[i]));
+            throw run_error(
+                fmt::format("method 'one-pass': the ports of connection '{}' do not give way to its coupling variable: "
+                            "at t = {:.6g} s it "
+                            "moves their rate by {:.6g} per unit and second, and a load must move them its own way. "
+                            "Give their masses, "
+                            "moments of inertia or capacities in the scenario ('inertia' of a subsystem), or take "
+                            "'method: explicit'",
+                            system.coupling.name(channels_[i].channel), t, own_[i]));
 }
 
 std::vector<std::string> mobility::describe(const coupled_system& system) {
@@ -364,7 +370,9 @@ std::vector<std::string> mobility::describe(const coupled_system& system) {
                 line = "by short trial steps, at the start and from time to time";
                 break;
             case source::short_steps:
-                line = "identified by short steps under small loads, at the start and from time to time; 'inertia' saves them";
+                line =
+                    "identified by short steps under small loads, at the start and from time to time; 'inertia' saves "
+                    "them";
                 break;
         }
     }

@@ -97,8 +97,8 @@ class mobility {
         double weight;
     };
     std::vector<std::vector<rate_term>> terms_;  ///< by channel
-    std::vector<double> rates_, own_;  ///< by channel; Q_ii
-    std::vector<polynomial> inputs_;  ///< as delivered at step.begin
+    std::vector<double> rates_, own_;            ///< by channel; Q_ii
+    std::vector<polynomial> inputs_;             ///< as delivered at step.begin
     std::vector<double> u_, du_;
     source steps_ = source::short_steps;  ///< where nothing else is offered
     bool found_ = false, all_given_ = true;

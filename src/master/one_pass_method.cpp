@@ -35,7 +35,8 @@ class one_pass_method final : public method {
     }
 
     std::string remedy() const override {
-        return "the macro step is too large for a frequency inside the subsystems that shows at their ports (omega H must stay "
+        return "the macro step is too large for a frequency inside the subsystems that shows at their ports (omega H "
+               "must stay "
                "below 0.7), or the inertia given for a port is wrong by more than 20 %: use a smaller macro step";
     }
 
@@ -44,7 +45,8 @@ class one_pass_method final : public method {
         mobility_.emplace(system, channels_);
         mobility_->prepare(system);
         solver_ = one_pass(channels_.size(), mobility_->Q());
-        for (auto* values : {&rates_, &law_u_, &told_, &extrapolated_, &u_before_}) values->assign(channels_.size(), 0.0);
+        for (auto* values : {&rates_, &law_u_, &told_, &extrapolated_, &u_before_})
+            values->assign(channels_.size(), 0.0);
         slopes_.resize(channels_.size());
         readers_.clear();
         only_.clear();
@@ -59,7 +61,8 @@ class one_pass_method final : public method {
                 terms_.push_back({(first_order ? t.value : t.rate).value(), t.weight});
             readers_.back().last = static_cast<std::uint32_t>(terms_.size());
             if (readers_.back().constant)
-                slopes_[readers_.size() - 1] = first_order ? one_pass::slope{0, *stiffness} : one_pass::slope{*stiffness, 0};
+                slopes_[readers_.size() - 1] =
+                    first_order ? one_pass::slope{0, *stiffness} : one_pass::slope{*stiffness, 0};
         }
         if (!given_.empty()) solver_.set_memory(H_last_, given_);
     }
@@ -76,7 +79,8 @@ class one_pass_method final : public method {
         if (H_last_ == 0) solver_.begin(law_u_, mobility_->rates());
         if (begin > step.begin) linearise(system, begin, true);
         const double H = step.end - begin;
-        const bool implicit = solver_.weigh(H, std::span<const one_pass::slope>(slopes_).first(new_slopes_ ? slopes_.size() : 0));
+        const bool implicit =
+            solver_.weigh(H, std::span<const one_pass::slope>(slopes_).first(new_slopes_ ? slopes_.size() : 0));
         new_slopes_ = false;
         net.extrapolate(step.end, !implicit || only_.size() < net.channels());
         solve(system, begin, step.end - step.begin, H, implicit);
@@ -178,7 +182,7 @@ class one_pass_method final : public method {
     std::vector<reader> readers_;
     std::vector<term> terms_;
     std::vector<double> rates_, law_u_, extrapolated_, u_before_;
-    std::vector<double> told_;  ///< u that the last step left in the system
+    std::vector<double> told_;   ///< u that the last step left in the system
     std::vector<double> given_;  ///< memory set before the mobility was known
 };
 

@@ -135,7 +135,8 @@ struct subsystem_spec {
     int replicas = 0;                 ///< more instances, for trial steps at the same time
     std::optional<sample_spec> sample;
     std::vector<port_spec> ports;
-    std::vector<setting> inertia;  ///< port, or `left+right` for ports that move as one body -> mass, moment of inertia, capacity
+    std::vector<setting>
+        inertia;  ///< port, or `left+right` for ports that move as one body -> mass, moment of inertia, capacity
     ode_spec ode;
     file_spec file;
     fmu_spec fmu;

@@ -15,8 +15,8 @@ class plain_body final : public subsystem {
         double m = 1, omega = 1, x = 1;
         int ports = 1;
         bool saves = false;
-        double noise = 0;    ///< relative error of the velocity it tells
-        double growth = 0;   ///< of the mass, per second
+        double noise = 0;   ///< relative error of the velocity it tells
+        double growth = 0;  ///< of the mass, per second
         bool answers = true;
     };
 
@@ -147,7 +147,8 @@ TEST(one_pass_method, is_stable_with_subsystems_that_offer_nothing) {
 TEST(one_pass_method, finds_what_the_user_would_give) {
     for (const bool saves : {false, true})
         for (const double F : {1e2, 1e5}) {
-            const std::vector<plain_body::properties> which{{.m = 1, .saves = saves}, {.m = 0.2, .omega = 2, .saves = saves}};
+            const std::vector<plain_body::properties> which{{.m = 1, .saves = saves},
+                                                            {.m = 0.2, .omega = 2, .saves = saves}};
             row_of_bodies found(which, F), given(which, F);
             given.give_inertias({1, 0.2});
             found.run(0.1, 300);
