@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-/// Solves A x = b for matrices A of one structurally symmetric pattern, by elimination in an order that keeps the fill low (minimum
-/// degree) without exchanging rows: for A = D S with D diagonal and S symmetric positive definite, and near them. The order and the
+/// Solves A x = b for matrices A of one structurally symmetric pattern, by elimination in an order that keeps the fill low (rows
+/// with few neighbours first) without exchanging rows: for A = D S with D diagonal and S symmetric positive definite, and near them. The order and the
 /// fill are found once; after it nothing allocates. For chains and trees the cost grows linearly with the rows.
 namespace mdpcosim {
 
