@@ -153,6 +153,7 @@ run_summary run(scenario s, const run_options& options) {
                            control.atol};
     const auto record_every = s.record.every;
     coupling_monitor monitor = make_monitor(a);
+    if (const std::string remedy = how->remedy(); !remedy.empty()) monitor.set_remedy(remedy);
     coupling_watch watch = make_watch(a, monitor, s.monitor);
     s = {};
     ::malloc_trim(0);

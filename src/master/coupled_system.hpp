@@ -24,6 +24,14 @@ struct coupled_system {
     std::vector<evaluation> at_start;      ///< for every output with feed-through
     std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
 
+    /// What the scenario says about inertias: per unit of the input, the output's rate (`per_unit` = 1/m) or its value changes so per time.
+    struct given_mobility {
+        input_slot input;
+        output_slot output;
+        double per_unit;
+    };
+    std::vector<given_mobility> given;
+
     std::int64_t integrations = 0;     ///< of all subsystems over a macro step, trials included
     std::vector<double> u, du;         ///< coupling variables and rates at the present time
     std::vector<double> input_values;  ///< scratch: inputs of the subsystem evaluated last, all others as they were

@@ -317,6 +317,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
             throw user_error(solver->where,
                              fmt::format("{}: 'solver' is not allowed: a program brings its own.", object));
         spec.solver = read_solver(map.find("solver"), let, object + ": solver");
+        spec.inertia = read_settings(map.find("inertia"), let, object + ": inertia");
         const text degree = map.find_text("input-degree");
         if (!degree.empty()) spec.input_degree = read_whole(degree, 0, object + ": input-degree");
         if (spec.input_degree.value_or(0) > max_degree)

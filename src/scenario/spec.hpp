@@ -145,6 +145,8 @@ struct subsystem_spec {
     std::optional<sample_spec> sample;
     std::vector<port_spec> ports;
     std::vector<scene_shape_spec> scene;  ///< in place of the model's own
+    std::vector<setting>
+        inertia;  ///< port, or `left+right` for ports that move as one body -> mass, moment of inertia, capacity
     ode_spec ode;
     file_spec file;
     fmu_spec fmu;

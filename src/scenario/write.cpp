@@ -154,6 +154,7 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
         out += fmt::format("    sample: {{time: {} s, offset: {} s, delay: {} s}}\n", s.sample->time, s.sample->offset,
                            s.sample->delay);
     if (s.input_degree) out += fmt::format("    input-degree: {}\n", *s.input_degree);
+    if (!s.inertia.empty()) out += fmt::format("    inertia: {}\n", flow_map(s.inertia));
     if (!s.ports.empty()) out += "    ports:\n";
     for (const auto& port : s.ports) {
         std::vector<setting> entries{{"kind", {}, {port.kind}, false}};
