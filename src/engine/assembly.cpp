@@ -12,6 +12,7 @@
 #include "core/units.hpp"
 #include "engine/address_book.hpp"
 #include "engine/feed_through.hpp"
+#include "engine/fmu_notes.hpp"
 #include "engine/recording.hpp"
 #include "reference/monolithic.hpp"
 #include "scenario/resolve.hpp"
@@ -107,12 +108,14 @@ class builder {
         for (const auto& c : scenario_.connections) add_connection(c);
         for (const auto& s : scenario_.signals) add_signal(s);
         finish_inputs();
-        find_evaluation_order(transport_(), *book_, graph_, result_.system);
+        const auto cut = find_evaluation_order(transport_(), *book_, graph_, silent_outputs(scenario_, transport_()),
+                                               result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
         tell_how_subsystems_are_used();
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
+        add_fmu_notes(scenario_, transport_(), cut, result_.notes);
         return std::move(result_);
     }
 
