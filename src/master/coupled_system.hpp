@@ -24,13 +24,14 @@ struct coupled_system {
     std::vector<evaluation> at_start;      ///< for every output with feed-through
     std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
 
-    std::vector<double> u, du;         ///< coupling variables and rates at the present time
-    std::vector<double> input_values;  ///< scratch: inputs of the subsystem evaluated last, all others as they were
+    std::vector<double> u, du;  ///< coupling variables and rates at the present time
 
     /// Sizes the vectors; after it nothing allocates.
     void finish();
     /// Outputs of all subsystems at t0, consistent with each other through feed-through, and u, du.
     void initialise(double t0);
+    /// All subsystems over one macro step, then evaluate(step.end, at_each_step).
+    void advance(const macro_step& step);
     /// u, du from the present outputs, after re-evaluating feed-through in the given order.
     void evaluate(double t, std::span<const evaluation> order);
     /// With the inputs that belong to the present u.
@@ -42,8 +43,19 @@ struct coupled_system {
     };
     std::vector<input_range> inputs_;  ///< by subsystem
 
+    /// at_each_step, with every subsystem advanced as late as possible.
+    class plan final : public step_plan {
+       public:
+        void make(const coupled_system& system);
+        coupled_system* of = nullptr;  ///< while it is carried out: coupled systems may be moved
+
+       private:
+        void find_values_by_laws(const item& i, double t) override;
+    };
+    plan plan_;
+
     void evaluate_in_order(double t, std::span<const evaluation> order, bool provisional);
-    std::span<double> values_of(subsystem_index subsystem);  ///< its part of input_values
+    std::span<double> values_of(subsystem_index subsystem);  ///< its inputs as they were evaluated last
 };
 
 }  // namespace mdpcosim

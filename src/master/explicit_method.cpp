@@ -17,8 +17,7 @@ class explicit_method final : public method {
         system.coupling.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
         system.coupling.extrapolate(step.end);
         system.coupling.deliver(step.end - step.begin, system.subsystems->inputs());
-        system.subsystems->advance(step);
-        system.evaluate(step.end, system.at_each_step);
+        system.advance(step);
     }
 };
 
