@@ -96,7 +96,7 @@ void network::make_groups() {
         const std::size_t n = g.channels.size();
         g.contiguous = g.channels.back() - g.channels.front() + 1 == n;
         g.padded = (n + block - 1) / block * block;
-        const std::size_t rows = static_cast<std::size_t>(g.rule.K) * g.padded;
+        const std::size_t rows = static_cast<std::size_t>(g.rule.K + 1) * g.padded;
         g.u.assign(rows, 0.0);
         if (g.rule.uses_rates) g.du.assign(rows, 0.0);
         if (g.rule.continuous) g.end.assign(g.padded, 0.0);
@@ -127,6 +127,7 @@ void network::make_inputs(std::span<const double> start) {
         }
         driven_input& target = driven_.back();
         target.limit = std::min(target.limit, p.degree);
+        target.degree = std::max(target.degree, groups_[places_[channel].group].rule.degree);
         deliveries_.push_back({static_cast<std::uint32_t>(channel),
                                static_cast<std::uint32_t>(coefficients_of(channel)),
                                static_cast<std::uint32_t>(groups_[places_[channel].group].stride()), p.what.factor});
@@ -269,7 +270,7 @@ void network::accept(double t, std::span<const double> y, std::span<const double
 }
 
 void network::remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du) {
-    if (!replace) g.newest = (g.newest == 0 ? g.rule.K : g.newest) - 1;
+    if (!replace) g.newest = (g.newest == 0 ? g.rule.K + 1 : g.newest) - 1;
     const std::size_t n = g.channels.size();
     const auto enter = [&](std::span<const double> from, double* to) {
         if (g.contiguous) {
@@ -303,42 +304,29 @@ void network::extrapolate(double t_next) {
     const double rounding =
         4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t_next), std::abs(times_[0])) / H;
     int used = 1;
-    for (const auto& g : groups_) used = std::max(used, g.rule.K);
+    for (const auto& g : groups_) used = std::max(used, g.rule.K + 1);
     used = std::min(used, points_);
     for (int k = 1; k < used; ++k) {
         tau[k] = (times_[k] - times_[0]) / H;
         if (std::abs(tau[k] + k) <= rounding * (k + 1)) tau[k] = -k;
     }
-    bool degrees_changed = false;
-    for (auto& g : groups_) degrees_changed |= update_weights(g, std::span(tau).first(used));
+    for (auto& g : groups_) update_weights(g, std::span(tau).first(used));
     tau_ = tau;
-    if (degrees_changed) update_input_degrees();
+    step_ = H;
     for (const auto& g : groups_) extrapolate_group(g, H);
     extrapolated_ = true;
 }
 
-/// True when the degree of the group's polynomials changed.
-bool network::update_weights(group& g, std::span<const double> tau) {
+void network::update_weights(group& g, std::span<const double> tau) {
     const std::size_t points = std::min(tau.size(), static_cast<std::size_t>(g.rule.K));
     tau = tau.first(points);
     const bool constant = on_constant_grid(tau);
     const bool as_before = g.weights.points == static_cast<int>(points) &&
                            (constant ? g.weights_on_constant_grid
                                      : !g.weights_on_constant_grid && std::equal(tau.begin(), tau.end(), tau_.begin()));
-    if (as_before) return false;
-    const bool first = g.weights.points == 0;
-    const int degree_before = g.weights.degree;
+    if (as_before) return;
     g.weights = make_weights(g.rule, tau);
     g.weights_on_constant_grid = constant;
-    return first || g.weights.degree != degree_before;
-}
-
-void network::update_input_degrees() {
-    for (auto& target : driven_) {
-        target.degree = 0;
-        for (std::uint32_t d = target.first; d < target.last; ++d)
-            target.degree = std::max(target.degree, groups_[places_[deliveries_[d].channel].group].weights.degree);
-    }
 }
 
 void network::extrapolate_group(const group& g, double H) {
@@ -358,7 +346,7 @@ void network::extrapolate_group(const group& g, double H) {
             const std::size_t row = static_cast<std::size_t>(ring) * g.padded;
             add(g.u.data() + row, w.A[n][k]);
             if (w.uses_rates) add(g.du.data() + row, w.B[n][k] * H);
-            if (++ring == g.rule.K) ring = 0;
+            if (++ring == g.rule.K + 1) ring = 0;
         }
         if (w.uses_end) add(g.end.data(), w.C[n]);
     }

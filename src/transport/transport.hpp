@@ -75,6 +75,12 @@ class step_plan {
     virtual void find_values_by_laws(const item& i, double t) = 0;
 };
 
+/// A macro step that may be thrown away, of all subsystems: what goes in and what comes out, by slot.
+struct trial_step {
+    std::vector<polynomial> inputs;
+    std::vector<double> outputs;
+};
+
 class transport {
    public:
     virtual ~transport() = default;
@@ -117,9 +123,12 @@ class transport {
             evaluate(item.subsystem, std::span(plan.values).subspan(input_offset(item.subsystem), count));
         }
     }
-    /// The state of every subsystem; each must offer save_restore. One saved state at a time.
+    /// The state of every subsystem, which must offer save_restore, and outputs(). One saved state at a time.
     virtual void save() = 0;
     virtual void restore() = 0;
+    /// The step once for each trial, from the present state, which is saved. State and outputs() afterwards are those of the last
+    /// trial. One after the other; at the same time where there are replicas.
+    virtual void advance_trials(const macro_step& step, std::span<trial_step> trials);
 
     virtual subsystem_statistics statistics(subsystem_index i) const = 0;
     virtual subsystem_cost cost(subsystem_index i) const = 0;
