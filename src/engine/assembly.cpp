@@ -13,6 +13,7 @@
 #include "engine/address_book.hpp"
 #include "engine/feed_through.hpp"
 #include "engine/inertia.hpp"
+#include "engine/fmu_notes.hpp"
 #include "engine/recording.hpp"
 #include "engine/step_control.hpp"
 #include "reference/monolithic.hpp"
@@ -113,12 +114,14 @@ class builder {
         for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
             add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
         finish_inputs();
-        find_evaluation_order(transport_(), *book_, graph_, result_.system);
+        const auto cut = find_evaluation_order(transport_(), *book_, graph_, silent_outputs(scenario_, transport_()),
+                                               result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
         tell_how_subsystems_are_used();
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
+        add_fmu_notes(scenario_, transport_(), cut, result_.notes);
         return std::move(result_);
     }
 

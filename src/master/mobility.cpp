@@ -233,8 +233,7 @@ double mobility::find(coupled_system& system, const macro_step& step) {
 void mobility::evaluate_accelerations(coupled_system& system, part& p) {
     transport& t = *system.subsystems;
     const std::size_t first = t.input_offset(p.subsystem);
-    const auto values =
-        std::span(system.input_values).subspan(first, static_cast<std::size_t>(t.describe(p.subsystem).input_count()));
+    const auto values = system.values_of(p.subsystem);
     const auto y = t.outputs();
     system.evaluate_one(p.subsystem, false);
     for (std::size_t o = 0; o < p.outputs.size(); ++o) p.a[o] = y[p.accelerations[o]];
