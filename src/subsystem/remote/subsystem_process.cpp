@@ -18,7 +18,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-void write_all(int file, const std::vector<char>& bytes) {
+void write_all(int file, std::span<const char> bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t n = write(file, bytes.data() + done, bytes.size() - done);
         if (n < 0 && errno != EINTR) return;  // the other side has gone

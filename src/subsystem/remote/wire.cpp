@@ -4,9 +4,11 @@
 
 namespace mdpcosim {
 
+void wire_writer::grow(std::size_t size) { bytes_.resize(std::max(2 * bytes_.size(), used_ + size)); }
+
 void wire_writer::put(const std::string& text) {
     put(text.size());
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    put_bytes(text.data(), text.size());
 }
 
 void wire_writer::put(const std::vector<int>& values) {

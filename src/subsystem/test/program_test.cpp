@@ -152,7 +152,7 @@ TEST(program, damaged_messages_are_refused) {
     const auto add = [&](const auto& message) {
         wire_writer to;
         put(to, message);
-        frames.push_back(to.bytes());
+        frames.emplace_back(to.bytes().begin(), to.bytes().end());
     };
     add(d);
     add(program_question{"gain", "N/m", "gain", false, false, 2, {}});

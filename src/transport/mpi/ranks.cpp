@@ -109,14 +109,13 @@ void mpi_ranks::hurry_up(int other, clock::time_point now) {
 template <class Done>
 bool mpi_ranks::wait_for(const Done& done, int other, clock::duration most) {
     constexpr int spins = 200, yields = 20;
-    for (int n = 0; n < (spin_ ? spins : 1); ++n)
-        if (done()) return true;
+    if (done(spin_ ? spins : 1)) return true;
     constexpr std::chrono::milliseconds long_wait{2};
     constexpr useconds_t nap = 50;
     for (const auto begin = clock::now();;) {
         for (int n = 0; n < yields; ++n) {
             sched_yield();
-            if (done()) return true;
+            if (done(1)) return true;
         }
         const auto now = clock::now();
         hurry_up(other, now);
@@ -127,7 +126,7 @@ bool mpi_ranks::wait_for(const Done& done, int other, clock::duration most) {
 
 void mpi_ranks::send(int to, tag kind, const void* bytes, int count) {
     check(mpi_.send(to, kind, bytes, count), "a message was not sent");
-    const auto gone = [&] {
+    const auto gone = [&](int) {
         int yes = 0;
         check(mpi_.sent(to, &yes), "a message was not sent");
         return yes != 0;
@@ -160,9 +159,9 @@ void mpi_ranks::expect(int from) {
 
 std::optional<mpi_ranks::message> mpi_ranks::receive(int from, clock::duration most) {
     message what;
-    const auto came = [&] {
+    const auto came = [&](int tries) {
         int yes = 0;
-        check(mpi_.arrived(from, &yes, &what.tag, &what.count), "a message was not received");
+        check(mpi_.arrived(from, tries, &yes, &what.tag, &what.count), "a message was not received");
         return yes != 0;
     };
     if (!wait_for(came, from, most)) return {};
