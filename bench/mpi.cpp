@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "echo.hpp"
 #include "transport/mpi/launch.hpp"
 #include "transport/mpi/transport.hpp"
 #include "transport/threads.hpp"
@@ -20,31 +21,9 @@ using clock = std::chrono::steady_clock;
 constexpr int turns = 21, batches = 20, steps = 20;
 constexpr int request = 57, reply = 12;  // bytes, of one subsystem with one input of degree 0 and one output
 
-/// y = x, x' = u by Euler: less work than any model.
-class light final : public subsystem {
-   public:
-    light() {
-        description_.type = "light";
-        description_.inputs.resize(1);
-        description_.outputs.resize(1);
-    }
-    const subsystem_description& describe() const noexcept override { return description_; }
-    capabilities offers() const override { return {}; }
-    void initialise(double) override { x_ = 0; }
-    void outputs(std::span<const double>, std::span<double> y) override { y[0] = x_; }
-    void advance(const macro_step& step, std::span<const polynomial> u, std::span<double> y) override {
-        x_ += (step.end - step.begin) * u[0].c[0];
-        y[0] = x_;
-    }
-
-   private:
-    subsystem_description description_;
-    double x_ = 0;
-};
-
-std::unique_ptr<transport> light_one(const char* name) {
+std::unique_ptr<transport> one_echo(const char* name) {
     std::vector<named_subsystem> one;
-    one.push_back({name, std::make_unique<light>()});
+    one.push_back({name, std::make_unique<bench::echo>()});
     return make_thread_transport(std::move(one), 1);
 }
 
@@ -57,8 +36,8 @@ double median(figures values) {
 }
 
 void step_in_turn(mpi_ranks& ranks, figures& found) {
-    if (ranks.rank() == 1) return serve_mpi_rank(ranks, [](const std::string&) { return light_one("b"); });
-    const auto both = make_mpi_transport(ranks, {"a", "b"}, {{0}, {1}}, [] { return light_one("a"); });
+    if (ranks.rank() == 1) return serve_mpi_rank(ranks, [](const std::string&) { return one_echo("b"); });
+    const auto both = make_mpi_transport(ranks, {"a", "b"}, {{0}, {1}}, [] { return one_echo("a"); });
     both->initialise(0);
     for (auto& p : both->inputs()) p.c[0] = 1;
     double best = 1;

@@ -84,6 +84,7 @@ void put(wire_writer& to, const remote_hello& hello) {
     to.put(protocol_version);
     to.put(hello.token);
     to.put(hello.name);
+    to.put(hello.fingerprint);
 }
 
 remote_hello get_hello(std::span<const char> frame) {
@@ -95,6 +96,7 @@ remote_hello get_hello(std::span<const char> frame) {
     remote_hello hello;
     hello.token = from.get_text();
     hello.name = from.get_text();
+    hello.fingerprint = from.get<std::uint64_t>();
     finish(from, "greeting");
     return hello;
 }
