@@ -43,6 +43,8 @@ class law {
     law& operator=(const law&) = delete;
     virtual ~law() = default;
 
+    /// A law between ports; a signal with an offset is none, and no method solves for it.
+    virtual bool physical() const { return true; }
     virtual bool needs_velocity() const { return false; }
     virtual bool has_rate() const { return !needs_velocity(); }
     /// du/dq where it is the same everywhere: what extrapolations that depend on F ask for.

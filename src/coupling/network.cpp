@@ -89,7 +89,7 @@ void network::make_groups() {
         const std::size_t n = g.channels.size();
         g.contiguous = g.channels.back() - g.channels.front() + 1 == n;
         g.padded = (n + block - 1) / block * block;
-        const std::size_t rows = static_cast<std::size_t>(g.rule.K) * g.padded;
+        const std::size_t rows = static_cast<std::size_t>(g.rule.K + 1) * g.padded;
         g.u.assign(rows, 0.0);
         if (g.rule.uses_rates) g.du.assign(rows, 0.0);
         if (g.rule.continuous) g.end.assign(g.padded, 0.0);
@@ -261,7 +261,7 @@ void network::accept(double t, std::span<const double> y, std::span<const double
 }
 
 void network::remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du) {
-    if (!replace) g.newest = (g.newest + g.rule.K - 1) % g.rule.K;
+    if (!replace) g.newest = (g.newest + g.rule.K) % (g.rule.K + 1);
     const std::size_t n = g.channels.size();
     const auto enter = [&](std::span<const double> from, double* row) {
         if (g.contiguous) {
@@ -300,6 +300,7 @@ void network::extrapolate(double t_next) {
     bool degrees_changed = false;
     for (auto& g : groups_) degrees_changed |= update_weights(g, std::span(tau).first(points_));
     tau_ = tau;
+    step_ = H;
     if (degrees_changed) update_input_degrees();
     for (const auto& g : groups_) extrapolate_group(g, H);
     extrapolated_ = true;

@@ -69,6 +69,25 @@ class network {
     void deliver_starts(std::span<polynomial> inputs) const;
     /// After extrapolate(): the channel's polynomial becomes the constant u, for methods that find u by themselves.
     void impose(channel_index channel, double u);
+    /// After extrapolate(): adds `by` at the end of the step to the channel's polynomial of degree n, and nothing at the n newest
+    /// accepted times. For a rule poly-K that is the interpolation of those values and the new end.
+    void correct(channel_index channel, double by);
+    /// The same at an input, in the shape that the corrections of its channels have there.
+    void correct_input(input_slot input, double H, double by, polynomial& p) const;
+    /// After extrapolate(): what one more accepted value than the rule uses would change at the end of the step, per channel. False
+    /// while there are too few accepted values.
+    bool raise(std::span<double> by) const;
+    /// A signal that keeps its value over the step, as those of sampled subsystems do, misses nothing.
+    bool held(channel_index channel) const {
+        const law* what = law_of(channel);
+        return (what == nullptr || !what->physical()) && groups_[places_[channel.value()].group].rule.degree == 0;
+    }
+    /// Of the channel's present polynomial.
+    int degree(channel_index channel) const { return groups_[places_[channel.value()].group].weights.degree; }
+    /// Past accepted times, newest first, as (t_k - t_n)/H of the last extrapolate().
+    std::span<const double> history() const { return std::span(tau_).first(static_cast<std::size_t>(points_)); }
+    /// Of a value that is integrated here: what a unit of the rate at time t adds to it.
+    double integral_weight(double t) const;
     /// Values of the inputs of one subsystem (slots first .. first+values.size()) for coupling variables u; those of inputs that
     /// nothing is delivered to are not written.
     void input_values(std::span<const double> u, std::size_t first, std::span<double> values) const;
@@ -130,14 +149,14 @@ class network {
         bool contiguous = false;              ///< channels are first, first + 1, ...
         std::size_t padded = 0;               ///< length of a row, a multiple of the block
         int newest = 0;                       ///< ring: row of the last accepted time
-        std::vector<double> u, du;            ///< [K][padded]; du only where the rule uses rates
+        std::vector<double> u, du;            ///< [K + 1][padded]; du only where the rule uses rates
         std::vector<double> end;              ///< end of the last polynomial; forced continuity only
         std::size_t coefficients = 0;         ///< where this group begins in coefficients_
         extrapolation_weights weights;
         bool weights_on_constant_grid = false;
 
         std::size_t stride() const { return static_cast<std::size_t>(rule.degree) + 1; }
-        std::size_t row(int k) const { return static_cast<std::size_t>((newest + k) % rule.K) * padded; }
+        std::size_t row(int k) const { return static_cast<std::size_t>((newest + k) % (rule.K + 1)) * padded; }
     };
     struct place {
         std::uint32_t group, position;
@@ -196,6 +215,7 @@ class network {
 
     std::array<double, max_history> times_{};  ///< accepted times, newest first
     std::array<double, max_history> tau_{};    ///< of the last extrapolation
+    double step_ = 0;                          ///< the same
     int points_ = 0;
     bool extrapolated_ = false;  ///< polynomials begin at the newest time
     bool has_end_ = false;       ///< the newest time is the end of a polynomial

@@ -13,6 +13,7 @@
 #include "engine/address_book.hpp"
 #include "engine/feed_through.hpp"
 #include "engine/recording.hpp"
+#include "engine/step_control.hpp"
 #include "reference/monolithic.hpp"
 #include "scenario/resolve.hpp"
 #include "subsystem/factory.hpp"
@@ -25,6 +26,7 @@ constexpr double largest_ratio =
     1000;  // F beyond which the best coefficients stay; free bodies have no stiffness at all
 constexpr const char* default_with_rates = "lin-2-3-opt";
 constexpr const char* default_without_rates = "lin-3-3-b0";
+constexpr const char* default_controlled = "poly-2";  // its error is known; steps that change have no best coefficients
 constexpr const char* signal_with_rates = "hermite-1";
 constexpr const char* signal_without_rates = "poly-2";
 constexpr const char* held_signal = "poly-1";
@@ -33,6 +35,7 @@ constexpr const char* held_signal = "poly-1";
 class signal_law final : public law {
    public:
     explicit signal_law(double offset) : offset_(offset) {}
+    bool physical() const override { return false; }
     law_value evaluate(double q, double v) const override { return {q + offset_, v}; }
     bool remembers() const override { return false; }
 
@@ -318,8 +321,10 @@ class builder {
         report.recorded_name = true;
         const reason no_rate = no_rate_of(ports, *what, law);
         const extrapolation_rule& rule =
-            choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate, default_with_rates, default_without_rates,
-                        object, report, stiffness_ratio(*what, ports));
+            choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate,
+                        scenario_.step_control.given() ? default_controlled : default_with_rates,
+                        scenario_.step_control.given() ? default_controlled : default_without_rates, object, report,
+                        stiffness_ratio(*what, ports));
         const bool needs_velocity = what->needs_velocity();
         report.power = conjugate_of(kind, law);
         report.has_rate = no_rate.empty();
@@ -577,6 +582,12 @@ std::unique_ptr<method> make_method(const scenario& s) {
     if (const method_info* info = methods.find(name)) return info->make();
     throw user_error(s.method.where, fmt::format("method '{}' does not exist. Methods: {}.{}", name,
                                                  name_list(methods.names()), did_you_mean(name, methods.names())));
+}
+
+void check_method(const scenario& s, const method& how, const coupled_system& system) {
+    how.check(system);
+    if (s.step_control.given())
+        step_controller::check(step_control_of(s), system, how, s.method.empty() ? default_method : s.method.value);
 }
 
 scenario resolved(const scenario& s, const assembly& a) {

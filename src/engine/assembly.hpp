@@ -53,6 +53,8 @@ assembly assemble(const scenario& s, const transport_options& how);
 
 /// The method the scenario names.
 std::unique_ptr<method> make_method(const scenario& s);
+/// What the method and the control of macro steps need of the subsystems; throws user_error.
+void check_method(const scenario& s, const method& how, const coupled_system& system);
 
 /// The scenario with every default written out, so that its run gives the same results.
 scenario resolved(const scenario& s, const assembly& a);

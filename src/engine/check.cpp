@@ -135,7 +135,7 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
 std::string check(const scenario& s) {
     const std::unique_ptr<method> how = make_method(s);
     const assembly a = assemble(s, {.workers = 1});
-    how->check(a.system);
+    check_method(s, *how, a.system);
     const scenario full = resolved(s, a);
     const transport& subsystems = *a.system.subsystems;
     std::string out = fmt::format("{}: {} s to {} s, macro step {} s, method {}\n\nsubsystems\n", s.path.string(),

@@ -10,6 +10,7 @@
 #include "engine/parallel_figures.hpp"
 #include "engine/reference_run.hpp"
 #include "engine/statistics.hpp"
+#include "engine/step_control.hpp"
 #include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
@@ -135,7 +136,7 @@ run_summary run(scenario s, const run_options& options) {
     if (options.monolithic)
         reference.emplace(s, a);
     else
-        how->check(a.system);
+        check_method(s, *how, a.system);
     if (!made) made.emplace(out);
     const run_folder& folder = *made;
     s = resolved(s, a);
@@ -143,6 +144,11 @@ run_summary run(scenario s, const run_options& options) {
     run_summary summary = describe_before(s, folder, a);
     if (!options.monolithic) summary.transport = options.transport;
     const time_spec time = s.time;
+    const bool controlled = s.step_control.given() && !options.monolithic;
+    const step_control_options control = step_control_of(s);
+    if (controlled)
+        summary.control = {s.step_control.estimate.empty() ? "trial" : s.step_control.estimate.value, control.rtol,
+                           control.atol};
     const auto record_every = s.record.every;
     coupling_monitor monitor = make_monitor(a);
     coupling_watch watch = make_watch(a, monitor, s.monitor);
@@ -150,6 +156,16 @@ run_summary run(scenario s, const run_options& options) {
     ::malloc_trim(0);
 
     const time_grid grid(time.start, time.end, time.step);
+    std::optional<step_log> attempts;
+    std::unique_ptr<stepper> steps = std::make_unique<constant_stepper>(grid);
+    step_controller* controller = nullptr;
+    if (controlled) {
+        attempts.emplace(folder);
+        auto made_controller = std::make_unique<step_controller>(
+            control, time.start, time.end, [&](const step_attempt& attempt) { attempts->add(attempt); });
+        controller = made_controller.get();
+        steps = std::move(made_controller);
+    }
     auto sinks = make_sinks(folder, a.columns, most_rows(grid, record_every));
     recorder rows(std::move(a.columns), std::move(sinks));
     loop_result result;
@@ -158,14 +174,18 @@ run_summary run(scenario s, const run_options& options) {
     auto loop_begin = clock::now();
     double cpu_begin = 0;
     try {
-        if (!reference) a.system.initialise(time.start);
+        if (!reference) {
+            a.system.initialise(time.start);
+            how->prepare(a.system);
+        }
         summary.setup_seconds = seconds_since(begin);
         cpu_begin = a.system.subsystems->cpu_seconds();
         loop_begin = clock::now();
         if (reference)
             reference->run(grid, {&rows, record_every, &shown, options.interrupt}, result);
         else
-            run_macro_loop(a.system, *how, grid, {&rows, record_every, &shown, &watch, options.interrupt}, result);
+            run_macro_loop(a.system, *how, grid, *steps, {&rows, record_every, &shown, &watch, options.interrupt},
+                           result);
         if (result.interrupted) {
             summary.status = "interrupted";
             summary.message = fmt::format("interrupted at t = {:.10g} s", result.reached);
@@ -181,6 +201,14 @@ run_summary run(scenario s, const run_options& options) {
     summary.reached = result.reached;
     summary.steps = result.steps;
     summary.rows = rows.rows();
+    summary.integrations = a.system.integrations;
+    if (controller != nullptr) {
+        keep_first_failure(summary, [&] { attempts->finish(); });
+        const step_control_counts& counts = controller->counts();
+        summary.control->rejected = counts.rejected;
+        summary.control->smallest = counts.smallest;
+        summary.control->largest = counts.largest;
+    }
     if (reference)
         reference->describe(summary, a);
     else

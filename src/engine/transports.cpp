@@ -35,7 +35,9 @@ std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>&
     std::vector<int> units;
     for (const int i : members) {
         const auto& spec = s.subsystems[static_cast<std::size_t>(i)];
-        subsystems.push_back({spec.name, make_subsystem(on_macro_grid(spec, s.time.step))});
+        const subsystem_spec on_grid = on_macro_grid(spec, s.time.step);
+        subsystems.push_back({spec.name, make_subsystem(on_grid)});
+        for (int k = 0; k < spec.replicas; ++k) subsystems.back().replicas.push_back(make_subsystem(on_grid));
         units.push_back(where.of(static_cast<std::size_t>(i)));
     }
     where.units = std::move(units);

@@ -36,6 +36,29 @@ void coupled_system::evaluate(double t, std::span<const evaluation> order) {
     coupling.evaluate(t, subsystems->outputs(), u, du);
 }
 
+void coupled_system::advance(const macro_step& step) {
+    subsystems->advance(step);
+    ++integrations;
+    evaluate(step.end, at_each_step);
+}
+
+void coupled_system::advance_trials(const macro_step& step, std::span<trial_step> trials) {
+    if (at_each_step.empty()) {
+        subsystems->advance_trials(step, trials);
+        integrations += static_cast<std::int64_t>(trials.size());
+        coupling.evaluate(step.end, subsystems->outputs(), u, du);
+        return;
+    }
+    // Outputs with feed-through are asked for after each trial, of the subsystem itself.
+    subsystems->save();
+    for (trial_step& trial : trials) {
+        if (&trial != trials.data()) subsystems->restore();
+        std::ranges::copy(trial.inputs, subsystems->inputs().begin());
+        advance(step);
+        std::ranges::copy(subsystems->outputs(), trial.outputs.begin());
+    }
+}
+
 void coupled_system::evaluate_in_order(double t, std::span<const evaluation> order, bool provisional) {
     const std::span<const double> y = subsystems->outputs();
     for (const auto& [subsystem, channels] : order) {

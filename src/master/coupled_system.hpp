@@ -24,6 +24,7 @@ struct coupled_system {
     std::vector<evaluation> at_start;      ///< for every output with feed-through
     std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
 
+    std::int64_t integrations = 0;     ///< of all subsystems over a macro step, trials included
     std::vector<double> u, du;         ///< coupling variables and rates at the present time
     std::vector<double> input_values;  ///< scratch: inputs of the subsystem evaluated last, all others as they were
 
@@ -33,6 +34,11 @@ struct coupled_system {
     void initialise(double t0);
     /// u, du from the present outputs, after re-evaluating feed-through in the given order.
     void evaluate(double t, std::span<const evaluation> order);
+    /// All subsystems over the step with the inputs as delivered; then u, du at its end.
+    void advance(const macro_step& step);
+    /// The step once for each trial, whose inputs are given, from the present state, which subsystems->restore() brings back together
+    /// with the outputs (u, du are the caller's to keep). Afterwards state, outputs and u, du are those of the last trial.
+    void advance_trials(const macro_step& step, std::span<trial_step> trials);
     /// With the inputs that belong to the present u.
     void evaluate_one(subsystem_index subsystem, bool provisional);
 

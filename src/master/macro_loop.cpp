@@ -4,6 +4,12 @@ namespace mdpcosim {
 
 void run_macro_loop(coupled_system& system, method& how, const time_grid& grid, const loop_observers& observers,
                     loop_result& result) {
+    constant_stepper steps(grid);
+    run_macro_loop(system, how, grid, steps, observers, result);
+}
+
+void run_macro_loop(coupled_system& system, method& how, const time_grid& grid, stepper& steps,
+                    const loop_observers& observers, loop_result& result) {
     record_grid rows(grid, observers.record_every);
     pacer pace;
     flush_timer flush;
@@ -19,9 +25,8 @@ void run_macro_loop(coupled_system& system, method& how, const time_grid& grid, 
     result.reached = grid.start();
     if (observers.watch != nullptr) observers.watch->start(system, grid.start());
     look(grid.start(), false);
-    for (std::int64_t n = 0; n < grid.steps(); ++n) {
-        const macro_step step = grid.step(n);
-        how.step(system, step);
+    for (std::int64_t n = 0; !steps.done(); ++n) {
+        const macro_step step = steps.step(system, how);
         result.reached = step.end;
         result.steps = n + 1;
         if (observers.watch != nullptr && observers.watch->after(system, step)) {
@@ -29,9 +34,9 @@ void run_macro_loop(coupled_system& system, method& how, const time_grid& grid, 
             throw run_error(observers.watch->divergence());
         }
         const bool stop = observers.interrupt != nullptr && observers.interrupt->load(std::memory_order_relaxed);
-        look(step.end, stop || n + 1 == grid.steps());
+        look(step.end, stop || steps.done());
         if (stop) {
-            result.interrupted = n + 1 < grid.steps();
+            result.interrupted = !steps.done();
             return;
         }
         if (!pace.due(n + 1)) continue;

@@ -10,17 +10,29 @@
 
 /// How one macro step is done. One method, one file.
 ///
-/// Call order: check() before the run, then step() over consecutive macro steps of an initialised system. After step() the
+/// Call order: check() before the run, prepare(), then step() or estimate() over consecutive macro steps of an initialised system. After step() the
 /// outputs and u, du of the system are those of step.end; accepted are the values up to step.begin. What a method has to
 /// remember from step to step it keeps in the network's history or gives as its memory, so that the analyses find it.
 namespace mdpcosim {
+
+/// Powers of the macro step that estimated errors of values and of rates grow with.
+struct estimate_orders {
+    int value, rate;
+};
 
 class method {
    public:
     virtual ~method() = default;
     /// Names what a subsystem or connection lacks for this method, and the way that needs less; throws user_error.
     virtual void check(const coupled_system& /*system*/) const {}
+    /// Once, after the system is initialised and before the first step: whatever has to be allocated.
+    virtual void prepare(coupled_system& /*system*/) {}
     virtual void step(coupled_system& system, const macro_step& step) = 0;
+
+    /// A step that also says, for every output that connections and signals read, the error it made there. subsystems->restore()
+    /// undoes it; the next step may then begin at the same time again.
+    virtual bool estimates() const { return false; }
+    virtual estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error);
 
     /// What the next step builds on besides the network's memory, while all steps have the length H; linear in a linear system.
     virtual std::size_t memory_size(const coupled_system& /*system*/) const { return 0; }

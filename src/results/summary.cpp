@@ -53,6 +53,12 @@ std::string to_json(const run_summary& s) {
                   {"subsystems", subsystems},
                   {"connections", connections},
                   {"notes", s.notes}};
+    if (s.integrations > 0) document["integrations"] = s.integrations;
+    if (s.control)
+        document["step_control"] = {{"estimate", s.control->estimate}, {"rtol", s.control->rtol},
+                                    {"atol", s.control->atol},         {"accepted", s.steps},
+                                    {"rejected", s.control->rejected}, {"smallest", s.control->smallest},
+                                    {"largest", s.control->largest}};
     if (s.work)
         document["work"] = {{"cpu_seconds", s.work->cpu_seconds},
                             {"work_seconds_per_macro_step", s.work->work_per_step},
@@ -137,6 +143,12 @@ std::string to_table(const run_summary& s) {
         "{}: {} macro steps to t = {:.10g} s in {} ({} per step, {})\n", s.status, s.steps, s.reached,
         duration_text(s.wall_seconds), duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),
         s.parallel_steps > 0 ? fmt::format("{} workers, {} steps in parallel", s.workers, s.parallel_steps) : "serial");
+    if (s.control)
+        out += fmt::format("  macro steps from {} to {}, {} rejected\n", duration_text(s.control->smallest),
+                           duration_text(s.control->largest), s.control->rejected);
+    if (s.integrations > s.steps)
+        out += fmt::format("  {:.3g} integrations per macro step\n",
+                           static_cast<double>(s.integrations) / static_cast<double>(s.steps));
     if (!s.subsystems.empty()) {
         out += fmt::format("\n  {:<16} {:<28} {:<12} {:>12} {:>8} {:>12}\n", "subsystem", "type", "solver",
                            "micro steps", "events", "per step");

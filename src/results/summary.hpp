@@ -47,6 +47,14 @@ struct run_summary {
         double on_4 = 1, on_8 = 1;  ///< expected with as many cores, longest first
     };
 
+    /// Of macro steps whose length followed the error.
+    struct step_control {
+        std::string estimate;
+        double rtol = 0, atol = 0;
+        std::int64_t rejected = 0;
+        double smallest = 0, largest = 0;  ///< accepted, s
+    };
+
     std::string scenario;
     std::string folder;
     std::string status = "done";  ///< done, failed, interrupted
@@ -56,8 +64,10 @@ struct run_summary {
     double start = 0, end = 0, step = 0;
     double reached = 0;  ///< simulated time
     std::int64_t steps = 0, parallel_steps = 0, rows = 0;
+    std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
     int workers = 1;
     double wall_seconds = 0, setup_seconds = 0;
+    std::optional<step_control> control;
     std::optional<parallel> work;  ///< absent for the reference and where no step was sampled
     std::vector<subsystem> subsystems;
     std::vector<connection> connections;

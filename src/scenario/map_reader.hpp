@@ -52,6 +52,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
                               const std::filesystem::path& folder);
 connection_spec read_connection(const yaml_key& key, const yaml_node& node, const let_table& let);
 signal_spec read_signal(const yaml_node& node, const let_table& let);
+step_control_spec read_step_control(const yaml_node* node, const let_table& let, const time_spec& time);
 placement_spec read_placement(const yaml_node* node, const let_table& let,
                               const std::vector<subsystem_spec>& subsystems);
 solver_spec read_solver(const yaml_node* node, const let_table& let, const std::string& object);

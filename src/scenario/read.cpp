@@ -59,7 +59,7 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     const std::size_t dot = change.address.find('.');
     const std::string object = change.address.substr(0, dot);
     if (dot == std::string::npos) {
-        if (object == "method" || object == "extrapolation") return entry(root, object, where);
+        if (object == "method" || object == "extrapolation" || object == "replicas") return entry(root, object, where);
         yaml_node* let = root.find("let");
         if (let == nullptr || let->find(object) == nullptr)
             throw user_error(where, unknown_name("let value", object, "'let'", keys(let)) +
@@ -68,7 +68,8 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     }
     const std::string rest = change.address.substr(dot + 1);
     if (rest.empty()) throw user_error(where, "a name is missing behind the point: write 'object.parameter=value'.");
-    if (object == "time" || object == "record") return entry(entry(root, object, where), rest, where);
+    if (object == "time" || object == "record" || object == "step-control")
+        return entry(entry(root, object, where), rest, where);
     yaml_node* subsystems = root.find("subsystems");
     if (yaml_node* found = subsystems == nullptr ? nullptr : subsystems->find(object)) {
         if (found->find("file") != nullptr) return target_in_file(*found, object, rest, where);
@@ -82,7 +83,7 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
             return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);
         if (rest.starts_with("sample."))
             return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
-        if (rest == "solver" || rest == "sample" || rest == "input-degree" || rest == "limit")
+        if (rest == "solver" || rest == "sample" || rest == "input-degree" || rest == "limit" || rest == "replicas")
             return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }
@@ -231,6 +232,8 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     s.reference = read_reference(map.find("reference"), let);
     s.monitor = read_monitor(map.find("monitor"), let);
     const yaml_node* placement = map.find("placement");
+    const yaml_node* control = map.find("step-control");
+    const text replicas = map.find_text("replicas");
     map.finish();
 
     s.time = read_time(time_node == nullptr ? map.need("time") : *time_node, let);
@@ -251,6 +254,12 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     }
     check_unique(s);
     s.placement = read_placement(placement, let, s.subsystems);
+    s.step_control = read_step_control(control, let, s.time);
+    if (!replicas.empty()) {
+        const int count = read_whole(replicas, 0, "scenario: replicas");
+        for (auto& entry : s.subsystems)
+            if (entry.replicas == 0 && entry.can_have_replicas()) entry.replicas = count;
+    }
     return s;
 }
 

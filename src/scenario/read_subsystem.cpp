@@ -263,8 +263,9 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
     const int sources = (model != nullptr) + (ode != nullptr) + (file != nullptr) + (plugin != nullptr) +
                         (fmu != nullptr) + (program != nullptr);
     if (sources != 1) {
-        for (const char* other : {"set", "limit", "solver", "ports", "input-degree", "units", "interpolation",
-                                  "outside", "interface", "isolate", "tolerance", "outputs", "log", "folder"})
+        for (const char* other :
+             {"set", "limit", "replicas", "solver", "ports", "input-degree", "units", "interpolation", "outside",
+              "interface", "isolate", "tolerance", "outputs", "log", "folder"})
             map.find(other);
         map.finish();  // a misspelt key says more than a missing one
         const char* reason =
@@ -320,6 +321,15 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         if (spec.input_degree.value_or(0) > max_degree)
             throw user_error(degree.where, fmt::format("{}: input-degree {} is too high; at most {}.", object,
                                                        *spec.input_degree, max_degree));
+    }
+    if (const text replicas = map.find_text("replicas"); !replicas.empty()) {
+        spec.replicas = read_whole(replicas, 0, object + ": replicas");
+        if (spec.replicas > 0 && !spec.can_have_replicas())
+            throw user_error(
+                replicas.where,
+                fmt::format("{}: {} cannot have replicas, since its saved states belong to one instance. Leave it out: "
+                            "its trial steps are done one after the other.",
+                            object, with_article(spec.kind)));
     }
     map.finish();
     return spec;

@@ -118,6 +118,11 @@ struct sample_spec {
 struct subsystem_spec {
     enum class source_kind { model, ode, file, plugin, fmu, program };
 
+    /// Those whose saved states are numbers that any instance takes.
+    bool can_have_replicas() const {
+        return kind == source_kind::model || kind == source_kind::ode || kind == source_kind::file;
+    }
+
     std::string name;
     location where;
     source_kind kind = source_kind::model;
@@ -127,6 +132,7 @@ struct subsystem_spec {
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
     double limit = 0;                 ///< s of wall time that it may take for one macro step; 0: any time
+    int replicas = 0;                 ///< more instances, for trial steps at the same time
     std::optional<sample_spec> sample;
     std::vector<port_spec> ports;
     ode_spec ode;
@@ -176,6 +182,16 @@ struct monitor_spec {
     text divergence;  ///< "stop" (default): a diverging coupling ends the run; "note": it is noted in the summary
 };
 
+/// `step-control:`, macro steps that follow an estimate of the coupling error.
+struct step_control_spec {
+    location where;
+    double rtol = 0;  ///< 0: no control
+    double atol = 1e-6, atol_rate = 1e-6;
+    text estimate, level;  ///< "trial" (default), "jump", "energy"; "value", "rate", "both" (default)
+    std::optional<double> smallest, largest;
+    bool given() const { return rtol > 0; }
+};
+
 /// `placement:`, who works where.
 struct placement_spec {
     std::vector<std::vector<text>> groups;  ///< subsystems that share a process or a rank
@@ -193,6 +209,7 @@ struct scenario {
     record_spec record;
     reference_spec reference;
     monitor_spec monitor;
+    step_control_spec step_control;
     placement_spec placement;
     std::vector<setting> let;        ///< as written, for the record
     std::vector<std::string> notes;  ///< what whoever made it wants to be told

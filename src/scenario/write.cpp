@@ -130,6 +130,7 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
             break;
     }
     if (s.limit > 0) out += fmt::format("    limit: {} s\n", s.limit);
+    if (s.replicas > 0) out += fmt::format("    replicas: {}\n", s.replicas);
     if (!s.set.empty()) out += fmt::format("    set: {}\n", flow_map(s.set));
     if (!s.solver.name.empty() || !s.solver.options.empty())
         out += fmt::format("    solver: {}\n", flow_solver(s.solver));
@@ -194,6 +195,16 @@ static std::string placement_text(const placement_spec& p) {
     return out.empty() ? out : "placement:\n" + out;
 }
 
+static std::string step_control_text(const step_control_spec& c) {
+    if (!c.given()) return {};
+    std::string out = fmt::format("step-control: {{rtol: {}, atol: {}, atol-rate: {}", c.rtol, c.atol, c.atol_rate);
+    if (!c.estimate.empty()) out += fmt::format(", estimate: {}", c.estimate.value);
+    if (!c.level.empty()) out += fmt::format(", level: {}", c.level.value);
+    if (c.smallest) out += fmt::format(", smallest: {} s", *c.smallest);
+    if (c.largest) out += fmt::format(", largest: {} s", *c.largest);
+    return out + "}\n";
+}
+
 std::string write_scenario(const scenario& s) {
     std::string out = "mdpcosim: 1\n";
     write_block(out, "let", s.let, 0);
@@ -210,6 +221,7 @@ std::string write_scenario(const scenario& s) {
         for (const auto& pattern : s.record.only) patterns.push_back(scalar(pattern.value));
         record.push_back(fmt::format("only: [{}]", fmt::join(patterns, ", ")));
     }
+    out += step_control_text(s.step_control);
     out += placement_text(s.placement);
     if (!s.monitor.divergence.empty()) out += fmt::format("monitor: {{divergence: {}}}\n", s.monitor.divergence.value);
     if (!record.empty()) out += fmt::format("record: {{{}}}\n", fmt::join(record, ", "));

@@ -129,12 +129,14 @@ class group_transport final : public transport {
         all({.what = remote_command::save}, [&] { here_.where->save(); });
         report_failures();
         saved_time_ = time_;
+        saved_outputs_ = outputs_;
     }
 
     void restore() override {
         all({.what = remote_command::restore}, [&] { here_.where->restore(); });
         report_failures();
         time_ = saved_time_;
+        outputs_ = saved_outputs_;
     }
 
     subsystem_statistics statistics(subsystem_index i) const override {
@@ -436,6 +438,7 @@ class group_transport final : public transport {
     mutable std::vector<profile_log> shown_;  ///< with those of the local group
     std::int64_t calls_ = 0, next_sample_ = 0, samples_ = 0, stride_ = 1;
     double time_ = 0, saved_time_ = 0;
+    std::vector<double> saved_outputs_;
     bool saved_ = false;
 };
 

@@ -32,7 +32,8 @@ class thread_transport final : public transport, public worker_pool::job {
           cursors_(static_cast<std::size_t>(workers_)) {
         for (int w = 0; w < workers_; ++w) profile_.emplace_back(most_events / static_cast<std::size_t>(workers_));
         std::size_t input = 0, output = 0;
-        for (const auto& [name, model] : subsystems_) {
+        for (const auto& [name, model, replicas] : subsystems_) {
+            replicas_ |= !replicas.empty();
             const auto& d = model->describe();
             places_.push_back({model.get(), static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(output),
                                static_cast<std::uint32_t>(d.input_count()),
@@ -79,20 +80,20 @@ class thread_transport final : public transport, public worker_pool::job {
     std::span<const profile_log> profile() const override { return profile_; }
 
     void need_outputs(subsystem_index i, const std::vector<bool>& needed) override {
-        subsystems_[i.value()].model->need_outputs(needed);
+        for_all_instances(i.value(), [&](subsystem& model) { model.need_outputs(needed); });
     }
     void drive_inputs(subsystem_index i, const std::vector<bool>& driven) override {
-        subsystems_[i.value()].model->drive_inputs(driven);
+        for_all_instances(i.value(), [&](subsystem& model) { model.drive_inputs(driven); });
     }
     void outputs_follow(subsystem_index i) override {
-        subsystems_[i.value()].model->outputs_follow();
+        for_all_instances(i.value(), [](subsystem& model) { model.outputs_follow(); });
         places_[i.value()].outputs_follow = true;
     }
 
     void initialise(double t0) override {
         for (std::size_t i = 0; i < size(); ++i) {
             try {
-                subsystems_[i].model->initialise(t0);
+                for_all_instances(i, [t0](subsystem& model) { model.initialise(t0); });
             } catch (...) {
                 throw subsystem_failure(subsystems_[i].name, t0, reason_of_exception());
             }
@@ -114,19 +115,7 @@ class thread_transport final : public transport, public worker_pool::job {
     void time_next_step() override { next_sample_ = std::min(next_sample_, calls_); }
 
     void advance(const macro_step& step) override {
-        step_ = step;
-        sampling_ = calls_ >= next_sample_;
-        if (!sampling_) {
-            advance_all();
-        } else {
-            const auto begin = clock::now();
-            make_room_in_profile();
-            advance_all();
-            const double wall = seconds_since(begin);
-            log(seconds(begin), wall, -1, 0);
-            measured(wall);
-        }
-        ++calls_;
+        in_timed_step(step, [this] { advance_all(); });
         report_failures();
         time_ = step.end;
     }
@@ -136,11 +125,32 @@ class thread_transport final : public transport, public worker_pool::job {
             for (const auto& s : subsystems_) snapshots_.push_back(s.model->make_snapshot());
         for (std::size_t i = 0; i < size(); ++i) subsystems_[i].model->save(*snapshots_[i]);
         saved_time_ = time_;
+        saved_outputs_ = outputs_;
     }
 
     void restore() override {
         for (std::size_t i = 0; i < size(); ++i) subsystems_[i].model->restore(*snapshots_[i]);
         time_ = saved_time_;
+        outputs_ = saved_outputs_;
+    }
+
+    void advance_trials(const macro_step& step, std::span<trial_step> trials) override {
+        if (!replicas_ || trials.size() < 2) return transport::advance_trials(step, trials);
+        save();
+        trials_ = trials;
+        trial_.next.store(0, std::memory_order_relaxed);
+        in_timed_step(step, [&] {
+            if (pool_) {
+                ++parallel_steps_;
+                pool_->run();
+            } else {
+                work_on_trials(0);
+            }
+        });
+        trials_ = {};
+        std::ranges::copy(trials.back().outputs, outputs_.begin());
+        report_failures();
+        time_ = step.end;
     }
 
    private:
@@ -181,11 +191,38 @@ class thread_transport final : public transport, public worker_pool::job {
 
     std::span<double> output_of(const place& p) { return {outputs_.data() + p.output, p.output_count}; }
 
+    template <class Call>
+    void for_all_instances(std::size_t i, const Call& call) {
+        call(*subsystems_[i].model);
+        for (const auto& replica : subsystems_[i].replicas) call(*replica);
+    }
+
+    template <class Work>
+    void in_timed_step(const macro_step& step, const Work& work) {
+        step_ = step;
+        sampling_ = calls_ >= next_sample_;
+        if (!sampling_) {
+            work();
+        } else {
+            const auto begin = clock::now();
+            make_room_in_profile();
+            work();
+            const double wall = seconds_since(begin);
+            log(seconds(begin), wall, -1, 0);
+            if (trials_.empty())
+                measured(wall);
+            else  // says nothing about single steps
+                next_sample_ = calls_ + samples_apart(), ++cost_samples_;
+        }
+        ++calls_;
+    }
+
     std::string not_finite(const place& p) {
         return not_finite_reason(p.model->describe(), output_of(p), first_not_finite(output_of(p)));
     }
 
     void work(int worker) noexcept override {
+        if (!trials_.empty()) return work_on_trials(worker);
         if (!shared_) {
             for (const int i : schedule_.work(worker)) advance_one(i, worker);
             return;
@@ -196,6 +233,29 @@ class thread_transport final : public transport, public worker_pool::job {
             auto& next = cursors_[static_cast<std::size_t>(owner)].next;
             for (std::size_t at; (at = next.fetch_add(1, std::memory_order_relaxed)) < list.size();)
                 advance_one(list[at], worker);
+        }
+    }
+
+    /// Trial k of a subsystem with n replicas is done by its instance k % (n + 1) counted from the end: the last one by the
+    /// subsystem itself, whose state it leaves.
+    void work_on_trials(int worker) noexcept {
+        const std::size_t n = trials_.size();
+        for (std::size_t at; (at = trial_.next.fetch_add(1, std::memory_order_relaxed)) < n * size();) {
+            const std::size_t i = at % size(), instance = at / size();
+            const auto& replicas = subsystems_[i].replicas;
+            if (instance > replicas.size()) continue;
+            place p = places_[i];
+            if (instance > 0) p.model = replicas[instance - 1].get();
+            for (std::size_t k = 0; k < n; ++k) {
+                if ((n - 1 - k) % (replicas.size() + 1) != instance) continue;
+                const auto y = std::span(trials_[k].outputs).subspan(p.output, p.output_count);
+                try {
+                    p.model->restore(*snapshots_[i]);
+                } catch (...) {
+                    fail(static_cast<int>(i), worker, reason_of_exception());
+                }
+                advance_one(static_cast<int>(i), worker, p, trials_[k].inputs.data() + p.input, y);
+            }
         }
     }
 
@@ -212,11 +272,15 @@ class thread_transport final : public transport, public worker_pool::job {
 
     void advance_one(int i, int worker) noexcept {
         const place& p = places_[static_cast<std::size_t>(i)];
+        advance_one(i, worker, p, inputs_.data() + p.input, output_of(p));
+    }
+
+    void advance_one(int i, int worker, const place& p, const polynomial* inputs, std::span<double> y) noexcept {
         const auto begin = sampling_ ? clock::now() : clock::time_point{};
         try {
-            p.model->advance(step_, {inputs_.data() + p.input, p.input_count}, output_of(p));
-            if (!p.outputs_follow && !all_finite(output_of(p))) [[unlikely]]
-                fail(i, worker, not_finite(p));
+            p.model->advance(step_, {inputs, p.input_count}, y);
+            if (!p.outputs_follow && !all_finite(y)) [[unlikely]]
+                fail(i, worker, not_finite_reason(p.model->describe(), y, first_not_finite(y)));
         } catch (...) {
             fail(i, worker, reason_of_exception());
         }
@@ -274,12 +338,14 @@ class thread_transport final : public transport, public worker_pool::job {
         throw subsystem_failure(subsystems_[i.value()].name, time_, reason);
     }
 
+    /// Every step after a change of mode, ever more rarely later: clock reads cost as much as a small step.
+    std::int64_t samples_apart() const { return std::clamp<std::int64_t>((calls_ - mode_since_) / 8, 1, 1000); }
+
     /// Learns from a sampled step; decides anew who serves whom, and whether parallel work pays at all.
     void measured(double wall) {
         ++cost_samples_;
         wall_ = blend(wall_, wall, wall_samples_++);
-        // Every step after a change of mode, ever more rarely later: clock reads cost as much as a small step.
-        next_sample_ = calls_ + std::clamp<std::int64_t>((calls_ - mode_since_) / 8, 1, 1000);
+        next_sample_ = calls_ + samples_apart();
         if (workers_ == 1) return;
         const double serial = std::accumulate(cost_.begin(), cost_.end(), 0.0);
         // Who is done with its own list helps the others where a subsystem costs much more than fetching it. Costs that
@@ -339,6 +405,10 @@ class thread_transport final : public transport, public worker_pool::job {
     std::int64_t profile_stride_ = 1;
     std::atomic<bool> any_failure_{false};
     std::vector<std::unique_ptr<snapshot>> snapshots_;
+    std::vector<double> saved_outputs_;
+    std::span<trial_step> trials_;  ///< those at work
+    cursor trial_;                  ///< how far the trials are done
+    bool replicas_ = false;         ///< there are some
     macro_step step_;
     double time_ = 0, saved_time_ = 0;
     bool parallel_ = false, sampling_ = false;

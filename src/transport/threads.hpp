@@ -12,6 +12,8 @@ namespace mdpcosim {
 struct named_subsystem {
     std::string name;
     std::unique_ptr<subsystem> model;
+    /// More of the same, for trial steps at the same time; each can restore what any other has saved.
+    std::vector<std::unique_ptr<subsystem>> replicas = {};
 };
 
 /// Subsystems in this process, served by threads. `workers` 0 takes one per core. Small systems run serially on the

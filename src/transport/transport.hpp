@@ -40,6 +40,12 @@ struct subsystem_cost {
     double begin = 0, end = 0;  ///< of the last timed step, steady clock, s
 };
 
+/// A macro step that may be thrown away, of all subsystems: what goes in and what comes out, by slot.
+struct trial_step {
+    std::vector<polynomial> inputs;
+    std::vector<double> outputs;
+};
+
 class transport {
    public:
     virtual ~transport() = default;
@@ -72,9 +78,12 @@ class transport {
     virtual void time_next_step() {}
     /// All subsystems over one macro step, in parallel where it pays.
     virtual void advance(const macro_step& step) = 0;
-    /// The state of every subsystem; each must offer save_restore. One saved state at a time.
+    /// The state of every subsystem, which must offer save_restore, and outputs(). One saved state at a time.
     virtual void save() = 0;
     virtual void restore() = 0;
+    /// The step once for each trial, from the present state, which is saved. State and outputs() afterwards are those of the last
+    /// trial. One after the other; at the same time where there are replicas.
+    virtual void advance_trials(const macro_step& step, std::span<trial_step> trials);
 
     virtual subsystem_statistics statistics(subsystem_index i) const = 0;
     virtual subsystem_cost cost(subsystem_index i) const = 0;

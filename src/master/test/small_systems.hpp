@@ -72,16 +72,17 @@ struct two_mass {
         return {(s + a) / 2, (ds + da) / 2, (s - a) / 2, (ds - da) / 2};
     }
 
-    static coupled_system make(const extrapolation_rule& rule, double micro_step, int workers = 1) {
+    static coupled_system make(const extrapolation_rule& rule, double micro_step, int workers = 1, int replicas = 0) {
         std::vector<named_subsystem> parts;
-        for (const std::size_t body : {0, 1})
-            parts.push_back({body == 0 ? "A" : "B",
-                             with_rk4(std::make_unique<oscillator>(m, c,
-                                                                   [body](double t) {
-                                                                       const auto x = exact(t);
-                                                                       return std::array{x[2 * body], x[2 * body + 1]};
-                                                                   }),
-                                      micro_step)});
+        for (const std::size_t body : {0, 1}) {
+            const auto start = [body](double t) {
+                const auto x = exact(t);
+                return std::array{x[2 * body], x[2 * body + 1]};
+            };
+            const auto made = [&] { return with_rk4(std::make_unique<oscillator>(m, c, start), micro_step); };
+            parts.push_back({body == 0 ? "A" : "B", made()});
+            for (int k = 0; k < replicas; ++k) parts.back().replicas.push_back(made());
+        }
         coupled_system system;
         system.subsystems = make_thread_transport(std::move(parts), workers);
         const auto channel = system.coupling.add_channel(

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "coupling/correction.hpp"
+#include "master/method.hpp"
+
+/// Which outputs couple, and the constants of coupling/correction.hpp for each of them: those of the lowest degree among the
+/// polynomials that act on its subsystem.
+namespace mdpcosim {
+
+enum class output_level : std::uint8_t { none, value, rate };
+
+/// By slot: what connections and signals read it as. A value without a rate counts as a rate, which is the lower order.
+std::vector<output_level> output_levels(const coupled_system& system);
+
+class error_constants {
+   public:
+    using constants = correction_constants (*)(std::span<const double> history, int n);
+
+    /// For the polynomials of the last extrapolate(). Allocates at the first call only.
+    void update(const coupled_system& system, constants of);
+    /// The corrections whose effect was seen, and those that turned out to be right, by channel: from now on every subsystem's
+    /// constants are multiplied by how much larger the largest that act on it are.
+    void rescale(std::span<const double> seen, std::span<const double> right);
+    double of_output(std::size_t slot) const {
+        const auto& [level, subsystem] = outputs_[slot];
+        if (level == output_level::none) return 0;
+        const acted_on& s = subsystems_[subsystem];
+        const correction_constants& c = by_degree_[static_cast<std::size_t>(s.degree)];
+        return s.right / s.seen * (level == output_level::value ? c.value : c.rate);
+    }
+    bool is_value(std::size_t slot) const { return outputs_[slot].level == output_level::value; }
+    estimate_orders orders() const { return {lowest_ + 3, lowest_ + 2}; }
+
+   private:
+    struct coupled_output {
+        output_level level;
+        std::uint32_t subsystem;
+    };
+    struct acting {
+        channel_index channel;
+        std::uint32_t subsystem;
+    };
+    void find_structure(const coupled_system& system);
+
+    std::vector<coupled_output> outputs_;
+    std::vector<acting> acting_;
+    struct acted_on {
+        int degree;
+        double seen, right;
+    };
+    std::vector<acted_on> subsystems_;
+    std::array<correction_constants, max_degree + 1> by_degree_{};
+    int lowest_ = 0;
+};
+
+}  // namespace mdpcosim

@@ -1,0 +1,164 @@
+// The semi-implicit method (J. Kraft, T. Meyer, B. Schweizer, Efficiency of Different Co-Simulation Approaches, section 2.4): a
+// predictor step with extrapolated coupling variables, trial steps with disturbed ones, one corrector step.
+//
+//   u_p = extrapolation  ->  all subsystems to t_{n+1}: q_p, v_p  ->  by: u_p(t_{n+1}) + by = law(q_p + Q by, v_p + V by), linearised
+//   ->  u_p + by * shape  ->  all subsystems again from t_n  ->  u(t_{n+1}) from the laws
+//
+// Q, V, how positions and rates answer, are measured at first and then kept: every corrector step shows how well they predicted,
+// mends them by Broyden's update, and has them measured anew where they did not. Order and derivation: docs/methods/semi-implicit.md.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "master/error_constants.hpp"
+#include "master/port_responses.hpp"
+#include "master/requirements.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+/// Answers mispredicted by more are measured again, but not at every step.
+constexpr double well_predicted = 0.1;
+constexpr int steps_between_measurements = 20;
+
+/// Neighbouring times t0 + n*H round differently.
+bool same(double H, double other) { return std::abs(H - other) < 1e-9 * H; }
+
+class semi_implicit_method final : public method {
+   public:
+    void check(const coupled_system& system) const override {
+        require_save_restore(system, "method 'semi-implicit' repeats every macro step",
+                             "'method: one-pass' for stiff couplings, or 'method: explicit'");
+    }
+
+    void prepare(coupled_system& system) override {
+        answers_ = port_responses(system);
+        const std::size_t n = answers_.channels().size();
+        lu_ = sparse_lu(n, answers_.system(std::vector<law_slope>(n), 1));
+        slopes_.resize(n);
+        by_.resize(n);
+        q_.resize(system.coupling.channels());
+        v_.resize(q_.size());
+        end_.resize(q_.size());
+        transport& t = *system.subsystems;
+        trials_.assign(answers_.rounds() + 1,
+                       {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())});
+        H_measured_ = 0;
+    }
+
+    void step(coupled_system& system, const macro_step& step) override { advance(system, step, false); }
+
+    bool estimates() const override { return true; }
+    estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
+        const double H = step.end - step.begin;
+        // Where the step changes all the time, old answers are taken as long as they predict well.
+        advance(system, step, H_measured_ > 0 && std::abs(H / H_measured_ - 1) < 0.5);
+        const auto before = std::span<const double>(trials_.back().outputs);
+        const auto after = system.subsystems->outputs();
+        constants_.update(system, &interpolation_constants);
+        const estimate_orders orders = constants_.orders();
+        if (step.begin == tried_.step.end) std::swap(tried_, accepted_);
+        // The differences of u behind the estimate belong to an earlier time than the error: they are carried on by their change.
+        const bool changes = accepted_.step.end == step.begin && !accepted_.error.empty();
+        const double ratio = changes ? H / (accepted_.step.end - accepted_.step.begin) : 0;
+        const int n = orders.rate - 2;
+        const double lag = (n + 0.5) / (n + 2), grown = std::pow(ratio, orders.rate);
+        tried_.step = step;
+        tried_.error.resize(error.size());
+        for (std::size_t slot = 0; slot < error.size(); ++slot) {
+            const double now = constants_.of_output(slot) * (after[slot] - before[slot]);
+            const double then = grown * (constants_.is_value(slot) ? ratio : 1) * (changes ? accepted_.error[slot] : 0);
+            error[slot] = changes ? now + lag * (now - then) : now;
+            tried_.error[slot] = now;
+        }
+        return orders;
+    }
+
+   private:
+    void advance(coupled_system& system, const macro_step& step, bool keep) {
+        network& net = system.coupling;
+        transport& t = *system.subsystems;
+        const double H = step.end - step.begin;
+        if (trials_.empty()) prepare(system);
+        net.accept(step.begin, t.outputs(), system.u, system.du);
+        net.extrapolate(step.end);
+        if (H_last_ > 0 && !same(H, H_last_)) answers_.rescale(H / H_last_);
+        H_last_ = H;
+        if (!keep && !same(H, H_measured_)) due_ = true;
+        const bool measure = due_;
+        predict(system, step, measure);
+        if (solve(system, step)) fail(net, step);
+        t.restore();
+        const auto& channels = answers_.channels();
+        for (std::size_t i = 0; i < channels.size(); ++i) net.correct(channels[i], by_[i]);
+        net.deliver(H, t.inputs());
+        system.advance(step);
+        const bool poor = answers_.learn(by_, trials_.back().outputs, t.outputs()) > well_predicted;
+        since_measured_ = measure ? 0 : since_measured_ + 1;
+        due_ = poor && since_measured_ >= steps_between_measurements;
+    }
+
+    /// Where the predictor leads, and with `measure` how that changes. The last trial is the predictor itself.
+    void predict(coupled_system& system, const macro_step& step, bool measure) {
+        const double H = step.end - step.begin;
+        const std::span trials = measure ? std::span(trials_) : std::span(trials_).last(1);
+        for (std::size_t k = 0; k < trials.size(); ++k) {
+            system.coupling.deliver(H, trials[k].inputs);
+            if (k + 1 < trials.size()) answers_.disturb(k, system.coupling, H, trials[k].inputs);
+        }
+        system.advance_trials(step, trials);
+        for (std::size_t k = 0; k + 1 < trials.size(); ++k)
+            answers_.measured(k, trials[k].outputs, trials.back().outputs);
+        if (measure) H_measured_ = H;
+    }
+
+    /// The corrections. The channel at which the system of equations is singular, if it is.
+    std::optional<std::size_t> solve(coupled_system& system, const macro_step& step) {
+        const network& net = system.coupling;
+        const auto& channels = answers_.channels();
+        net.polynomial_values(step.end - step.begin, end_);
+        net.motions(step.end, system.subsystems->outputs(), q_, v_);
+        for (std::size_t i = 0; i < channels.size(); ++i) {
+            const std::size_t c = channels[i].value();
+            slopes_[i] = net.law_of(channels[i])->slope(q_[c], v_[c]);
+            by_[i] = system.u[c] - end_[c];
+        }
+        singular_ = lu_.factorise(answers_.system(slopes_, net.integral_weight(step.end)));
+        if (!singular_) lu_.solve(by_);
+        return singular_;
+    }
+
+    [[noreturn]] void fail(const network& net, const macro_step& step) const {
+        throw run_error(
+            fmt::format("method 'semi-implicit' at t = {} s: the coupling variables are not determined, the system of "
+                        "equations is singular at "
+                        "connection '{}'; leave out connections that repeat others, or take 'method: explicit'",
+                        step.begin, net.name(answers_.channels()[*singular_])));
+    }
+
+    port_responses answers_;
+    sparse_lu lu_;
+    std::optional<std::size_t> singular_;
+    std::vector<trial_step> trials_;
+    std::vector<law_slope> slopes_;
+    std::vector<double> by_, q_, v_, end_;
+    error_constants constants_;
+    struct estimated {
+        macro_step step;
+        std::vector<double> error;
+    };
+    estimated tried_, accepted_;  ///< the last step, and the last one before it that was kept
+    double H_last_ = 0, H_measured_ = 0;
+    bool due_ = true;  ///< the answers are to be measured
+    int since_measured_ = 0;
+};
+
+const method_registration registered{
+    {"semi-implicit",
+     "predictor, linearised coupling conditions, one corrector: two integrations per macro step, for stiff couplings",
+     [] { return std::make_unique<semi_implicit_method>(); }}};
+
+}  // namespace
+
+}  // namespace mdpcosim

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/time_grid.hpp"
+#include "master/method.hpp"
+
+namespace mdpcosim {
+
+/// Decides how long macro steps are: does one after the other until the end.
+class stepper {
+   public:
+    virtual ~stepper() = default;
+    virtual bool done() const = 0;
+    /// The step that was done, by `how`.
+    virtual macro_step step(coupled_system& system, method& how) = 0;
+};
+
+class constant_stepper final : public stepper {
+   public:
+    explicit constant_stepper(const time_grid& grid) : grid_(grid) {}
+    bool done() const override { return n_ >= grid_.steps(); }
+    macro_step step(coupled_system& system, method& how) override {
+        const macro_step next = grid_.step(n_);
+        how.step(system, next);
+        ++n_;
+        return next;
+    }
+
+   private:
+    time_grid grid_;
+    std::int64_t n_ = 0;
+};
+
+}  // namespace mdpcosim
