@@ -27,9 +27,9 @@ TEST_P(mpi_run, many_subsystems_and_heavy_ones_give_the_same_bits) {
 
 TEST_P(mpi_run, subsystems_are_bound_to_the_units_of_the_scenario) {
     const std::string file = scenario(four + "placement: {cores: {a: 0, c: 0, master: 0}}\n");
-    expect_the_same(file, {foreign(2, file)});
-    process child(foreign(2, scenario(with(four, "end: 1 s", "end: 1e9 s") +
-                                      "record: {every: 100 ms}\nplacement: {cores: {a: 0, c: 0, master: 0}}\n")),
+    expect_the_same(file, {own(2, file)});
+    process child(own(2, scenario(with(four, "end: 1 s", "end: 1e9 s") +
+                                  "record: {every: 100 ms}\nplacement: {cores: {a: 0, c: 0, master: 0}}\n")),
                   {});
     wait_for_begin();
     for (const int rank : {0, 1}) {
@@ -38,7 +38,7 @@ TEST_P(mpi_run, subsystems_are_bound_to_the_units_of_the_scenario) {
     }
     child.send(SIGTERM);
     child.wait();
-    const auto seen = run(foreign(2, scenario(four + "placement: {cores: {d: 4000}}\n")));
+    const auto seen = run(own(2, scenario(four + "placement: {cores: {d: 4000}}\n")));
     EXPECT_EQ(seen.exit_status, 2);
     EXPECT_THAT(seen.err, HasSubstr("'d' cannot be bound to unit 4000"));
 }

@@ -50,7 +50,7 @@ mpi_rank::mpi_rank(const std::atomic<bool>& hurry, const std::function<scenario(
             const scenario s = load();
             prepared = prepare_rank(s, groups_of_ranks(s, told.size, "")[static_cast<std::size_t>(told.rank)]);
         }
-    } catch (const user_error&) {
+    } catch (const std::exception&) {
         prepared.clear();
     }
     ranks_ = std::make_unique<mpi_ranks>(told, hurry, std::move(prepared));

@@ -44,10 +44,11 @@ std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>&
     return make_thread_transport(std::move(subsystems), how.workers, true, where);
 }
 
-/// How many different units are asked for.
-int units_in(const binding& where) {
-    std::set<int> units(where.units.begin(), where.units.end());
-    units.insert(where.master);
+/// How many different units are asked for by the master and those that live here.
+int units_of_threads(const scenario& s, const binding& where) {
+    std::set<int> units{where.master};
+    for (std::size_t i = 0; i < s.subsystems.size(); ++i)
+        if (!lives_apart(s.subsystems[i])) units.insert(where.of(i));
     units.erase(-1);
     return static_cast<int>(units.size());
 }
@@ -74,12 +75,12 @@ std::unique_ptr<transport> make_threads(const scenario& s, const transport_optio
     if (!here.members.empty()) {
         const int threads =
             std::min(how.workers > 0 ? how.workers : available_cores(), static_cast<int>(here.members.size()));
-        if (units_in(where) > threads)
+        if (units_of_threads(s, where) > threads)
             throw user_error(
                 s.placement.cores.front().values[0].where,
                 fmt::format("placement: cores: {} units are asked for, but the number of threads is {}, the "
                             "master's among them, for {} subsystems. Take more --workers, or fewer units.",
-                            units_in(where), threads, here.members.size()));
+                            units_of_threads(s, where), threads, here.members.size()));
         here.where = make_local(s, here.members, how, where);
         where.master = -1;  // it is bound there
     }
@@ -171,7 +172,7 @@ std::unique_ptr<transport> make_rank_group(mpi_ranks& ranks, scenario s, const s
         return entry.name == "master" ? ranks.rank() != 0 : number_of(s, entry.name) == s.subsystems.size();
     });
     how.kind = transport_kind::mpi;
-    if (how.workers == 0) how.workers = std::max(ranks.fair_share_of_cores(), units_in(binding_of(s, how)));
+    if (how.workers == 0) how.workers = std::max(ranks.fair_share_of_cores(), units_of_threads(s, binding_of(s, how)));
     auto group = make_threads(s, how);
     ranks.will_work_with(group->workers());
     return group;
