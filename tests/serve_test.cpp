@@ -89,7 +89,7 @@ TEST_F(serve, a_wrong_token_or_name_is_refused_on_both_sides) {
 }
 
 TEST_F(serve, another_scenario_than_the_runs_is_refused) {
-    process run = start_run("out", {"--transport", "tcp", "--remote", "m0", "--set", "m0.mass=2 kg"});
+    process run = start_run("out", {"--transport", "tcp", "--remote", "m0", "--set", "m0.mass=3 kg"});
     const std::string where = address(run);
     const std::vector<std::string> same{"serve", file("s.yaml"), "m0",         "--connect",
                                         where,   "--token-file", file("token")};
@@ -98,7 +98,7 @@ TEST_F(serve, another_scenario_than_the_runs_is_refused) {
         return start(words).wait();
     };
     for (const auto& options : std::vector<std::vector<std::string>>{
-             {}, {"--set", "m0.mass=2.1 kg"}, {"--set", "m0.mass=2 kg", "--step", "0.5 ms"}}) {
+             {}, {"--set", "m0.mass=3.1 kg"}, {"--set", "m0.mass=3 kg", "--step", "0.5 ms"}}) {
         const auto refused = with(same, options);
         EXPECT_EQ(refused.exit_status, 2);
         EXPECT_THAT(
@@ -110,7 +110,7 @@ TEST_F(serve, another_scenario_than_the_runs_is_refused) {
     fs::copy(folder_ / "s.yaml", folder_ / "elsewhere/copy.yaml");
     std::vector<std::string> copy = same;
     copy[1] = file("elsewhere/copy.yaml");
-    const auto taken = with(copy, {"--set", "m0.mass=2 kg", "--end", "7 s"});
+    const auto taken = with(copy, {"--set", "m0.mass=3 kg", "--end", "7 s"});
     EXPECT_EQ(taken.exit_status, 0) << taken.err;
     EXPECT_EQ(run.wait().exit_status, 0);
 }
