@@ -28,6 +28,7 @@ TEST_P(mpi_run, many_subsystems_and_heavy_ones_give_the_same_bits) {
 TEST_P(mpi_run, subsystems_are_bound_to_the_units_of_the_scenario) {
     const std::string file = scenario(four + "placement: {cores: {a: 0, c: 0, master: 0}}\n");
     expect_the_same(file, {own(2, file)});
+    fs::remove_all(out());
     process child(own(2, scenario(with(four, "end: 1 s", "end: 1e9 s") +
                                   "record: {every: 100 ms}\nplacement: {cores: {a: 0, c: 0, master: 0}}\n")),
                   {});
