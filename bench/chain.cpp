@@ -2,15 +2,18 @@
 // and 2 workers, solver ida with KLU, all in one run. Then the dense and the sparse Newton matrix for small chains. See
 // docs/performance-chain.md.
 //   bench_chain [END_s [STEP_s [ROUNDS]]]
+//   bench_chain methods [END_s]     all methods at the same error, both parameter sets, 2 workers
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "engine/step_control.hpp"
 #include "master/macro_loop.hpp"
 
 namespace {
@@ -22,6 +25,8 @@ struct setup {
     int masses = 7750, parts = 47, workers = 1;
     std::string solver;
     double end = 1e-3, step = 1e-5;
+    bool impacts = false;      // parameter set 2
+    std::string further = {};  // keys of the scenario
 };
 
 std::string scenario_of(const setup& s) {
@@ -35,15 +40,19 @@ std::string scenario_of(const setup& s) {
         const int last = static_cast<int>(static_cast<double>(s.masses) * p / s.parts + 0.5);
         text += fmt::format(
             "  part{}: {{model: chain, solver: {{{}}}, set: {{n: {}, first: {}, left: {}, right: {}, {}, "
-            "x-amplitude: 0.1 m, v-amplitude: 100 m/s}}}}\n",
-            p, s.solver, last - first + 1, first, p == 1 ? "fixed" : "free", p == s.parts ? "fixed" : "free", element);
+            "x-amplitude: 0.1 m, v-amplitude: 100 m/s{}}}}}\n",
+            p, s.solver, last - first + 1, first, p == 1 ? "fixed" : "free", p == s.parts ? "fixed" : "free", element,
+            s.impacts
+                ? fmt::format(", impact-share: 0.05, impact-force: 1e6, impact-duration: 1e-4, impact-time-max: {}",
+                              s.end)
+                : "");
         first = last + 1;
     }
     if (s.parts > 1) text += "connections:\n";
     for (int p = 1; p < s.parts; ++p)
         text += fmt::format("  joint{}: {{law: cubic-spring-damper, between: [part{}.right, part{}.left], {}}}\n", p, p,
                             p + 1, element);
-    return text + "record: {only: [\"part1.energy\"]}\n";
+    return text + "record: {only: [\"part1.energy\"]}\n" + s.further;
 }
 
 struct measured {
@@ -51,7 +60,8 @@ struct measured {
     double cpu = 0;      // s, of all threads in the macro loop
     double working = 0;  // s, of all subsystems, from sampled steps
     subsystem_statistics sum;
-    std::int64_t steps = 0;
+    std::int64_t steps = 0, integrations = 0, rejected = 0;
+    std::vector<double> ends;  // positions and velocities at all cuts, at the end
 };
 
 double cpu_seconds() {
@@ -64,16 +74,28 @@ measured run(const setup& s) {
     const scenario read = read_scenario_text(scenario_of(s), "chain");
     assembly made = assemble(read, {.workers = s.workers});
     const auto method = make_method(read);
+    check_method(read, *method, made.system);
     made.system.initialise(0);
+    method->prepare(made.system);
+    const time_grid grid(0, s.end, s.step);
+    std::unique_ptr<stepper> steps = std::make_unique<constant_stepper>(grid);
+    step_controller* controlled = nullptr;
+    if (read.step_control.given()) steps.reset(controlled = new step_controller(step_control_of(read), 0, s.end));
+    steps->prepare(made.system, *method);
     loop_result result;
     const double cpu_before = cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();
-    run_macro_loop(made.system, *method, time_grid(0, s.end, s.step), {nullptr, s.end, nullptr, nullptr, nullptr},
-                   result);
+    run_macro_loop(made.system, *method, grid, *steps, {nullptr, s.end, nullptr, nullptr, nullptr}, result);
     measured m;
     m.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     m.cpu = cpu_seconds() - cpu_before;
     m.steps = result.steps;
+    m.integrations = made.system.integrations;
+    if (controlled != nullptr) m.rejected = controlled->counts().rejected;
+    const auto levels = output_levels(made.system);
+    const auto y = made.system.subsystems->outputs();
+    for (std::size_t slot = 0; slot < y.size(); ++slot)
+        if (levels[slot] != output_level::none) m.ends.push_back(y[slot]);
     for (std::size_t i = 0; i < made.system.subsystems->size(); ++i) {
         const subsystem_index at(static_cast<int>(i));
         m.sum += made.system.subsystems->statistics(at);
@@ -138,9 +160,76 @@ void compare_matrices(double end) {
     }
 }
 
+/// Root mean square of the positions' and velocities' errors at the cuts, each relative to its size.
+double error_of(const measured& m, const measured& reference) {
+    double sum[2]{}, size[2]{};
+    for (std::size_t k = 0; k < m.ends.size(); ++k) {
+        sum[k % 2] += std::pow(m.ends[k] - reference.ends[k], 2);
+        size[k % 2] += std::pow(reference.ends[k], 2);
+    }
+    return std::sqrt((sum[0] / size[0] + sum[1] / size[1]) / 2);
+}
+
+/// The explicit method with constant steps sets the error; the others take the longest step, or the largest tolerance, of a row with
+/// factors of 2^(1/2) or 10^(1/4) that keeps below it.
+void compare_methods(double end) {
+    const std::string solver = "name: erk-5, rtol: 1e-9, atol: 1e-10";
+    struct candidate {
+        std::string name, further;
+        bool controlled;
+        double step;
+    };
+    const std::vector<candidate> candidates{
+        {"explicit poly-3", "extrapolation: poly-3\n", false, 1e-5},
+        {"explicit poly-3, controlled", "extrapolation: poly-3\n", true, 2e-6},
+        {"semi-implicit poly-3", "method: semi-implicit\nextrapolation: poly-3\n", false, 4e-5},
+        {"semi-implicit poly-3, controlled", "method: semi-implicit\nextrapolation: poly-3\n", true, 2e-6},
+        {"explicit lin-3-3-b0 (default)", "", false, 4e-5},
+        {"one-pass", "method: one-pass\n", false, 1e-5},
+    };
+    for (const bool impacts : {false, true}) {
+        // The uncut chain has no cuts to look at: the finest co-simulation stands for it.
+        const measured reference = run(
+            {"", 7750, 47, 2, "name: erk-8, rtol: 1e-12, atol: 1e-13", end, 1e-6, impacts, "extrapolation: poly-5\n"});
+        fmt::print("parameter set {}, {} s, 47 subsystems, erk-5, 2 workers\n\n", impacts ? 2 : 1, end);
+        fmt::print(
+            "| run | step or rtol | macro steps | rejected | integrations | error | wall s | ratio "
+            "|\n|---|---|---|---|---|---|---|---|\n");
+        double wanted = 0, unit = 0;
+        const auto print = [&](const std::string& name, const std::string& size, const measured& m, double error) {
+            fmt::print("| {} | {} | {} | {} | {} | {:.1e} | {:.3f} | {:.2f} |\n", name, size, m.steps, m.rejected,
+                       m.integrations, error, m.wall, m.wall / unit);
+        };
+        for (const auto& c : candidates) {
+            std::optional<measured> found;
+            double size = c.controlled ? 1 : c.step;
+            for (int k = 0; k < 24; ++k, size *= c.controlled ? std::pow(10, -0.25) : std::sqrt(0.5)) {
+                setup s{c.name, 7750, 47, 2, solver, end, c.controlled ? c.step : size, impacts, c.further};
+                if (c.controlled)
+                    s.further += fmt::format("step-control: {{rtol: {0}, atol: {1}, atol-rate: {2}}}\n", size,
+                                             size * 0.1, size * 100);
+                try {
+                    found = run(s);
+                } catch (const run_error&) {
+                    continue;
+                }
+                const double error = error_of(*found, reference);
+                if (wanted == 0) wanted = error;
+                if (error <= wanted) break;
+            }
+            if (unit == 0) unit = found->wall;
+            print(c.name, fmt::format("{:.3g}", size), *found, error_of(*found, reference));
+        }
+        const measured whole = run({"", 7750, 1, 1, "name: ida, rtol: 1e-6, atol: 1e-6", end, end, impacts, ""});
+        fmt::print("| one subsystem, ida, rtol 1e-6 | | | | | | {:.3f} | {:.2f} |\n\n", whole.wall, whole.wall / unit);
+    }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
+    const bool methods = count > 1 && std::string_view(arguments[1]) == "methods";
+    if (methods) --count, ++arguments;
     const double end = count > 1 ? std::atof(arguments[1]) : 1e-3;
     const double step = count > 2 ? std::atof(arguments[2]) : 1e-5;
     const int rounds = count > 3 ? std::atoi(arguments[3]) : 3;
@@ -149,6 +238,10 @@ int main(int count, char** arguments) {
         return 2;
     }
     try {
+        if (methods) {
+            compare_methods(end);
+            return 0;
+        }
         compare_large(end, step, rounds);
         compare_matrices(end);
     } catch (const std::exception& problem) {

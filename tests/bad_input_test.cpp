@@ -102,6 +102,20 @@ INSTANTIATE_TEST_SUITE_P(
             {"record: 'b.*' matches nothing. There is: a.mass.position, a.mass.velocity, a.mass.acceleration."})),
     name_of);
 
+INSTANTIATE_TEST_SUITE_P(
+    step_control, bad_shape,
+    testing::Values(
+        top("no_tolerance", "step-control: |>{atol: 1e-6}", {"step-control: key 'rtol' is missing."}),
+        top("unknown_key", "step-control: {rtol: 1e-3, |>smalest: 1 us}",
+            {"step-control: key 'smalest' is not known.", "Did you mean 'smallest'?"}),
+        top("tolerance_zero", "step-control: {rtol: |>0}", {"step-control: rtol = 0 must be greater than zero."}),
+        top("estimate", "step-control: {rtol: 1e-3, estimate: |>trail}",
+            {"step-control: estimate 'trail' is not allowed. Allowed: trial, jump, energy. Did you mean 'trial'?"}),
+        top("smallest_above_first", "step-control: {rtol: 1e-3, smallest: |>2 s}",
+            {"step-control: smallest 2 s is above the first step, 'time: step', of "}),
+        top("replicas", "replicas: |>-1", {"scenario: replicas"})),
+    name_of);
+
 // recorded data
 
 TEST(bad_file, csv) {

@@ -26,5 +26,18 @@ TEST(bench_command, every_transport_is_measured) {
     EXPECT_THAT(names, testing::IsSupersetOf({"threads", "processes", "tcp"}));
 }
 
+TEST(bench_command, every_method_gets_better_with_more_work) {
+    const auto outcome =
+        process({MDPCOSIM_PROGRAM, "bench", "methods", "--system", "quarter-car", "--json"}, {}).wait();
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
+    std::map<std::string, std::vector<double>> errors;
+    for (const auto& r : nlohmann::json::parse(outcome.out)) {
+        errors[r["method"]].push_back(r["error"]);
+        EXPECT_GE(r["integrations"], r["macro_steps"]);
+    }
+    EXPECT_GE(errors.size(), 7u);
+    for (const auto& [method, list] : errors) EXPECT_LT(list.back(), list.front() / 10) << method;
+}
+
 }  // namespace
 }  // namespace mdpcosim::test

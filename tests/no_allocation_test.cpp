@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/assembly.hpp"
+#include "engine/step_control.hpp"
 #include "engine/trust.hpp"
 #include "fmi/instance.hpp"
 #include "master/macro_loop.hpp"
@@ -101,13 +102,30 @@ measured run_counted(const std::string& text, int workers, std::optional<double>
     const time_grid grid(s.time.start, s.time.end, s.time.step);
     const loop_observers observers{&rows, s.record.every, &shown, &watch, &interrupt};
     loop_result result;
+    std::unique_ptr<stepper> steps = std::make_unique<constant_stepper>(grid);
+    if (s.step_control.given()) steps = std::make_unique<step_controller>(step_control_of(s), s.time.start, s.time.end);
     a.system.initialise(s.time.start);
+    how->prepare(a.system);
+    steps->prepare(a.system, *how);
     const long before = allocations;
     counting = true;
-    run_macro_loop(a.system, *how, grid, observers, result);
+    run_macro_loop(a.system, *how, grid, *steps, observers, result);
     rows.flush();
     counting = false;
     return {allocations - before, result.steps, a.system.subsystems->parallel_steps(), rows.rows()};
+}
+
+/// Trial steps, corrections, answers measured anew, rejected steps.
+TEST(no_allocation_in, methods_that_repeat_steps) {
+    for (const char* further : {"method: semi-implicit\n", "step-control: {rtol: 1e-3, atol: 1e-5}\n",
+                                "method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\n",
+                                "method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\nreplicas: 1\n",
+                                "step-control: {rtol: 1e-3, atol: 1e-5, estimate: jump}\n"})
+        for (const int workers : {1, 2}) {
+            const measured m = run_counted(test::two_subsystems(1) + further, workers, {});
+            EXPECT_EQ(m.allocations, 0) << further << workers << " workers";
+            EXPECT_GT(m.steps, 20);
+        }
 }
 
 /// The calls of an FMU's instance, of all types of variables and of both versions.

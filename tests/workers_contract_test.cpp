@@ -76,6 +76,31 @@ TEST_P(other_processes, give_the_same_bits) {
 INSTANTIATE_TEST_SUITE_P(all, other_processes, testing::Values("processes", "tcp"),
                          [](const auto& kind) { return kind.param; });
 
+/// Methods that repeat steps, and steps that follow the error, with everything that trial steps can meet: feed-through, laws without
+/// rates, hermite extrapolations.
+void expect_equal_everywhere(const std::string& further) {
+    const temporary_folder folder;
+    const std::string text = test::mixed(2, 1, span) + further;
+    const scenario s = read_scenario_text(text, "test.yaml");
+    const outcome serial = run_in(folder / "1", s, 1);
+    EXPECT_GT(serial.summary.integrations, serial.summary.steps);
+    for (const auto& [transport, workers] : {std::pair{"threads", 3}, {"processes", 2}, {"tcp", 2}}) {
+        const outcome again = run_in(folder / "again", s, workers, transport);
+        EXPECT_TRUE(again.csv == serial.csv) << transport;
+        EXPECT_EQ(again.summary.integrations, serial.summary.integrations);
+    }
+    const outcome replicas = run_in(folder / "replicas", read_scenario_text(text + "replicas: 2\n", "test.yaml"), 2);
+    EXPECT_TRUE(replicas.csv == serial.csv) << "with replicas";
+}
+
+TEST(methods, semi_implicit_gives_the_same_bits_everywhere) { expect_equal_everywhere("method: semi-implicit\n"); }
+TEST(methods, controlled_explicit_steps_give_the_same_bits_everywhere) {
+    expect_equal_everywhere("step-control: {rtol: 1e-3, atol: 1e-5}\n");
+}
+TEST(methods, controlled_semi_implicit_steps_give_the_same_bits_everywhere) {
+    expect_equal_everywhere("method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\n");
+}
+
 TEST(processes, a_transport_that_does_not_exist_is_told) {
     const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");
     EXPECT_THROW(run(s, {.out = "never", .quiet = true, .transport = "pigeons"}), user_error);
@@ -109,6 +134,12 @@ TEST(resolved_scenario, with_overrides) {
                                                   {{"time.step", "0.7 ms", "--step 0.7 ms"},
                                                    {"rod.stiffness", "0.3 kN/m", "--set rod.stiffness=0.3 kN/m"},
                                                    {"a.x0", "3 mm", "--set a.x0=3 mm"}}));
+}
+
+TEST(resolved_scenario, with_controlled_steps) {
+    expect_equal_from_resolved(read_scenario_text(
+        test::two_subsystems(1) + "step-control: {rtol: 1e-3, atol: 1e-6, largest: 5 ms, estimate: jump}\n",
+        "test.yaml"));
 }
 
 /// Units, `let`, own coefficients, recorded data, limited inputs, a record grid.

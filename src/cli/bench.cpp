@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "engine/bench_methods.hpp"
 #include "engine/bench_transport.hpp"
 
 namespace mdpcosim {
@@ -19,6 +20,22 @@ void add_bench(CLI::App& app, int& status) {
         const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
         const auto timings = bench_transports(self, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(timings) : to_table(timings));
+        status = 0;
+    });
+    CLI::App* methods = command->add_subcommand(
+        "methods", "Work and precision of every method: error against integrations and time, on five systems");
+    auto figure = std::make_shared<std::string>();
+    auto systems = std::make_shared<std::vector<std::string>>();
+    methods
+        ->add_option("--system", *systems,
+                     "Only these: two-mass-1, two-mass-100, two-mass-1e4, quarter-car, oscillator-chain")
+        ->check(CLI::IsMember(bench_systems()));
+    methods->add_flag("--json", *json, "One JSON document on standard output");
+    methods->add_option("--svg", *figure, "Write the figure");
+    methods->callback([json, figure, systems, &status] {
+        const auto results = bench_methods(*systems, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
+        fmt::print("{}", *json ? to_json(results) : to_table(results));
+        if (!figure->empty()) write_work_precision(*figure, results);
         status = 0;
     });
     CLI::App* rank = command->add_subcommand("mpi-ping-pong")->group("");

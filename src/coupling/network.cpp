@@ -120,6 +120,7 @@ void network::make_inputs(std::span<const double> start) {
         }
         driven_input& target = driven_.back();
         target.limit = std::min(target.limit, p.degree);
+        target.degree = std::max(target.degree, groups_[places_[channel].group].rule.degree);
         deliveries_.push_back({static_cast<std::uint32_t>(channel),
                                static_cast<std::uint32_t>(coefficients_of(channel)),
                                static_cast<std::uint32_t>(groups_[places_[channel].group].stride()), p.what.factor});
@@ -297,37 +298,23 @@ void network::extrapolate(double t_next) {
         tau[k] = (times_[k] - times_[0]) / H;
         if (std::abs(tau[k] + k) <= rounding * (k + 1)) tau[k] = -k;
     }
-    bool degrees_changed = false;
-    for (auto& g : groups_) degrees_changed |= update_weights(g, std::span(tau).first(points_));
+    for (auto& g : groups_) update_weights(g, std::span(tau).first(points_));
     tau_ = tau;
     step_ = H;
-    if (degrees_changed) update_input_degrees();
     for (const auto& g : groups_) extrapolate_group(g, H);
     extrapolated_ = true;
 }
 
-/// True when the degree of the group's polynomials changed.
-bool network::update_weights(group& g, std::span<const double> tau) {
+void network::update_weights(group& g, std::span<const double> tau) {
     const std::size_t points = std::min(tau.size(), static_cast<std::size_t>(g.rule.K));
     tau = tau.first(points);
     const bool constant = on_constant_grid(tau);
     const bool as_before = g.weights.points == static_cast<int>(points) &&
                            (constant ? g.weights_on_constant_grid
                                      : !g.weights_on_constant_grid && std::equal(tau.begin(), tau.end(), tau_.begin()));
-    if (as_before) return false;
-    const bool first = g.weights.points == 0;
-    const int degree_before = g.weights.degree;
+    if (as_before) return;
     g.weights = make_weights(g.rule, tau);
     g.weights_on_constant_grid = constant;
-    return first || g.weights.degree != degree_before;
-}
-
-void network::update_input_degrees() {
-    for (auto& target : driven_) {
-        target.degree = 0;
-        for (std::uint32_t d = target.first; d < target.last; ++d)
-            target.degree = std::max(target.degree, groups_[places_[deliveries_[d].channel].group].weights.degree);
-    }
 }
 
 void network::extrapolate_group(const group& g, double H) {

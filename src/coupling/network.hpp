@@ -69,8 +69,8 @@ class network {
     void deliver_starts(std::span<polynomial> inputs) const;
     /// After extrapolate(): the channel's polynomial becomes the constant u, for methods that find u by themselves.
     void impose(channel_index channel, double u);
-    /// After extrapolate(): adds `by` at the end of the step to the channel's polynomial of degree n, and nothing at the n newest
-    /// accepted times. For a rule poly-K that is the interpolation of those values and the new end.
+    /// After extrapolate(): adds `by` at the end of the step to the channel's polynomial, and nothing at the n newest accepted times, n
+    /// the rule's degree or as many as there are. For a rule poly-K that is the interpolation of those values and the new end.
     void correct(channel_index channel, double by);
     /// The same at an input, in the shape that the corrections of its channels have there.
     void correct_input(input_slot input, double H, double by, polynomial& p) const;
@@ -191,10 +191,9 @@ class network {
     void make_groups();
     void make_inputs(std::span<const double> start);
     void remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du);
-    bool update_weights(group& g, std::span<const double> tau);
+    void update_weights(group& g, std::span<const double> tau);
     void extrapolate_group(const group& g, double H);
     double mean(const driven_input& target, double H) const;
-    void update_input_degrees();
     std::size_t coefficients_of(std::size_t channel) const;
 
     std::vector<std::string> names_;

@@ -21,7 +21,7 @@ polynomial end_shape(std::span<const double> tau, int n) {
 }  // namespace
 
 void network::correct(channel_index channel, double by) {
-    const polynomial w = end_shape(history(), std::min(degree(channel), points_));
+    const polynomial w = end_shape(history(), std::min(groups_[places_[channel.value()].group].rule.degree, points_));
     double* e = coefficients_.data() + coefficients_of(channel.value());
     double power = 1;
     for (int i = 0; i <= w.degree; ++i, power *= step_) e[i] += by * w.c[i] / power;

@@ -138,8 +138,13 @@ std::string check(const scenario& s) {
     check_method(s, *how, a.system);
     const scenario full = resolved(s, a);
     const transport& subsystems = *a.system.subsystems;
-    std::string out = fmt::format("{}: {} s to {} s, macro step {} s, method {}\n\nsubsystems\n", s.path.string(),
-                                  s.time.start, s.time.end, s.time.step, full.method.value);
+    const step_control_spec& control = s.step_control;
+    std::string out = fmt::format(
+        "{}: {} s to {} s, {} {} s, method {}{}\n\nsubsystems\n", s.path.string(), s.time.start, s.time.end,
+        control.given() ? "first macro step" : "macro step", s.time.step, full.method.value,
+        control.given() ? fmt::format(", steps controlled with rtol {}, atol {} by '{}'", control.rtol, control.atol,
+                                      control.estimate.empty() ? "trial" : control.estimate.value)
+                        : "");
     for (std::size_t i = 0; i < subsystems.size(); ++i) {
         const auto& d = subsystems.describe(subsystem_index(i));
         out += fmt::format("  {:<14} {}\n", subsystems.name(subsystem_index(i)), d.type);

@@ -177,6 +177,7 @@ run_summary run(scenario s, const run_options& options) {
         if (!reference) {
             a.system.initialise(time.start);
             how->prepare(a.system);
+            steps->prepare(a.system, *how);
         }
         summary.setup_seconds = seconds_since(begin);
         cpu_begin = a.system.subsystems->cpu_seconds();

@@ -17,7 +17,7 @@ std::vector<output_level> output_levels(const coupled_system& system) {
     return levels;
 }
 
-void error_constants::find_structure(const coupled_system& system) {
+error_constants::error_constants(const coupled_system& system) {
     const transport& t = *system.subsystems;
     const auto levels = output_levels(system);
     outputs_.resize(levels.size());
@@ -38,7 +38,6 @@ void error_constants::find_structure(const coupled_system& system) {
 }
 
 void error_constants::update(const coupled_system& system, constants of) {
-    if (outputs_.empty()) find_structure(system);
     const auto history = system.coupling.history();
     // What acts with more roots than there are accepted times is of a rule with rates: the next lower degree has them.
     const int most = std::min<int>(static_cast<int>(history.size()) - 1, max_degree);

@@ -19,7 +19,9 @@ class error_constants {
    public:
     using constants = correction_constants (*)(std::span<const double> history, int n);
 
-    /// For the polynomials of the last extrapolate(). Allocates at the first call only.
+    error_constants() = default;
+    explicit error_constants(const coupled_system& system);
+    /// For the polynomials of the last extrapolate().
     void update(const coupled_system& system, constants of);
     /// The corrections whose effect was seen, and those that turned out to be right, by channel: from now on every subsystem's
     /// constants are multiplied by how much larger the largest that act on it are.
@@ -43,8 +45,6 @@ class error_constants {
         channel_index channel;
         std::uint32_t subsystem;
     };
-    void find_structure(const coupled_system& system);
-
     std::vector<coupled_output> outputs_;
     std::vector<acting> acting_;
     struct acted_on {

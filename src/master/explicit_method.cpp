@@ -22,11 +22,18 @@ class explicit_method final : public method {
     }
 
     bool estimates() const override { return true; }
+    void prepare_estimates(coupled_system& system) override {
+        transport& t = *system.subsystems;
+        for (auto& trial : trials_)
+            trial = {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())};
+        missed_.resize(system.coupling.channels());
+        end_.resize(missed_.size());
+        constants_ = error_constants(system);
+    }
 
     estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
         network& net = system.coupling;
         const double H = step.end - step.begin;
-        if (missed_.empty()) allocate(system);
         auto& [raised, kept] = trials_;
         extrapolate(system, step);
         net.deliver(H, kept.inputs);
@@ -57,14 +64,6 @@ class explicit_method final : public method {
     static void extrapolate(coupled_system& system, const macro_step& step) {
         system.coupling.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
         system.coupling.extrapolate(step.end);
-    }
-
-    void allocate(coupled_system& system) {
-        transport& t = *system.subsystems;
-        for (auto& trial : trials_)
-            trial = {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())};
-        missed_.resize(system.coupling.channels());
-        end_.resize(missed_.size());
     }
 
     std::array<trial_step, 2> trials_;  ///< with the raised polynomials; the step as it is done

@@ -45,11 +45,17 @@ class semi_implicit_method final : public method {
         trials_.assign(answers_.rounds() + 1,
                        {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())});
         H_measured_ = 0;
+        t.save();  // makes what it saves into
     }
 
     void step(coupled_system& system, const macro_step& step) override { advance(system, step, false); }
 
     bool estimates() const override { return true; }
+    void prepare_estimates(coupled_system& system) override {
+        constants_ = error_constants(system);
+        for (auto* one : {&tried_, &accepted_}) one->error.assign(system.subsystems->outputs().size(), 0.0);
+    }
+
     estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
         const double H = step.end - step.begin;
         // Where the step changes all the time, old answers are taken as long as they predict well.
@@ -60,12 +66,11 @@ class semi_implicit_method final : public method {
         const estimate_orders orders = constants_.orders();
         if (step.begin == tried_.step.end) std::swap(tried_, accepted_);
         // The differences of u behind the estimate belong to an earlier time than the error: they are carried on by their change.
-        const bool changes = accepted_.step.end == step.begin && !accepted_.error.empty();
+        const bool changes = accepted_.step.end == step.begin && accepted_.step.end > accepted_.step.begin;
         const double ratio = changes ? H / (accepted_.step.end - accepted_.step.begin) : 0;
         const int n = orders.rate - 2;
         const double lag = (n + 0.5) / (n + 2), grown = std::pow(ratio, orders.rate);
         tried_.step = step;
-        tried_.error.resize(error.size());
         for (std::size_t slot = 0; slot < error.size(); ++slot) {
             const double now = constants_.of_output(slot) * (after[slot] - before[slot]);
             const double then = grown * (constants_.is_value(slot) ? ratio : 1) * (changes ? accepted_.error[slot] : 0);

@@ -48,10 +48,14 @@ void step_controller::check(const step_control_options& options, const coupled_s
                          "'estimate: jump' or 'estimate: energy', which repeat nothing");
 }
 
-void step_controller::allocate(const coupled_system& system) {
-    const transport& t = *system.subsystems;
+void step_controller::prepare(coupled_system& system, method& how) {
+    transport& t = *system.subsystems;
     const std::size_t channels = system.coupling.channels();
     if (options_.how == estimator::trial) {
+        how.prepare_estimates(system);
+        t.save();  // makes what it saves into
+        u_ = system.u;
+        du_ = system.du;
         levels_ = output_levels(system);
         error_.assign(levels_.size(), 0.0);
         names_.resize(levels_.size());
@@ -73,7 +77,6 @@ void step_controller::allocate(const coupled_system& system) {
 }
 
 macro_step step_controller::step(coupled_system& system, method& how) {
-    if (names_.empty()) allocate(system);
     return options_.how == estimator::trial ? step_with_trials(system, how) : step_and_look(system, how);
 }
 

@@ -52,6 +52,7 @@ class step_controller final : public stepper {
     static void check(const step_control_options& options, const coupled_system& system, const method& how,
                       const std::string& method_name);
 
+    void prepare(coupled_system& system, method& how) override;
     bool done() const override { return t_ >= end_; }
     macro_step step(coupled_system& system, method& how) override;
     const step_control_counts& counts() const { return counts_; }
@@ -63,7 +64,6 @@ class step_controller final : public stepper {
         std::size_t worst = 0;
     };
 
-    void allocate(const coupled_system& system);
     macro_step next_step() const;
     macro_step step_with_trials(coupled_system& system, method& how);
     macro_step step_and_look(coupled_system& system, method& how);

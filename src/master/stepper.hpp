@@ -9,6 +9,8 @@ namespace mdpcosim {
 class stepper {
    public:
     virtual ~stepper() = default;
+    /// Once, before the first step: whatever has to be allocated.
+    virtual void prepare(coupled_system& /*system*/, method& /*how*/) {}
     virtual bool done() const = 0;
     /// The step that was done, by `how`.
     virtual macro_step step(coupled_system& system, method& how) = 0;

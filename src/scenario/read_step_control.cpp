@@ -30,7 +30,6 @@ step_control_spec read_step_control(const yaml_node* node, const let_table& let,
             throw user_error(given.where, fmt::format("{} = {} must be greater than zero.", object, value));
         return value;
     };
-    control.rtol = number(map.need_text("rtol"), "rtol", "1");
     if (const text given = map.find_text("atol"); !given.empty()) control.atol = number(given, "atol", "1");
     control.atol_rate = control.atol;
     if (const text given = map.find_text("atol-rate"); !given.empty())
@@ -40,6 +39,7 @@ step_control_spec read_step_control(const yaml_node* node, const let_table& let,
     if (!largest.empty()) control.largest = number(largest, "largest", "s");
     control.estimate = map.find_text("estimate");
     control.level = map.find_text("level");
+    control.rtol = number(map.need_text("rtol"), "rtol", "1");
     map.finish();
     check_word(control.estimate, {"trial", "jump", "energy"}, "estimate");
     check_word(control.level, {"value", "rate", "both"}, "level");

@@ -95,8 +95,8 @@ class naive_network {
         polynomial sum;
         if (inputs[i].deliveries.empty()) sum.c[0] = inputs[i].start;
         for (const auto& d : inputs[i].deliveries) {
-            const polynomial& p = channels[d.channel.value()].p;
-            sum.degree = std::max(sum.degree, p.degree);
+            const auto& [p, rule] = std::tie(channels[d.channel.value()].p, channels[d.channel.value()].rule);
+            sum.degree = std::max(sum.degree, rule.degree);  // at the start with zeros behind those of p
             for (int n = 0; n <= p.degree; ++n) sum.c[n] += d.factor * p.c[n];
         }
         return project(sum, H, inputs[i].limit);

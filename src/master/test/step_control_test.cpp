@@ -40,6 +40,7 @@ outcome run_controlled(const char* name, const char* rule, const options& contro
     system.initialise(0);
     how->prepare(system);
     step_controller steps(control, 0, end);
+    steps.prepare(system, *how);
     outcome result;
     while (!steps.done()) {
         const auto before = state_of(system);
