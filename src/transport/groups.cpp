@@ -345,7 +345,7 @@ class group_transport final : public transport {
         constexpr double one_switch = 1e-6;  // s
         const int others = available_cores() - 1;
         return others > 0 && groups_.size() <= 2 * static_cast<std::size_t>(others) &&
-               std::accumulate(group_cost_.begin(), group_cost_.end(), 0.0) < one_switch;
+               std::accumulate(group_cost_.begin(), group_cost_.end(), 0.0) < one_switch * others;
     }
 
     /// The failure of the lowest subsystem number.
