@@ -126,9 +126,13 @@ int run_as_rank(const run_settings& o) {
     // Messages come before the farewell to the other ranks, which may take its time.
     std::optional<mpi_rank> rank;
     const int status = guarded([&] {
-        rank.emplace(hurried);
+        const auto load = [&] { return o.scenario.load(); };
+        if (o.fmi_log)
+            rank.emplace(hurried);  // where the log goes is told later
+        else
+            rank.emplace(hurried, load);
         if (mpi_rank_number() == 0) return run_here(o);
-        rank->serve([&] { return o.scenario.load(); }, o.workers);
+        rank->serve(load, o.workers, !o.no_pin);
         return 0;
     });
     if (mpi_rank_number() == 0) tell_mpi_launcher(status);

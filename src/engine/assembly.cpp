@@ -614,9 +614,11 @@ scenario resolved(const scenario& s, const assembly& a) {
     for (std::size_t i = 0; i < full.subsystems.size(); ++i) {
         subsystem_spec& subsystem = full.subsystems[i];
         subsystem = with_defaults(subsystem);
-        for (const auto& [name, value] : a.system.subsystems->describe(subsystem_index(i)).parameters)
-            if (std::ranges::find(subsystem.set, name, &setting::name) == subsystem.set.end())
-                subsystem.set.push_back({name, {}, {{value, {}}}, false});
+        for (const auto& p : a.system.subsystems->describe(subsystem_index(i)).parameters) {
+            if (std::ranges::find(subsystem.set, p.name, &setting::name) != subsystem.set.end()) continue;
+            subsystem.set.push_back({p.name, {}, {}, p.list});
+            for (const auto& value : p.values) subsystem.set.back().values.push_back({value, {}});
+        }
     }
     full.reference.solver = reference_solver(s.reference);
     const address_book book(*a.system.subsystems);
