@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 
+#include "master/owner.hpp"
+
 namespace mdpcosim {
 
 namespace {
@@ -15,21 +17,6 @@ constexpr double fraction = 1.0 / 1024;  ///< of the macro step: a short step
 constexpr double growth = 100;           ///< of the load from one attempt to the next
 constexpr double agreement = 0.02;
 constexpr int attempts = 10;
-
-/// The last subsystem whose slots begin at or before `slot`.
-std::size_t owner(std::size_t slot, std::size_t subsystems, auto&& offset) {
-    std::size_t first = 0, count = subsystems;
-    while (count > 1) {
-        const std::size_t half = count / 2;
-        if (offset(subsystem_index(first + half)) <= slot) {
-            first += half;
-            count -= half;
-        } else {
-            count = half;
-        }
-    }
-    return first;
-}
 
 std::size_t place_of(std::vector<std::size_t>& slots, std::size_t slot) {
     const auto found = std::find(slots.begin(), slots.end(), slot);
