@@ -354,6 +354,14 @@ void network::extrapolate_group(const group& g, double H) {
     begin[stride] = count;
 
     double* out = coefficients_.data() + g.coefficients;
+    if (g.channels.size() == 1) {
+        for (std::size_t n = 0; n < stride; ++n) {
+            double sum = 0;
+            for (std::size_t r = begin[n]; r < begin[n + 1]; ++r) sum += rows[r].weight * rows[r].values[0];
+            out[n] = sum;
+        }
+        return;
+    }
     for (std::size_t i = 0; i < g.padded; i += block, out += block * stride) {
         for (std::size_t n = 0; n < stride; ++n) {
             two a{}, b{}, c{}, d{};

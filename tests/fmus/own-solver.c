@@ -1,11 +1,12 @@
 /* Brings functions along that have the names of a solver library which its importer may have loaded, too: y is what its own one says. */
 #include "fmu.h"
 
-enum { time, y };
+enum { time, y, z };
 
 static const fmu_variable variables[] = {
     {"time", "time", fmu_float64, fmu_independent, .unit = "s"},
-    {"y", "42 from the FMU's own function", fmu_float64, fmu_output, .dependencies = "", .initial_dependencies = ""},
+    {"y", "42 from its own CVodeCreate", fmu_float64, fmu_output, .dependencies = "", .initial_dependencies = ""},
+    {"z", "43 from its own klu_defaults", fmu_float64, fmu_output, .dependencies = "", .initial_dependencies = ""},
 };
 
 /* As in a static library that was linked into the FMU without hiding its names. */
@@ -17,14 +18,18 @@ void* CVodeCreate(int method, void* context) {
     return &answer;
 }
 
+FMU_EXPORT int klu_defaults(void* common);
+int klu_defaults(void* common) { return common ? 1 : 43; }
+
 static void evaluate(fmu* m) {
     double* answer = CVodeCreate(42, 0);
     *fmu_real(m, y) = answer ? *answer : 0;
+    *fmu_real(m, z) = klu_defaults(0);
 }
 
 static const fmu_model model = {
     .name = NAME,
-    .description = "has functions with names of a solver library",
+    .description = "has functions with names of solver libraries",
     .variables = variables,
     .variable_count = sizeof variables / sizeof *variables,
     .stop = 1,
