@@ -293,7 +293,7 @@ void network::remember(group& g, double elapsed, bool replace, std::span<const d
 
 // ---- polynomials ----------------------------------------------------------------------------------------------------
 
-void network::extrapolate(double t_next) {
+void network::extrapolate(double t_next, bool values) {
     const double H = t_next - times_[0];
     if (points_ == 0 || !(H > 0))
         throw std::logic_error(
@@ -313,7 +313,8 @@ void network::extrapolate(double t_next) {
     for (auto& g : groups_) update_weights(g, std::span(tau).first(used));
     tau_ = tau;
     step_ = H;
-    for (const auto& g : groups_) extrapolate_group(g, H);
+    if (values)
+        for (const auto& g : groups_) extrapolate_group(g, H);
     extrapolated_ = true;
 }
 
@@ -456,6 +457,11 @@ void network::motions(double t, std::span<const double> y, std::span<double> q, 
         q[c] = m.q;
         v[c] = m.v;
     }
+}
+
+network::linearised network::linearise(double t, channel_index channel, std::span<const double> y) const {
+    const motion m = channel_motion(t, channel.value(), y.data());
+    return {m.q, m.v, ask_law(t, channel.value(), m).u, laws_[channel.value()]->slope(m.q, m.v)};
 }
 
 }  // namespace mdpcosim

@@ -13,6 +13,7 @@
 #include "engine/address_book.hpp"
 #include "engine/feed_through.hpp"
 #include "engine/fmu_notes.hpp"
+#include "engine/inertia.hpp"
 #include "engine/recording.hpp"
 #include "engine/step_control.hpp"
 #include "reference/monolithic.hpp"
@@ -110,6 +111,8 @@ class builder {
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
         for (const auto& c : scenario_.connections) add_connection(c);
         for (const auto& s : scenario_.signals) add_signal(s);
+        for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
+            add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
         finish_inputs();
         const auto cut = find_evaluation_order(transport_(), *book_, graph_, silent_outputs(scenario_, transport_()),
                                                result_.system);
@@ -538,6 +541,7 @@ class builder {
         for (const output_slot slot : read_) all[slot.value()] = true;
         for (const recorded_column& c : result_.columns)
             if (c.from == recorded_column::source::output) all[c.index] = true;
+        if (make_method(scenario_)->reads_accelerations()) add_accelerations(all);
         for (std::size_t i = 0; i < transport_().size(); ++i) {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
@@ -549,6 +553,17 @@ class builder {
         }
         for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))
             transport_().outputs_follow(s);
+    }
+
+    /// The rates of the outputs that are read, which depend on inputs at once.
+    void add_accelerations(std::vector<bool>& needed) {
+        for (std::size_t i = 0; i < transport_().size(); ++i)
+            for (const output_variable& y : transport_().describe(subsystem_index(i)).outputs) {
+                const std::size_t first = transport_().output_offset(subsystem_index(i));
+                for (int k = 0; k < y.size && y.rate_slot >= 0; ++k)
+                    if (needed[first + static_cast<std::size_t>(y.slot + k)])
+                        needed[first + static_cast<std::size_t>(y.rate_slot + k)] = true;
+            }
     }
 
     void add_notes() {
@@ -599,9 +614,11 @@ scenario resolved(const scenario& s, const assembly& a) {
     for (std::size_t i = 0; i < full.subsystems.size(); ++i) {
         subsystem_spec& subsystem = full.subsystems[i];
         subsystem = with_defaults(subsystem);
-        for (const auto& [name, value] : a.system.subsystems->describe(subsystem_index(i)).parameters)
-            if (std::ranges::find(subsystem.set, name, &setting::name) == subsystem.set.end())
-                subsystem.set.push_back({name, {}, {{value, {}}}, false});
+        for (const auto& p : a.system.subsystems->describe(subsystem_index(i)).parameters) {
+            if (std::ranges::find(subsystem.set, p.name, &setting::name) != subsystem.set.end()) continue;
+            subsystem.set.push_back({p.name, {}, {}, p.list});
+            for (const auto& value : p.values) subsystem.set.back().values.push_back({value, {}});
+        }
     }
     full.reference.solver = reference_solver(s.reference);
     const address_book book(*a.system.subsystems);

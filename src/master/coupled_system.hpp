@@ -24,6 +24,14 @@ struct coupled_system {
     std::vector<evaluation> at_start;      ///< for every output with feed-through
     std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
 
+    /// What the scenario says about inertias: per unit of the input, the output's rate (`per_unit` = 1/m) or its value changes so per time.
+    struct given_mobility {
+        input_slot input;
+        output_slot output;
+        double per_unit;
+    };
+    std::vector<given_mobility> given;
+
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
     std::vector<double> u, du;      ///< coupling variables and rates at the present time
 
@@ -40,6 +48,7 @@ struct coupled_system {
     void advance_trials(const macro_step& step, std::span<trial_step> trials);
     /// With the inputs that belong to the present u.
     void evaluate_one(subsystem_index subsystem, bool provisional);
+    std::span<double> values_of(subsystem_index subsystem);  ///< its inputs as they were evaluated last
 
    private:
     struct input_range {
@@ -59,7 +68,6 @@ struct coupled_system {
     plan plan_;
 
     void evaluate_in_order(double t, std::span<const evaluation> order, bool provisional);
-    std::span<double> values_of(subsystem_index subsystem);  ///< its inputs as they were evaluated last
 };
 
 }  // namespace mdpcosim

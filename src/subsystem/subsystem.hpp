@@ -77,8 +77,13 @@ struct subsystem_description {
     std::vector<input_variable> inputs;
     std::vector<output_variable> outputs;
     std::vector<port> ports;
-    /// Of a program, whose parameters nobody else knows: name and value as a scenario would write it.
-    std::vector<std::pair<std::string, std::string>> parameters = {};
+    /// Of a program, whose parameters nobody else knows: name and values as a scenario would write them.
+    struct parameter {
+        std::string name;
+        std::vector<std::string> values = {};
+        bool list = false;
+    };
+    std::vector<parameter> parameters = {};
 
     int input_count() const { return inputs.empty() ? 0 : inputs.back().slot + inputs.back().size; }
     int output_count() const { return outputs.empty() ? 0 : outputs.back().slot + outputs.back().size; }

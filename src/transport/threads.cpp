@@ -44,16 +44,18 @@ class thread_transport final : public transport, public worker_pool::job {
         inputs_.resize(input);
         outputs_.resize(output);
         if (!timed) next_sample_ = std::numeric_limits<std::int64_t>::max();
-        if (workers_ == 1) return;
+        const bool told = where.master >= 0 || std::ranges::any_of(where.units, [](int unit) { return unit >= 0; });
+        if (workers_ == 1 && !told) return;
         const std::vector<int> units = places_of_workers(where);
         for (std::size_t i = 0; i < size(); ++i)
             if (where.of(i) >= 0) {
                 const auto worker = std::find(units.begin(), units.end(), where.of(i)) - units.begin();
+                if (worker == workers_) continue;  // more units than workers
                 schedule_.fix(i, static_cast<int>(worker));
                 may_share_ = false;
             }
         if (!units.empty()) bound_ = std::make_unique<bound_thread>(units[0]);
-        pool_ = std::make_unique<worker_pool>(workers_, *this, units);
+        if (workers_ > 1) pool_ = std::make_unique<worker_pool>(workers_, *this, units);
     }
 
     std::size_t size() const override { return subsystems_.size(); }
