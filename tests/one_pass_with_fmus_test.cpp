@@ -7,10 +7,9 @@
 #include "bad_input.hpp"
 #include "results/test/temporary_folder.hpp"
 
-namespace mdpcosim {
+namespace mdpcosim::test {
 namespace {
 
-using test::temporary_folder;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -134,4 +133,4 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 }  // namespace
-}  // namespace mdpcosim
+}  // namespace mdpcosim::test
