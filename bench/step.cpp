@@ -25,26 +25,31 @@ using namespace mdpcosim;
 
 constexpr double step = 1e-3;
 
-std::string chain_scenario(int subsystems, const std::string& model) {
-    std::string text = fmt::format("time: {{end: 1 s, step: {} s}}\nextrapolation: lin-2-3-opt\nsubsystems:\n", step);
+std::string chain_scenario(int subsystems, const std::string& model, const std::string& method = "explicit",
+                           double stiffness = 100, double displacement = 1e-3) {
+    std::string text = fmt::format(
+        "time: {{end: 1 s, step: {} s}}\nmethod: {}\nextrapolation: lin-2-3-opt\nsubsystems:\n", step, method);
     for (int i = 0; i < subsystems; ++i)
-        text += fmt::format("  m{}: {{model: {}, x0: {} m}}}}\n", i, model, 1e-3 * (i % 7));
+        text += fmt::format("  m{}: {{model: {}, x0: {} m}}}}\n", i, model, displacement * (i % 7));
     if (subsystems > 1) text += "connections:\n";
     for (int i = 0; i + 1 < subsystems; ++i)
-        text += fmt::format("  c{}: {{law: spring, between: [m{}.mass, m{}.mass], stiffness: 100 N/m}}\n", i, i, i + 1);
+        text += fmt::format("  c{}: {{law: spring, between: [m{}.mass, m{}.mass], stiffness: {} N/m}}\n", i, i, i + 1,
+                            stiffness);
     return text;
 }
 
 /// A chain ready to run, with a recorder into a temporary file.
 class running_chain {
    public:
-    running_chain(int subsystems, int workers, const std::string& model)
-        : scenario_(read_scenario_text(chain_scenario(subsystems, model), "chain")),
+    running_chain(int subsystems, int workers, const std::string& model, const std::string& method = "explicit",
+                  double stiffness = 100, double displacement = 1e-3)
+        : scenario_(read_scenario_text(chain_scenario(subsystems, model, method, stiffness, displacement), "chain")),
           assembly_(assemble(scenario_, {.workers = workers})),
           method_(make_method(scenario_)),
           file_(std::filesystem::temp_directory_path() / fmt::format("mdpcosim_bench_{}.csv", ::getpid())),
           rows_(assembly_.columns, make_csv_sink(file_, assembly_.columns)) {
         assembly_.system.initialise(0);
+        method_->prepare(assembly_.system);
         run(200);
     }
     ~running_chain() { std::filesystem::remove(file_); }
@@ -134,6 +139,20 @@ void looking_on(benchmark::State& state) {
     state.counters["cost_ns"] = (with - without) * per;
 }
 BENCHMARK(looking_on)->ArgName("subsystems")->Arg(100)->Arg(1000)->Arg(10000)->Iterations(100);
+
+/// What the method one-pass costs per macro step, over the explicit method; all couplings are too stiff for the step. The
+/// masses are at rest: Euler's method over a whole macro step is too coarse to move on stiff springs.
+void one_pass(benchmark::State& state) {
+    const int n = static_cast<int>(state.range(0)), steps = std::max(200, 200000 / n);
+    running_chain implicit(n, 1, trivial, "one-pass", 1e6, 0), plain(n, 1, trivial, "explicit", 100, 0);
+    const auto [with, without] = in_turns(
+        state, [&] { implicit.run(steps); }, [&] { plain.run(steps); });
+    const double per = 1e9 / (static_cast<double>(steps) * n);
+    state.counters["one_pass_ns"] = with * per;
+    state.counters["explicit_ns"] = without * per;
+    state.counters["ratio"] = with / without;
+}
+BENCHMARK(one_pass)->ArgName("subsystems")->Arg(10)->Arg(100)->Arg(1000)->Iterations(100);
 
 /// What the sampled times behind profile.json cost: the same subsystems advanced with and without them.
 void profile(benchmark::State& state) {

@@ -191,6 +191,14 @@ TEST_P(no_allocation, a_hundred_subsystems) {
     }
 }
 
+/// With ports whose mobility is evaluated, and tried.
+TEST_P(no_allocation, one_pass) {
+    const measured m =
+        run_counted("method: one-pass\n" + test::mixed(2, 1, "{end: 0.5 s, step: 0.9 ms}"), GetParam(), {});
+    EXPECT_EQ(m.allocations, 0);
+    EXPECT_EQ(m.steps, 556);
+}
+
 TEST_P(no_allocation, with_a_record_grid) {
     const measured m = run_counted(test::mixed(1, 1, "{end: 2 s, step: 1 ms}"), GetParam(), 0.01);
     EXPECT_EQ(m.allocations, 0);

@@ -73,6 +73,15 @@ TEST_P(other_processes, give_the_same_bits) {
     }
 }
 
+TEST_P(other_processes, give_the_same_bits_with_the_method_one_pass) {
+    const temporary_folder folder;
+    const scenario s = read_scenario_text("method: one-pass\n" + test::mixed(2, 1, span), "test.yaml", {},
+                                          {{"ij0.stiffness", "1e6", ""}, {"bc1.stiffness", "1e7", ""}});
+    const outcome threads = run_in(folder / "threads", s, 1);
+    EXPECT_TRUE(run_in(folder / "threads", s, 3).csv == threads.csv);
+    EXPECT_TRUE(run_in(folder / "processes", s, 3, GetParam()).csv == threads.csv);
+}
+
 INSTANTIATE_TEST_SUITE_P(all, other_processes, testing::Values("processes", "tcp"),
                          [](const auto& kind) { return kind.param; });
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/eigenvalues.hpp"
+#include "coupling/eigenvalues.hpp"
 
 namespace mdpcosim {
 
@@ -59,7 +59,8 @@ Eigen::VectorXd balance(Eigen::MatrixXd& M) {
             const double row = M.row(i).cwiseAbs().sum() - std::abs(M(i, i));
             if (column == 0 || row == 0) continue;
             const double factor = std::exp2(std::round(std::log2(row / column) / 2));
-            if (factor > 0.6 && factor < 1.6) continue;
+            // Where it gains little, two neighbouring powers would take turns for ever.
+            if (column * factor + row / factor > 0.95 * (column + row)) continue;
             M.col(i) *= factor;
             M.row(i) /= factor;
             scale[i] *= factor;

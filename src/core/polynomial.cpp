@@ -44,4 +44,10 @@ polynomial project(const polynomial& p, double H, int degree) {
     return result;
 }
 
+polynomial shifted(polynomial p, double by) {
+    for (int i = 0; i < p.degree; ++i)
+        for (int k = p.degree - 1; k >= i; --k) p.c[k] += by * p.c[k + 1];
+    return p;
+}
+
 }  // namespace mdpcosim

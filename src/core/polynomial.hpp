@@ -29,4 +29,7 @@ struct alignas(64) polynomial {
 /// (the impulse of a force) and all moments up to its degree; for degree 0 it is the mean.
 polynomial project(const polynomial& p, double H, int degree);
 
+/// The same polynomial in s - by.
+polynomial shifted(polynomial p, double by);
+
 }  // namespace mdpcosim

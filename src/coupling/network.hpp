@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,11 +65,16 @@ class network {
     /// Throws run_error with the channel's name where a law has no answer.
     void evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const;
     void accept(double t, std::span<const double> y, std::span<const double> u, std::span<const double> du);
-    void extrapolate(double t_next);
+    /// Without `values` the polynomials are left to impose().
+    void extrapolate(double t_next, bool values = true);
     void deliver(double H, std::span<polynomial> inputs) const;
     void deliver_starts(std::span<polynomial> inputs) const;
-    /// After extrapolate(): the channel's polynomial becomes the constant u, for methods that find u by themselves.
-    void impose(channel_index channel, double u);
+    /// For methods that find u by themselves, after extrapolate(): the mean of the channel's polynomial over a step of length H,
+    double mean(channel_index channel, double H) const;
+    /// and the polynomial with another mean and `part` of its variation; a constant for part = 0.
+    void impose(channel_index channel, double H, double mean, double part);
+    /// Constants for many channels.
+    void impose(std::span<const channel_index> some, std::span<const double> u);
     /// After extrapolate(): adds `by` at the end of the step to the channel's polynomial, and nothing at the n newest accepted times, n
     /// the rule's degree or as many as there are. For a rule poly-K that is the interpolation of those values and the new end.
     void correct(channel_index channel, double by);
@@ -97,11 +103,28 @@ class network {
     void evaluate_inputs(double t, std::span<const double> y, std::span<const channel_index> some, std::span<double> u,
                          std::size_t first, std::span<double> values) const;
 
+    /// What evaluate_inputs() does where every driven input takes one of `some` signals that is an output times a weight; nothing
+    /// where it does more. input = factor * (weight * source).
+    struct plain_input {
+        output_slot source;
+        input_slot input;
+        double weight, factor;
+    };
+    std::optional<std::vector<plain_input>> plain_inputs(std::span<const channel_index> some, std::size_t first,
+                                                         std::size_t count) const;
+
     polynomial channel_polynomial(channel_index channel) const;
     /// The polynomials of all channels at s = t - t_n.
     void polynomial_values(double s, std::span<double> values) const;
     /// q and v of all channels, for those who look on.
     void motions(double t, std::span<const double> y, std::span<double> q, std::span<double> v) const;
+
+    struct linearised {
+        double q, v, u;
+        law_slope slope;
+    };
+    /// A channel with a law at the outputs y.
+    linearised linearise(double t, channel_index channel, std::span<const double> y) const;
 
     /// The structure as it was built, for methods that solve for coupling variables. A signal has no law.
     const law* law_of(channel_index channel) const { return laws_[channel.value()].get(); }

@@ -25,10 +25,53 @@ std::vector<network::connected> network::deliveries() const {
     return found;
 }
 
-void network::impose(channel_index channel, double u) {
+std::optional<std::vector<network::plain_input>> network::plain_inputs(std::span<const channel_index> some,
+                                                                       std::size_t first, std::size_t count) const {
+    std::vector<plain_input> found;
+    for (std::uint32_t i = first_driven_[first]; i < first_driven_[first + count]; ++i) {
+        const driven_input& target = driven_[i];
+        const delivered& d = deliveries_[target.first];
+        if (target.last > target.first + 1 || !is_plain(d.channel) ||
+            std::find(some.begin(), some.end(), channel_index(d.channel)) == some.end())
+            return std::nullopt;
+        found.push_back({output_slot(static_cast<std::size_t>(plain_[d.channel].value)), input_slot(target.input),
+                         plain_[d.channel].weight, d.factor});
+    }
+    return found;
+}
+
+double network::mean(channel_index channel, double H) const {
+    const double* e = coefficients_.data() + coefficients_of(channel.value());
+    double sum = 0;
+    for (std::size_t k = groups_[places_[channel.value()].group].stride(); k-- > 0;)
+        sum = sum * H + e[k] / static_cast<double>(k + 1);
+    return sum;
+}
+
+void network::impose(channel_index channel, double H, double mean, double part) {
     double* e = coefficients_.data() + coefficients_of(channel.value());
-    e[0] = u;
-    std::fill_n(e + 1, groups_[places_[channel.value()].group].stride() - 1, 0.0);
+    const std::size_t count = groups_[places_[channel.value()].group].stride();
+    double power = H;
+    e[0] = mean;
+    if (part == 0) {
+        std::fill_n(e + 1, count - 1, 0.0);
+        return;
+    }
+    for (std::size_t k = 1; k < count; ++k, power *= H) {
+        e[k] *= part;
+        e[0] -= e[k] * power / static_cast<double>(k + 1);
+    }
+}
+
+void network::impose(std::span<const channel_index> some, std::span<const double> u) {
+    for (std::size_t i = 0; i < some.size(); ++i) {
+        const place& at = places_[some[i].value()];
+        const group& g = groups_[at.group];
+        const std::size_t stride = g.stride();
+        double* e = coefficients_.data() + g.coefficients + at.position * stride;
+        e[0] = u[i];
+        for (std::size_t k = 1; k < stride; ++k) e[k] = 0;
+    }
 }
 
 }  // namespace mdpcosim

@@ -12,28 +12,66 @@ namespace {
 
 constexpr double lost = 1e-13;  // of a pivot, relative to the largest number it was made of
 
-std::vector<std::uint32_t> minimum_degree(std::size_t n, std::span<const matrix_entry> pattern) {
+using graph = std::vector<std::set<std::uint32_t>>;
+
+/// Minimum degree for the rows that are left, behind those that have their place.
+void order_rest(const graph& joined, std::vector<std::uint32_t>& order, const std::vector<bool>& placed) {
+    std::vector<std::uint32_t> rest, number(joined.size(), 0);
+    for (std::uint32_t i = 0; i < joined.size(); ++i)
+        if (!placed[i]) {
+            number[i] = static_cast<std::uint32_t>(rest.size());
+            rest.push_back(i);
+        }
+    if (rest.empty()) return;
     std::vector<Eigen::Triplet<double>> places;
-    for (const auto& e : pattern) {
-        places.emplace_back(e.row, e.column, 1.0);
-        places.emplace_back(e.column, e.row, 1.0);
+    for (const std::uint32_t i : rest) {
+        places.emplace_back(number[i], number[i], 1.0);
+        for (const std::uint32_t k : joined[i]) places.emplace_back(number[i], number[k], 1.0);
     }
-    for (std::size_t i = 0; i < n; ++i) places.emplace_back(i, i, 1.0);
-    const auto size = static_cast<Eigen::Index>(n);
+    const auto size = static_cast<Eigen::Index>(rest.size());
     Eigen::SparseMatrix<double> A(size, size);
     A.setFromTriplets(places.begin(), places.end());
-    Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int> order;
-    Eigen::AMDOrdering<int>()(A, order);
+    Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int> found;
+    Eigen::AMDOrdering<int>()(A, found);
+    for (Eigen::Index k = 0; k < size; ++k) order.push_back(rest[static_cast<std::size_t>(found.indices()[k])]);
+}
+
+/// Place of each row in the order of elimination: round after round rows with at most two neighbours that are no neighbours of each
+/// other, so that in chains and trees hardly a row waits for the one before; then minimum degree.
+std::vector<std::uint32_t> find_places(std::size_t n, std::span<const matrix_entry> pattern) {
+    graph joined(n);
+    for (const auto& e : pattern)
+        if (e.row != e.column) {
+            joined[e.row].insert(e.column);
+            joined[e.column].insert(e.row);
+        }
+    std::vector<std::uint32_t> order;
+    std::vector<bool> placed(n, false);
+    for (bool more = true; more;) {
+        more = false;
+        std::vector<bool> waiting(n, false);
+        for (std::uint32_t i = 0; i < n; ++i) {
+            if (placed[i] || waiting[i] || joined[i].size() > 2) continue;
+            more = placed[i] = true;
+            order.push_back(i);
+            for (const std::uint32_t k : joined[i]) {
+                waiting[k] = true;
+                joined[k].erase(i);
+                for (const std::uint32_t other : joined[i])
+                    if (other != k) joined[k].insert(other);
+            }
+        }
+    }
+    order_rest(joined, order, placed);
     std::vector<std::uint32_t> place(n);
-    for (std::size_t k = 0; k < n; ++k)
-        place[static_cast<std::size_t>(order.indices()[static_cast<Eigen::Index>(k)])] = static_cast<std::uint32_t>(k);
+    for (std::uint32_t k = 0; k < n; ++k) place[order[k]] = k;
     return place;
 }
 
 }  // namespace
 
 sparse_lu::sparse_lu(std::size_t rows, std::span<const matrix_entry> pattern)
-    : place_(minimum_degree(rows, pattern)), diagonal_(rows), work_(rows, 0.0) {
+    : place_(find_places(rows, pattern)), diagonal_(rows), row_(rows), work_(rows, 0.0), inverse_(rows, 0.0) {
     std::vector<std::set<std::uint32_t>> after(rows);  // columns behind the diagonal, the same as rows below it
     const auto join = [&after](std::uint32_t i, std::uint32_t j) {
         if (i != j) after[std::min(i, j)].insert(std::max(i, j));
@@ -58,6 +96,10 @@ sparse_lu::sparse_lu(std::size_t rows, std::span<const matrix_entry> pattern)
         start_.push_back(static_cast<std::uint32_t>(columns_.size()));
     }
     values_.assign(columns_.size(), 0.0);
+    for (std::uint32_t i = 0; i < rows; ++i) {
+        const std::uint32_t k = place_[i];
+        row_[k] = {start_[k], diagonal_[k], start_[k + 1], i};
+    }
 }
 
 std::optional<std::size_t> sparse_lu::factorise(std::span<const matrix_entry> entries) {
@@ -80,21 +122,28 @@ std::optional<std::size_t> sparse_lu::factorise(std::span<const matrix_entry> en
             largest = std::max(largest, std::abs(work_[i]));
         }
         for (std::uint32_t k = start_[i]; k < start_[i + 1]; ++k) values_[k] = work_[columns_[k]];
-        if (!(std::abs(work_[i]) > lost * largest))
-            return static_cast<std::size_t>(std::find(place_.begin(), place_.end(), i) - place_.begin());
+        if (!(std::abs(work_[i]) > lost * largest)) return row_[i].of;
+        inverse_[i] = 1 / work_[i];
     }
     return std::nullopt;
 }
 
 void sparse_lu::solve(std::span<double> b) {
-    for (std::size_t i = 0; i < rows(); ++i) work_[place_[i]] = b[i];
-    for (std::uint32_t i = 0; i < rows(); ++i)
-        for (std::uint32_t k = start_[i]; k < diagonal_[i]; ++k) work_[i] -= values_[k] * work_[columns_[k]];
-    for (auto i = static_cast<std::uint32_t>(rows()); i-- > 0;) {
-        for (std::uint32_t k = diagonal_[i] + 1; k < start_[i + 1]; ++k) work_[i] -= values_[k] * work_[columns_[k]];
-        work_[i] /= values_[diagonal_[i]];
+    const double* values = values_.data();
+    const std::uint32_t* columns = columns_.data();
+    double* x = work_.data();
+    for (std::size_t i = 0; i < row_.size(); ++i) {
+        const auto [begin, diagonal, end, of] = row_[i];
+        double sum = b[of];
+        for (std::uint32_t k = begin; k < diagonal; ++k) sum -= values[k] * x[columns[k]];
+        x[i] = sum;
     }
-    for (std::size_t i = 0; i < rows(); ++i) b[i] = work_[place_[i]];
+    for (std::size_t i = row_.size(); i-- > 0;) {
+        const auto [begin, diagonal, end, of] = row_[i];
+        double sum = x[i];
+        for (std::uint32_t k = diagonal + 1; k < end; ++k) sum -= values[k] * x[columns[k]];
+        x[i] = b[of] = sum * inverse_[i];
+    }
 }
 
 }  // namespace mdpcosim

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-/// Solves A x = b for matrices A of one structurally symmetric pattern, by elimination in an order that keeps the fill low (minimum
-/// degree) without exchanging rows: for A = D S with D diagonal and S symmetric positive definite, and near them. The order and the
+/// Solves A x = b for matrices A of one structurally symmetric pattern, by elimination in an order that keeps the fill low (rows
+/// with few neighbours first) without exchanging rows: for A = D S with D diagonal and S symmetric positive definite, and near them. The order and the
 /// fill are found once; after it nothing allocates. For chains and trees the cost grows linearly with the rows.
 namespace mdpcosim {
 
@@ -34,7 +34,13 @@ class sparse_lu {
     std::vector<std::uint32_t> place_;            ///< row of A -> row of the factors
     std::vector<std::uint32_t> start_, columns_;  ///< of L and U together, columns ascending
     std::vector<std::uint32_t> diagonal_;         ///< where the pivots stand in columns_ and values_
+    /// Of a row of the factors: its part of columns_, and the row of A.
+    struct extent {
+        std::uint32_t begin, diagonal, end, of;
+    };
+    std::vector<extent> row_;
     std::vector<double> values_, work_;
+    std::vector<double> inverse_;  ///< of the pivots
 };
 
 }  // namespace mdpcosim

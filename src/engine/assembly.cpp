@@ -12,6 +12,8 @@
 #include "core/units.hpp"
 #include "engine/address_book.hpp"
 #include "engine/feed_through.hpp"
+#include "engine/inertia.hpp"
+#include "engine/fmu_notes.hpp"
 #include "engine/recording.hpp"
 #include "engine/step_control.hpp"
 #include "reference/monolithic.hpp"
@@ -109,13 +111,17 @@ class builder {
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
         for (const auto& c : scenario_.connections) add_connection(c);
         for (const auto& s : scenario_.signals) add_signal(s);
+        for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
+            add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
         finish_inputs();
-        find_evaluation_order(transport_(), *book_, graph_, result_.system);
+        const auto cut = find_evaluation_order(transport_(), *book_, graph_, silent_outputs(scenario_, transport_()),
+                                               result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
         tell_how_subsystems_are_used();
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
+        add_fmu_notes(scenario_, transport_(), cut, result_.notes);
         return std::move(result_);
     }
 
@@ -535,6 +541,7 @@ class builder {
         for (const output_slot slot : read_) all[slot.value()] = true;
         for (const recorded_column& c : result_.columns)
             if (c.from == recorded_column::source::output) all[c.index] = true;
+        if (make_method(scenario_)->reads_accelerations()) add_accelerations(all);
         for (std::size_t i = 0; i < transport_().size(); ++i) {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
@@ -546,6 +553,17 @@ class builder {
         }
         for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))
             transport_().outputs_follow(s);
+    }
+
+    /// The rates of the outputs that are read, which depend on inputs at once.
+    void add_accelerations(std::vector<bool>& needed) {
+        for (std::size_t i = 0; i < transport_().size(); ++i)
+            for (const output_variable& y : transport_().describe(subsystem_index(i)).outputs) {
+                const std::size_t first = transport_().output_offset(subsystem_index(i));
+                for (int k = 0; k < y.size && y.rate_slot >= 0; ++k)
+                    if (needed[first + static_cast<std::size_t>(y.slot + k)])
+                        needed[first + static_cast<std::size_t>(y.rate_slot + k)] = true;
+            }
     }
 
     void add_notes() {

@@ -145,12 +145,14 @@ std::string check(const scenario& s) {
         control.given() ? fmt::format(", steps controlled with rtol {}, atol {} by '{}'", control.rtol, control.atol,
                                       control.estimate.empty() ? "trial" : control.estimate.value)
                         : "");
+    const auto about = how->about_subsystems(a.system);
     for (std::size_t i = 0; i < subsystems.size(); ++i) {
         const auto& d = subsystems.describe(subsystem_index(i));
         out += fmt::format("  {:<14} {}\n", subsystems.name(subsystem_index(i)), d.type);
         for (const auto& p : d.ports) out += port_line(d, p);
         write_variables(out, d);
         write_settings(out, s.subsystems[i], full.subsystems[i]);
+        if (!about.empty() && !about[i].empty()) out += fmt::format("    {}\n", about[i]);
     }
     const bool nodes = std::any_of(a.channels.begin(), a.channels.end(), [](const auto& c) { return c.is_node; });
     if (!s.connections.empty())

@@ -25,6 +25,13 @@ class method {
     virtual ~method() = default;
     /// Names what a subsystem or connection lacks for this method, and the way that needs less; throws user_error.
     virtual void check(const coupled_system& /*system*/) const {}
+    /// Whether accelerations of connected ports must be among the outputs that subsystems give.
+    virtual bool reads_accelerations() const { return false; }
+    /// For `check`, by subsystem: what the method does with it; empty: nothing worth saying.
+    virtual std::vector<std::string> about_subsystems(const coupled_system& /*system*/) const { return {}; }
+    /// What to do when a coupling diverges; empty: what helps the explicit method.
+    virtual std::string remedy() const { return {}; }
+
     /// Once, after the system is initialised and before the first step: whatever has to be allocated.
     virtual void prepare(coupled_system& /*system*/) {}
     virtual void step(coupled_system& system, const macro_step& step) = 0;

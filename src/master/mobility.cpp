@@ -4,52 +4,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 namespace mdpcosim {
 
 namespace {
 
-/// The part of a channel's v that one output gives, or the part of a channel's u that one input takes.
-struct part {
-    std::uint32_t channel;
-    std::size_t slot;
-    double weight;
-};
+constexpr double fraction = 1.0 / 1024;  ///< of the macro step: a short step
+constexpr double growth = 100;           ///< of the load from one attempt to the next
+constexpr double agreement = 0.02;
+constexpr int attempts = 10;
 
-/// One subsystem's parts; each input once, with all channels that act on it.
-struct ends {
-    std::vector<part> outputs;
-    std::vector<std::pair<std::size_t, std::vector<part>>> inputs;
-};
-
+/// The last subsystem whose slots begin at or before `slot`.
 std::size_t owner(std::size_t slot, std::size_t subsystems, auto&& offset) {
-    std::size_t i = subsystems - 1;
-    while (offset(subsystem_index(i)) > slot) --i;
-    return i;
-}
-
-std::vector<ends> find_ends(const coupled_system& system, const std::vector<coupled_channel>& channels) {
-    const transport& t = *system.subsystems;
-    std::vector<ends> found(t.size());
-    std::vector<std::int64_t> row(system.coupling.channels(), -1);
-    for (std::uint32_t i = 0; i < channels.size(); ++i) {
-        row[channels[i].channel.value()] = i;
-        for (const auto& term : system.coupling.terms(channels[i].channel)) {
-            const std::size_t slot = (channels[i].first_order ? term.value : term.rate).value();
-            const std::size_t at = owner(slot, t.size(), [&t](subsystem_index s) { return t.output_offset(s); });
-            found[at].outputs.push_back({i, slot, term.weight});
+    std::size_t first = 0, count = subsystems;
+    while (count > 1) {
+        const std::size_t half = count / 2;
+        if (offset(subsystem_index(first + half)) <= slot) {
+            first += half;
+            count -= half;
+        } else {
+            count = half;
         }
     }
-    for (const auto& [input, what] : system.coupling.deliveries()) {
-        const std::int64_t channel = row[what.channel.value()];
-        if (channel < 0) continue;
-        const std::size_t slot = input.value();
-        const std::size_t at = owner(slot, t.size(), [&t](subsystem_index s) { return t.input_offset(s); });
-        auto& inputs = found[at].inputs;
-        if (inputs.empty() || inputs.back().first != slot) inputs.push_back({slot, {}});
-        inputs.back().second.push_back({static_cast<std::uint32_t>(channel), slot, what.factor});
-    }
-    return found;
+    return first;
+}
+
+std::size_t place_of(std::vector<std::size_t>& slots, std::size_t slot) {
+    const auto found = std::find(slots.begin(), slots.end(), slot);
+    if (found != slots.end()) return static_cast<std::size_t>(found - slots.begin());
+    slots.push_back(slot);
+    return slots.size() - 1;
+}
+
+/// The port that an input belongs to, `engine.shaft`; the input itself where it belongs to none.
+std::string port_of(const transport& t, subsystem_index s, std::size_t slot) {
+    const int local = static_cast<int>(slot - t.input_offset(s));
+    for (const auto& p : t.describe(s).ports)
+        if ((p.causality == causality::takes_load ? p.load : p.motion[0]) == local)
+            return fmt::format("{}.{}", t.name(s), p.name);
+    return t.name(s);
 }
 
 }  // namespace
@@ -60,7 +55,7 @@ std::vector<coupled_channel> coupled_channels(const coupled_system& system) {
     for (std::size_t c = 0; c < net.channels(); ++c) {
         const channel_index channel(c);
         const law* l = net.law_of(channel);
-        if (l == nullptr) continue;
+        if (l == nullptr || !l->physical()) continue;
         const bool first_order = !l->has_rate() && !l->needs_velocity();
         for (const auto& term : net.terms(channel))
             if (!(first_order ? term.value : term.rate).valid())
@@ -75,71 +70,312 @@ std::vector<coupled_channel> coupled_channels(const coupled_system& system) {
     return found;
 }
 
-mobility measure_mobility(coupled_system& system, const macro_step& step,
-                          const std::vector<coupled_channel>& channels) {
-    transport& t = *system.subsystems;
-    const double H = step.end - step.begin;
-    const auto found = find_ends(system, channels);
-    std::size_t rounds = 0;
-    for (const auto& e : found) rounds = std::max(rounds, e.inputs.size());
-
-    for (const auto& c : channels) system.coupling.impose(c.channel, system.u[c.channel.value()]);
-    const std::vector<double> before(t.outputs().begin(), t.outputs().end());
-    const std::vector<double> u = system.u, du = system.du;
-    t.save();
-    const auto trial = [&](auto&& disturb) {
-        system.coupling.deliver(H, t.inputs());
-        disturb(t.inputs());
-        t.advance(step);
-        system.evaluate(step.end, system.at_each_step);  // subsystems that leave outputs with feed-through to it
-        std::vector<double> y(t.outputs().begin(), t.outputs().end());
-        t.restore();
-        system.u = u;
-        system.du = du;
-        return y;
+mobility::mobility(const coupled_system& system, std::vector<coupled_channel> channels)
+    : channels_(std::move(channels)),
+      terms_(channels_.size()),
+      rates_(channels_.size(), 0.0),
+      own_(channels_.size(), 0.0),
+      inputs_(system.subsystems->inputs().size()),
+      u_(system.coupling.channels()),
+      du_(system.coupling.channels()) {
+    const transport& t = *system.subsystems;
+    std::map<std::size_t, std::size_t> part_of;
+    const auto part_at = [&](std::size_t subsystem) {
+        const auto [found, added] = part_of.emplace(subsystem, parts_.size());
+        if (added) parts_.emplace_back().subsystem = subsystem_index(subsystem);
+        return found->second;
     };
-    const auto undisturbed = trial([](std::span<polynomial>) {});
-    mobility measured{{}, std::vector<double>(channels.size(), 0.0)};
-    auto& [Q, rate] = measured;
-    for (const auto& e : found)
-        for (const auto& out : e.outputs)
-            rate[out.channel] += out.weight * (undisturbed[out.slot] - before[out.slot]) / H;
-    std::vector<double> by(t.inputs().size());
-    for (std::size_t round = 0; round < rounds; ++round) {
-        const auto y = trial([&](std::span<polynomial> inputs) {
-            for (const auto& e : found) {
-                if (round >= e.inputs.size()) continue;
-                polynomial& p = inputs[e.inputs[round].first];
-                by[e.inputs[round].first] = std::max(1.0, std::abs(p.c[0]));
-                p.c[0] += by[e.inputs[round].first];
-            }
-        });
-        for (const auto& e : found) {
-            if (round >= e.inputs.size()) continue;
-            const auto& [slot, acting] = e.inputs[round];
-            for (const auto& out : e.outputs)
-                for (const auto& in : acting) {
-                    const double response = (y[out.slot] - undisturbed[out.slot]) / (H * by[slot]);
-                    const double value = -out.weight * in.weight * response;
-                    if (value != 0) Q.push_back({out.channel, in.channel, value});
-                }
+    constexpr auto none = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> row(system.coupling.channels(), none);
+    for (std::size_t i = 0; i < channels_.size(); ++i) {
+        row[channels_[i].channel.value()] = i;
+        for (const auto& term : system.coupling.terms(channels_[i].channel)) {
+            const std::size_t slot = (channels_[i].first_order ? term.value : term.rate).value();
+            const std::size_t p =
+                part_at(owner(slot, t.size(), [&t](subsystem_index s) { return t.output_offset(s); }));
+            terms_[i].push_back({p, place_of(parts_[p].outputs, slot), term.weight});
         }
     }
-    for (std::size_t i = 0; i < t.size(); ++i) system.evaluate_one(subsystem_index(i), false);
+    struct acting {
+        std::size_t part, input, channel;
+        double factor;
+    };
+    std::vector<acting> deliveries;
+    for (const auto& [input, what] : system.coupling.deliveries()) {
+        const std::size_t channel = row[what.channel.value()];
+        if (channel == none) continue;
+        const std::size_t p =
+            part_at(owner(input.value(), t.size(), [&t](subsystem_index s) { return t.input_offset(s); }));
+        deliveries.push_back({p, place_of(parts_[p].inputs, input.value()), channel, what.factor});
+    }
+    for (part& p : parts_) {
+        p.B.assign(p.inputs.size() * p.outputs.size(), 0.0);
+        p.before = p.B;
+        p.own.assign(p.B.size(), false);
+        p.v.assign(p.outputs.size(), 0.0);
+        p.a.assign(3 * p.outputs.size(), 0.0);
+    }
+    std::vector<std::vector<std::pair<std::uint32_t, rate_term>>> by_part(parts_.size());
+    for (std::uint32_t i = 0; i < terms_.size(); ++i)
+        for (const rate_term& term : terms_[i]) by_part[term.part].push_back({i, term});
+    for (const acting& in : deliveries)
+        for (const auto& [channel, term] : by_part[in.part]) {
+            const std::size_t at = term.output * parts_[in.part].inputs.size() + in.input;
+            if (channel == in.channel) parts_[in.part].own[at] = true;
+            Q_.push_back({channel, static_cast<std::uint32_t>(in.channel), 0});
+            entries_.push_back({in.part, at, term.weight * in.factor});
+        }
+    choose_sources(system);
+}
 
-    std::vector<double> own(channels.size(), 0.0);
-    for (const auto& e : Q)
-        if (e.row == e.column) own[e.row] += e.value;
-    for (std::size_t i = 0; i < channels.size(); ++i)
-        if (!(own[i] > 0) || !std::isfinite(own[i]))
+void mobility::choose_sources(const coupled_system& system) {
+    const transport& t = *system.subsystems;
+    bool all_restore = true;
+    for (std::size_t i = 0; i < t.size(); ++i) all_restore = all_restore && t.offers(subsystem_index(i)).save_restore;
+    steps_ = all_restore ? source::trial_steps : source::short_steps;
+    for (part& p : parts_) {
+        std::vector<bool> given(p.inputs.size(), false);
+        for (const auto& g : system.given) {
+            const auto input = std::find(p.inputs.begin(), p.inputs.end(), g.input.value());
+            const auto output = std::find(p.outputs.begin(), p.outputs.end(), g.output.value());
+            if (input == p.inputs.end() || output == p.outputs.end()) continue;
+            const auto at = static_cast<std::size_t>(input - p.inputs.begin());
+            given[at] = true;
+            B(p, static_cast<std::size_t>(output - p.outputs.begin()), at) = g.per_unit;
+        }
+        const auto missing = std::find(given.begin(), given.end(), false);
+        if (missing == given.end()) continue;
+        if (std::find(given.begin(), given.end(), true) != given.end())
+            throw user_error(
+                fmt::format("subsystem '{}': 'inertia' must be given for all its connected ports or for none, and port "
+                            "'{}' has none",
+                            t.name(p.subsystem),
+                            port_of(t, p.subsystem, p.inputs[static_cast<std::size_t>(missing - given.begin())])));
+        all_given_ = false;
+        const auto& outputs = t.describe(p.subsystem).outputs;
+        const std::size_t first = t.output_offset(p.subsystem), first_input = t.input_offset(p.subsystem);
+        const auto variable_at = [&outputs](int slot) -> const output_variable& {
+            return *std::find_if(outputs.begin(), outputs.end(),
+                                 [&](const auto& v) { return slot >= v.slot && slot < v.slot + v.size; });
+        };
+        for (const std::size_t slot : p.outputs) {
+            const int local = static_cast<int>(slot - first);
+            const output_variable& v = variable_at(local);
+            if (v.rate_slot < 0) break;
+            const int rate = v.rate_slot + local - v.slot;
+            const auto& direct = variable_at(rate).direct;
+            const bool answers = std::any_of(p.inputs.begin(), p.inputs.end(), [&](std::size_t input) {
+                return std::find(direct.begin(), direct.end(), static_cast<int>(input - first_input)) != direct.end();
+            });
+            if (!answers) break;
+            p.accelerations.push_back(first + static_cast<std::size_t>(rate));
+        }
+        if (p.accelerations.size() == p.outputs.size()) {
+            p.from = source::feed_through;
+        } else {
+            p.from = steps_;
+        }
+    }
+}
+
+void mobility::prepare(coupled_system& system) {
+    bool trials = false;
+    for (part& p : parts_) {
+        if (p.from == source::feed_through) {
+            evaluate_accelerations(system, p);
+            for (std::size_t i = 0; i < p.inputs.size(); ++i)
+                if (!(answer_of(p, i) > 0)) p.from = steps_;
+        }
+        trials = trials || p.from == source::trial_steps;
+    }
+    if (trials) system.subsystems->save();
+}
+
+bool mobility::advances() const {
+    return std::any_of(parts_.begin(), parts_.end(), [](const part& p) { return p.from == source::short_steps; });
+}
+
+double mobility::answer_of(part& p, std::size_t input) {
+    double sum = 0;
+    for (std::size_t o = 0; o < p.outputs.size(); ++o)
+        if (p.own[o * p.inputs.size() + input]) sum += std::abs(B(p, o, input));
+    return sum;
+}
+
+double mobility::find(coupled_system& system, const macro_step& step) {
+    double reached = step.begin;
+    bool stepping = false;
+    for (part& p : parts_) {
+        p.before = p.B;
+        if (p.from == source::feed_through) evaluate_accelerations(system, p);
+        stepping = stepping || p.steps();
+    }
+    if (stepping) reached = take_short_steps(system, step);
+    for (std::size_t i = 0; i < channels_.size(); ++i) {
+        rates_[i] = 0;
+        for (const auto& [at, output, weight] : terms_[i]) rates_[i] += weight * parts_[at].a[output];
+    }
+    form_Q(system, step.begin);
+    double change = 0;
+    for (const part& p : parts_)
+        for (std::size_t k = 0; k < p.B.size(); ++k)
+            if (p.own[k]) change = std::max(change, std::abs(p.B[k] - p.before[k]) / std::abs(p.B[k]));
+    const int longest = advances() ? 1024 : 128;
+    if (!found_)
+        wait_ = 16;
+    else
+        wait_ = change > 0.05 ? std::max(1, wait_ / 2) : std::min(longest, 2 * wait_);
+    found_ = true;
+    since_ = 0;
+    return reached;
+}
+
+void mobility::evaluate_accelerations(coupled_system& system, part& p) {
+    transport& t = *system.subsystems;
+    const std::size_t first = t.input_offset(p.subsystem);
+    const auto values = system.values_of(p.subsystem);
+    const auto y = t.outputs();
+    system.evaluate_one(p.subsystem, false);
+    for (std::size_t o = 0; o < p.outputs.size(); ++o) p.a[o] = y[p.accelerations[o]];
+    for (std::size_t i = 0; i < p.inputs.size(); ++i) {
+        double& load = values[p.inputs[i] - first];
+        const double u = load;
+        double delta = std::max(1.0, std::abs(u));
+        for (int k = 0; k < 3; ++k, delta *= 1e6) {
+            load = u + delta;
+            t.evaluate(p.subsystem, values);
+            bool clear = true;
+            for (std::size_t o = 0; o < p.outputs.size(); ++o) {
+                const double changed = y[p.accelerations[o]] - p.a[o];
+                B(p, o, i) = changed / delta;
+                if (p.own[o * p.inputs.size() + i]) clear = clear && std::abs(changed) > 1e-7 * std::abs(p.a[o]);
+            }
+            if (clear) break;
+        }
+        load = u;
+    }
+    system.evaluate_one(p.subsystem, false);
+}
+
+/// From t to t + h: stage 0 under u, stage 1 and 2 with more and less load on the input in work; p.a[stage] follow.
+double mobility::short_step(coupled_system& system, const macro_step& step, double t, double h, int stage,
+                            std::size_t input) {
+    transport& subsystems = *system.subsystems;
+    const auto y = subsystems.outputs();
+    const auto inputs = subsystems.inputs();
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = shifted(inputs_[i], t - step.begin);
+    for (part& p : parts_) {
+        for (std::size_t o = 0; o < p.outputs.size(); ++o) p.v[o] = y[p.outputs[o]];
+        if (!p.settled && stage > 0) inputs[p.inputs[input]].c[0] += stage == 1 ? p.delta : -p.delta;
+    }
+    const double end = t + h;
+    subsystems.advance({t, end, step.counter});
+    system.evaluate(end, system.at_each_step);
+    for (part& p : parts_)
+        for (std::size_t o = 0; o < p.outputs.size(); ++o)
+            p.a[static_cast<std::size_t>(stage) * p.outputs.size() + o] = (y[p.outputs[o]] - p.v[o]) / (end - t);
+    return end;
+}
+
+double mobility::take_short_steps(coupled_system& system, const macro_step& step) {
+    transport& subsystems = *system.subsystems;
+    const double H = step.end - step.begin;
+    const double h = std::max(H * fraction, 1e-12 * std::abs(step.begin));
+    const bool lasting = advances();
+    u_ = system.u;
+    du_ = system.du;
+    system.coupling.deliver(H, subsystems.inputs());
+    std::copy(subsystems.inputs().begin(), subsystems.inputs().end(), inputs_.begin());
+    if (!lasting) subsystems.save();
+    std::size_t rounds = 0;
+    for (const part& p : parts_)
+        if (p.steps()) rounds = std::max(rounds, p.inputs.size());
+    double t = step.begin;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        for (part& p : parts_) {
+            p.settled = !p.steps() || round >= p.inputs.size();
+            if (p.settled) continue;
+            p.answer = -1;
+            // A trial leaves nothing behind, so that its load may be large.
+            p.delta = std::max(1.0, std::abs(inputs_[p.inputs[round]].c[0])) * (lasting ? 1e-6 : 1.0);
+        }
+        for (int attempt = 0; attempt < attempts; ++attempt) {
+            for (int stage = 0; stage < 3; ++stage) t = short_step(system, step, t, h, stage, round);
+            bool all = true;
+            for (part& p : parts_) {
+                if (p.settled) continue;
+                const std::size_t n = p.outputs.size();
+                for (std::size_t o = 0; o < n; ++o)
+                    B(p, o, round) = (2 * p.a[n + o] - p.a[o] - p.a[2 * n + o]) / (3 * p.delta);
+                const double answer = answer_of(p, round);
+                p.settled = answer > 0 && std::abs(answer - p.answer) <= agreement * answer;
+                p.answer = answer;
+                p.delta *= growth;
+                all = all && p.settled;
+            }
+            if (all) break;
+        }
+        for (const part& p : parts_)
+            if (!p.settled)
+                throw run_error(fmt::format(
+                    "method 'one-pass': how port '{}' answers to a load cannot be found: under loads up to {:.3g}, "
+                    "over {:.3g} s "
+                    "at t = {:.6g} s, its rate did not change in proportion (last answer {:.3g} per unit and second). "
+                    "Give the port's mass, moment of inertia or capacity in the scenario ('inertia' of subsystem "
+                    "'{}'), "
+                    "or take 'method: explicit'",
+                    port_of(subsystems, p.subsystem, p.inputs[round]), p.delta / growth, h, step.begin, p.answer,
+                    subsystems.name(p.subsystem)));
+    }
+    if (lasting) return t;
+    subsystems.restore();
+    system.u = u_;
+    system.du = du_;
+    return step.begin;
+}
+
+void mobility::form_Q(const coupled_system& system, double t) {
+    std::fill(own_.begin(), own_.end(), 0.0);
+    for (std::size_t k = 0; k < Q_.size(); ++k) {
+        const auto& [owning, at, factor] = entries_[k];
+        Q_[k].value = -factor * parts_[owning].B[at];
+        if (Q_[k].row == Q_[k].column) own_[Q_[k].row] += Q_[k].value;
+    }
+    for (std::size_t i = 0; i < channels_.size(); ++i)
+        if (!(own_[i] > 0) || !std::isfinite(own_[i]))
             throw run_error(
                 fmt::format("method 'one-pass': the ports of connection '{}' do not give way to its coupling variable: "
-                            "a trial step over "
-                            "{:.6g} s at t = {:.6g} s moved their rate by {:.6g} per unit and second, and a load must "
-                            "move them its own way; "
-                            "take a smaller macro step, or 'method: explicit'",
-                            system.coupling.name(channels[i].channel), H, step.begin, own[i]));
-    return measured;
+                            "at t = {:.6g} s it "
+                            "moves their rate by {:.6g} per unit and second, and a load must move them its own way. "
+                            "Give their masses, "
+                            "moments of inertia or capacities in the scenario ('inertia' of a subsystem), or take "
+                            "'method: explicit'",
+                            system.coupling.name(channels_[i].channel), t, own_[i]));
+}
+
+std::vector<std::string> mobility::describe(const coupled_system& system) {
+    std::vector<std::string> lines(system.subsystems->size());
+    const mobility found(system, coupled_channels(system));
+    for (const part& p : found.parts_) {
+        std::string& line = lines[p.subsystem.value()];
+        switch (p.from) {
+            case source::given:
+                line = "given (inertia)";
+                break;
+            case source::feed_through:
+                line = "from the accelerations that its ports give, evaluated with two loads";
+                break;
+            case source::trial_steps:
+                line = "by short trial steps, at the start and from time to time";
+                break;
+            case source::short_steps:
+                line =
+                    "identified by short steps under small loads, at the start and from time to time; 'inertia' saves "
+                    "them";
+                break;
+        }
+    }
+    return lines;
 }
 
 }  // namespace mdpcosim

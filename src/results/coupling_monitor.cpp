@@ -110,10 +110,8 @@ coupling_quality coupling_monitor::quality(std::size_t channel) const {
 std::string coupling_monitor::reason() const {
     if (diverging_ < 0) return {};
     if (not_finite_) return "its coupling variable is no longer a finite number";
-    return fmt::format(
-        "the coupling oscillates with the macro step and grew by a factor of {:.3g}; the step is too large for "
-        "this coupling: use a smaller macro step or a more stable extrapolation",
-        growth_);
+    return fmt::format("the coupling oscillates with the macro step and grew by a factor of {:.3g}; {}", growth_,
+                       remedy_);
 }
 
 }  // namespace mdpcosim

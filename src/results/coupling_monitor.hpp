@@ -58,6 +58,8 @@ class coupling_monitor {
     /// The first channel that diverges or is not finite, or -1; the reason in plain words.
     int diverging() const { return diverging_; }
     std::string reason() const;
+    /// What reason() says about the cause and what to do, for methods of their own kind.
+    void set_remedy(std::string text) { remedy_ = std::move(text); }
 
    private:
     static constexpr int window = 16;
@@ -78,6 +80,8 @@ class coupling_monitor {
     void add_energy(channel_state& c, double H, double begin, double middle, double end, double u, double du, double q,
                     double v) const;
 
+    std::string remedy_ =
+        "the step is too large for this coupling: use a smaller macro step or a more stable extrapolation";
     std::vector<channel_state> state_;
     std::vector<double> jumps_, energy_errors_;
     std::int64_t steps_ = 0;

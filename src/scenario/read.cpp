@@ -81,6 +81,7 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
             return entry(*found, rest, where);
         if (rest.starts_with("solver."))
             return entry(as_map(entry(*found, "solver", where), "name"), rest.substr(7), where);
+        if (rest.starts_with("inertia.")) return entry(entry(*found, "inertia", where), rest.substr(8), where);
         if (rest.starts_with("sample."))
             return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
         if (rest == "solver" || rest == "sample" || rest == "input-degree" || rest == "limit" || rest == "replicas")

@@ -149,6 +149,10 @@ class subsystem {
     /// Integrates over one macro step with the given input polynomials (in t - step.begin). Allocates nothing.
     virtual void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) = 0;
 
+    /// advance(), then outputs(u, y), after outputs_follow(). `advanced` becomes true between the two.
+    virtual void advance_and_follow(const macro_step& step, const polynomial* inputs, const double* u, double* y,
+                                    bool& advanced);
+
     /// save() may bring the solver into a normal form. Promise: advancing after save(s) equals advancing after
     /// restore(s), bitwise.
     virtual std::unique_ptr<snapshot> make_snapshot() const;

@@ -30,7 +30,7 @@ TEST(one_pass, slow_motion_of_unequal_bodies_keeps_its_energy) {
         for (const double V : {0.1, 1.0, 10.0})
             for (const double F : {1e2, 1e4}) {
                 const double H = 0.05 / std::max(1.0, ratio), m = V / (ratio * ratio);
-                Eigen::Matrix2d K{{1 + F, -F}, {-F / m, (V + F) / m}};
+                Eigen::MatrixXd K{{1 + F, -F}, {-F / m, (V + F) / m}};
                 const double slow = std::sqrt(K.eigenvalues().real().minCoeff());
                 const std::complex<double> exact = std::polar(1.0, slow * H);
                 const Eigen::VectorXcd found = pair(F, V, ratio).recurrence(H).eigenvalues();
@@ -61,6 +61,63 @@ TEST(one_pass, is_of_second_order_from_rest_on) {
                         std::exp(-d * end) * (std::cos(omega * end) + d / omega * std::sin(omega * end)));
     };
     EXPECT_NEAR(std::log2(damped(2000) / damped(4000)), 2, 0.05);
+}
+
+/// Steps between 2^-1/2 and 2^1/2 of their mean, in no order.
+std::vector<double> irregular(int n, double end) {
+    std::vector<double> steps;
+    std::uint32_t random = 12345;
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        random = random * 1664525u + 1013904223u;
+        steps.push_back(std::exp2(static_cast<double>(random >> 8) / (1u << 24) - 0.5));
+        sum += steps.back();
+    }
+    for (double& H : steps) H *= end / sum;
+    return steps;
+}
+
+TEST(one_pass, is_of_second_order_on_an_irregular_grid) {
+    const auto error = [](int n) {
+        constexpr double F = 10, end = 2;
+        oscillators two({{1, 1, 1, 0}, {1, 1, 0, 0}}, {{0, 1, F}});
+        for (const double H : irregular(n, end)) two.step(H);
+        return std::abs(two.bodies()[0].x - (std::cos(end) + std::cos(std::sqrt(1 + 2 * F) * end)) / 2);
+    };
+    EXPECT_NEAR(std::log2(error(1000) / error(8000)) / 3, 2, 0.1);
+    const auto damped = [](int n) {
+        constexpr double d = 0.5, end = 2;
+        oscillators two({{1, 1, 1, 0}, {1, 1, -1, 0}}, {{0, 1, 0, d}});
+        for (const double H : irregular(n, end)) two.step(H);
+        const double omega = std::sqrt(1 - d * d);
+        return std::abs(two.bodies()[0].x -
+                        std::exp(-d * end) * (std::cos(omega * end) + d / omega * std::sin(omega * end)));
+    };
+    EXPECT_NEAR(std::log2(damped(1000) / damped(8000)) / 3, 2, 0.1);
+}
+
+TEST(one_pass, steps_that_change_are_stable) {
+    for (const double F : {1.0, 1e2, 1e5})
+        for (const double ratio : {1.0, 3.0}) {
+            const std::vector<oscillators::body> bodies{{1, 1, 1, 0}, {10 / (ratio * ratio), ratio, 0, 0}};
+            const auto largest = [&](const std::vector<double>& steps) {
+                oscillators two(bodies, {{0, 1, F}}, 1, 1e-3);
+                double found = 0;
+                for (const double H : steps) {
+                    two.step(H);
+                    found = std::max(found, std::abs(two.bodies()[0].x));
+                }
+                return found;
+            };
+            std::vector<double> turns, halves;
+            for (int i = 0; i < 2000; ++i) {
+                turns.push_back((i % 2 == 0 ? 0.7 : 0.35) / ratio);
+                halves.push_back(((i / 20) % 2 == 0 ? 0.6 : 0.3) / ratio);
+            }
+            EXPECT_LT(largest(turns), 1.5) << F << ' ' << ratio;
+            EXPECT_LT(largest(halves), 1.5) << F << ' ' << ratio;
+            EXPECT_LT(largest(irregular(2000, 2000 * 0.5 / ratio)), 1.5) << F << ' ' << ratio;
+        }
 }
 
 TEST(one_pass, a_start_in_equilibrium_under_load_stays_there) {

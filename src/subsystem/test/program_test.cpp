@@ -20,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::vector<subsystem_case> cases() {
+std::vector<subsystem_case> program_cases() {
     const settings values{{"mass", "1 kg"}, {"stiffness", "40 N/m"}, {"damping", "0.5 N.s/m"}, {"x0", "1 m"}};
     const std::filesystem::path scripts = std::filesystem::path(MDPCOSIM_SOURCE_DIR) / "examples" / "external-programs";
     std::vector<subsystem_case> all;
@@ -35,7 +35,7 @@ std::vector<subsystem_case> cases() {
     return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(program, subsystem_contract, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(program, subsystem_contract, testing::ValuesIn(program_cases()), case_name);
 
 std::unique_ptr<subsystem> faulty(const settings& set, const std::string& start = "", double limit = 0) {
     std::vector<std::string> command{"./faulty"};

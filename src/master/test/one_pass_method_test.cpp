@@ -1,0 +1,209 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "master/method.hpp"
+#include "master/test/small_systems.hpp"
+
+/// The method one-pass on subsystems that tell no more than most FMUs do.
+namespace mdpcosim {
+namespace {
+
+/// m x'' + 2 D omega m x' + m omega^2 x = sum of the forces at its ports, exact under constant forces. Tells x and v at each port.
+class plain_body final : public subsystem {
+   public:
+    struct properties {
+        double m = 1, omega = 1, x = 1;
+        int ports = 1;
+        bool saves = false;
+        double noise = 0;   ///< relative error of the velocity it tells
+        double growth = 0;  ///< of the mass, per second
+        bool answers = true;
+    };
+
+    explicit plain_body(const properties& p) : p_(p) {
+        description_.type = "plain body";
+        for (int i = 0; i < p.ports; ++i) {
+            const std::string name = "p" + std::to_string(i);
+            port added;
+            added.name = name;
+            added.load = add_input(description_, name + ".force", "N", "");
+            description_.inputs.back().max_degree = 0;
+            added.motion[0] = add_output(description_, name + ".position", "m", "");
+            added.motion[1] = add_output(description_, name + ".velocity", "m/s", "");
+            description_.outputs[description_.outputs.size() - 2].rate_slot = added.motion[1];
+            description_.ports.push_back(added);
+        }
+    }
+    const subsystem_description& describe() const noexcept override { return description_; }
+    capabilities offers() const override {
+        return {.save_restore = p_.saves, .why_no_save_restore = p_.saves ? "" : "plain"};
+    }
+    void initialise(double t0) override { now_ = {t0, p_.x, 0, 0}; }
+    void outputs(std::span<const double>, std::span<double> y) override {
+        for (std::size_t i = 0; i < y.size(); i += 2) {
+            y[i] = now_.x;
+            y[i + 1] = now_.v * (1 + p_.noise * std::sin(1e3 * static_cast<double>(now_.steps)));
+        }
+    }
+    void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
+        double force = 0;
+        for (const polynomial& p : inputs) force += p_.answers ? p.c[0] : 0;
+        const double H = step.end - step.begin, omega = p_.omega, decay = 1e-3 * omega;
+        const double m = p_.m * (1 + p_.growth * (step.begin + step.end) / 2);
+        const double swing = omega * std::sqrt(1 - 1e-6), E = std::exp(-decay * H);
+        const double C = std::cos(swing * H), S = std::sin(swing * H) / swing;
+        const double rest = force / (m * omega * omega), from = now_.x - rest;
+        now_.x = rest + E * (from * (C + decay * S) + now_.v * S);
+        now_.v = E * (now_.v * (C - decay * S) - from * omega * omega * S);
+        now_.t = step.end;
+        ++now_.steps;
+        outputs({}, y);
+    }
+    std::unique_ptr<snapshot> make_snapshot() const override { return std::make_unique<state>(); }
+    void save(snapshot& into) override { static_cast<state&>(into) = now_; }
+    void restore(const snapshot& from) override { now_ = static_cast<const state&>(from); }
+
+    std::int64_t steps() const { return now_.steps; }
+
+   private:
+    struct state final : snapshot {
+        state() = default;
+        state(double time, double position, double velocity, std::int64_t count)
+            : t(time), x(position), v(velocity), steps(count) {}
+        double t = 0, x = 0, v = 0;
+        std::int64_t steps = 0;
+    };
+    properties p_;
+    subsystem_description description_;
+    state now_;
+};
+
+/// Bodies in a row, a spring between the last port of each and the first of the next.
+struct row_of_bodies {
+    coupled_system system;
+    std::vector<plain_body*> bodies;
+    std::unique_ptr<method> how = method_registry::instance().find("one-pass")->make();
+    std::int64_t n = 0;
+    double largest = 0;  ///< displacement
+
+    row_of_bodies(const std::vector<plain_body::properties>& which, double c) {
+        std::vector<named_subsystem> parts;
+        for (const auto& p : which) {
+            auto made = std::make_unique<plain_body>(p);
+            bodies.push_back(made.get());
+            parts.push_back({"body" + std::to_string(parts.size()), std::move(made)});
+        }
+        system.subsystems = make_thread_transport(std::move(parts), 1);
+        transport& t = *system.subsystems;
+        std::vector<double> start(t.inputs().size(), 0.0);
+        for (std::size_t i = 0; i + 1 < which.size(); ++i) {
+            const subsystem_index left(i), right(i + 1);
+            const std::size_t last = static_cast<std::size_t>(which[i].ports) - 1;
+            const std::size_t out = t.output_offset(left) + 2 * last, in = t.output_offset(right);
+            const auto channel = system.coupling.add_channel(
+                "spring" + std::to_string(i), test::spring(c),
+                {{output_slot(out), output_slot(out + 1), 1}, {output_slot(in), output_slot(in + 1), -1}},
+                make_extrapolation("lin-2-3-opt"));
+            system.coupling.add_delivery(input_slot(t.input_offset(left) + last), 0, {channel, -1});
+            system.coupling.add_delivery(input_slot(t.input_offset(right)), 0, {channel, 1});
+        }
+        system.coupling.finish(start);
+        system.finish();
+    }
+    void give_inertias(const std::vector<double>& m) {
+        for (std::size_t i = 0; i < m.size(); ++i)
+            system.given.push_back({input_slot(i), output_slot(2 * i + 1), 1 / m[i]});
+    }
+    void run(double H, int steps) {
+        if (n == 0) {
+            system.initialise(0);
+            how->prepare(system);
+        }
+        for (int i = 0; i < steps; ++i, ++n) {
+            const auto k = static_cast<double>(n);
+            how->step(system, {k * H, (k + 1) * H, n});
+            for (std::size_t s = 0; s < system.subsystems->outputs().size(); s += 2)
+                largest = std::max(largest, std::abs(system.subsystems->outputs()[s]));
+        }
+    }
+    double x(std::size_t body) const {
+        return system.subsystems->outputs()[system.subsystems->output_offset(subsystem_index(body))];
+    }
+};
+
+TEST(one_pass_method, is_stable_with_subsystems_that_offer_nothing) {
+    for (const double F : {1.0, 1e2, 1e4, 1e6})
+        for (const double noise : {0.0, 1e-9, 1e-7})
+            for (const double H : {0.05, 0.3, 0.7}) {
+                row_of_bodies two({{.m = 1, .omega = 1, .noise = noise}, {.m = 3, .omega = 0.7, .noise = noise}}, F);
+                two.run(H, 3000);
+                EXPECT_LT(two.largest, 1.5) << F << ' ' << noise << ' ' << H;
+                EXPECT_LT(std::abs(two.x(0)), 1) << F << ' ' << noise << ' ' << H;
+                // Three short steps, twice or a few times more, at most at 3000 / 1024 + 7 times.
+                EXPECT_LT(two.bodies[0]->steps(), 3000 + 300) << F << ' ' << noise << ' ' << H;
+            }
+}
+
+TEST(one_pass_method, finds_what_the_user_would_give) {
+    for (const bool saves : {false, true})
+        for (const double F : {1e2, 1e5}) {
+            const std::vector<plain_body::properties> which{{.m = 1, .saves = saves},
+                                                            {.m = 0.2, .omega = 2, .saves = saves}};
+            row_of_bodies found(which, F), given(which, F);
+            given.give_inertias({1, 0.2});
+            found.run(0.1, 300);
+            given.run(0.1, 300);
+            EXPECT_NEAR(found.x(0), given.x(0), 2e-3) << F;
+            EXPECT_EQ(given.bodies[0]->steps(), 300);
+            EXPECT_EQ(found.bodies[0]->steps() > 300, !saves);
+        }
+}
+
+TEST(one_pass_method, a_body_with_two_ports_answers_at_both) {
+    for (const bool saves : {false, true})
+        for (const double F : {1e2, 1e4}) {
+            row_of_bodies row({{.m = 1, .saves = saves},
+                               {.m = 0.3, .omega = 1.5, .ports = 2, .saves = saves},
+                               {.m = 2, .omega = 0.5, .ports = 2, .saves = saves},
+                               {.m = 0.7, .saves = saves}},
+                              F);
+            row.run(0.4, 2000);
+            EXPECT_LT(row.largest, 1.5) << F << ' ' << saves;
+        }
+}
+
+TEST(one_pass_method, follows_a_mobility_that_changes) {
+    for (const bool saves : {false, true}) {
+        row_of_bodies two({{.m = 1, .saves = saves, .growth = 0.02}, {.m = 0.5, .saves = saves, .growth = 0.02}}, 1e4);
+        two.run(0.3, 1000);  // the masses grow to seven times what they were
+        EXPECT_LT(two.largest, 1.5) << saves;
+    }
+}
+
+TEST(one_pass_method, a_wrong_inertia_is_told_by_growth) {
+    row_of_bodies two({{.m = 1}, {.m = 1, .omega = 0.5}}, 1e4);
+    two.give_inertias({2, 2});
+    two.run(0.3, 60);
+    EXPECT_GT(two.largest, 1e3);
+    EXPECT_THAT(two.how->remedy(), testing::HasSubstr("20 %"));
+}
+
+TEST(one_pass_method, a_port_that_does_not_answer_is_named) {
+    row_of_bodies two({{.m = 1}, {.m = 1, .answers = false}}, 1e4);
+    try {
+        two.run(0.1, 1);
+        FAIL();
+    } catch (const run_error& problem) {
+        EXPECT_THAT(problem.what(), testing::HasSubstr("port 'body1.p0'"));
+        EXPECT_THAT(problem.what(), testing::HasSubstr("'inertia' of subsystem 'body1'"));
+    }
+}
+
+TEST(one_pass_method, some_inertias_of_a_subsystem_are_not_enough) {
+    row_of_bodies row({{.m = 1}, {.m = 1, .ports = 2}, {.m = 1}}, 1e4);
+    row.give_inertias({1, 1});
+    EXPECT_THROW(row.how->check(row.system), user_error);
+}
+
+}  // namespace
+}  // namespace mdpcosim
