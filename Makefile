@@ -22,34 +22,35 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 build: ## install what is missing and leave the program in build/mdpcosim
-	@tools/setup build
+	@tools/setup build web
 	@$(configure)
 	@$(call build_in,build,mdpcosim plugins programs subsystem_library_static subsystem_octave example_fmus)
 
 demo: build ## build, run an example and say where to look
-	build/mdpcosim run $(example) --out demo.out
+	build/mdpcosim run $(example) --out demo.out --report
 	@echo
 	@echo "The run's results are in demo.out/:"
 	@echo "  results.csv    one row per recorded time, one column per variable"
 	@echo "  summary.json   method, step, costs and end values"
 	@echo "The scenario is $(example); 'build/mdpcosim check $(example)' explains it."
+	@echo "Everything in pictures, for your browser: $(CURDIR)/demo.out/report.html"
 
 test: test-release test-asan test-tsan ## every test that fits a CI run, the sanitizers included
 
 test-release: ## build everything with warnings as errors and run the tests that are not long
-	@tools/setup build test octave mpi format
+	@tools/setup build web test browser octave mpi format
 	@$(configure)
 	@$(call build_in,build,all)
 	@$(call run_tests,release)
 
 test-asan: ## the unit tests and contract suites under the address and undefined-behaviour sanitizers
-	@tools/setup build test
+	@tools/setup build web test
 	@cmake --preset asan >/dev/null
 	@$(call build_in,build-asan,sanitize_tests)
 	@$(call run_tests,asan)
 
 test-tsan: ## the tests of everything that runs threads under the thread sanitizer
-	@tools/setup build test
+	@tools/setup build web test
 	@cmake --preset tsan >/dev/null
 	@$(fixed_addresses) $(call build_in,build-tsan,thread_tests)
 	@$(fixed_addresses) $(call run_tests,tsan)
@@ -60,7 +61,7 @@ test-long: test ## the same, then the tests that need hours rather than minutes
 	@$(call run_tests,fuzz)
 
 bench: ## build and run every benchmark
-	@tools/setup build test mpi
+	@tools/setup build web test mpi
 	@$(configure)
 	@$(call build_in,build,all)
 	@shopt -s nullglob; for program in build/bench/bench_*; do \
@@ -71,7 +72,7 @@ format: ## lay out all C++ sources
 	@tools/format
 
 tidy: ## clang-tidy over src/ and models/
-	@tools/setup build test tidy
+	@tools/setup build web test tidy
 	@$(configure)
 	@find src $(wildcard models) -name '*.cpp' -not -path '*/test/*' -print0 | xargs -0 -r -n 1 -P $(JOBS) clang-tidy-14 --quiet -p build
 

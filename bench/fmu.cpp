@@ -78,6 +78,33 @@ void chain_in_a_bare_loop(benchmark::State& state) {
     }
 }
 
+/// The calls that mdpcosim makes of every feed-through FMU: the mean of the extrapolated input over the step, the step, the input at its
+/// end, the output.
+void chain_with_all_calls(benchmark::State& state) {
+    const bare_fmu decay("decay", 0, 2);
+    std::vector<bare_fmu> chain;
+    for (int i = 0; i < state.range(0); ++i) chain.emplace_back("feedthrough", 2, 3);
+    std::vector<double> last(chain.size()), before(chain.size());
+    std::int64_t n = 0;
+    for (auto _ : state) {
+        const double t = static_cast<double>(n++) * H;
+        double value = 0;
+        decay.step(decay.instance, t, H, fmi2True);
+        decay.get(decay.instance, &decay.output, 1, &value);
+        for (std::size_t i = 0; i < chain.size(); ++i) {
+            const bare_fmu& f = chain[i];
+            const double mean = last[i] + (last[i] - before[i]) / 2;
+            f.set(f.instance, &f.input, 1, &mean);
+            f.step(f.instance, t, H, fmi2True);
+            f.set(f.instance, &f.input, 1, &value);
+            before[i] = last[i];
+            last[i] = value;
+            f.get(f.instance, &f.output, 1, &value);
+        }
+        benchmark::DoNotOptimize(value);
+    }
+}
+
 /// Macro steps of a scenario, a thousand per iteration.
 void run_scenario(benchmark::State& state, const std::string& text, int workers) {
     const scenario s = read_scenario_text(text, "bench");
@@ -161,6 +188,7 @@ void huge_is_checked(benchmark::State& state) {
 
 BENCHMARK(huge_is_checked)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK(chain_in_a_bare_loop)->Arg(1)->Arg(100)->Arg(1000);
+BENCHMARK(chain_with_all_calls)->Arg(100)->Arg(1000);
 BENCHMARK(chain_in_mdpcosim)->Args({1, 1})->Args({100, 1})->Args({1000, 1})->Args({1, 2});
 BENCHMARK(wide_in_a_bare_loop);
 BENCHMARK(wide_in_mdpcosim);

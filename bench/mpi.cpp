@@ -1,6 +1,6 @@
 // What the transport mpi adds to bare MPI: a macro step of two subsystems with hardly any work on two ranks, against the round
-// trip of a message of the same size between the same two processes, through the same module. Both in turn, in batches; the
-// best batch of each is the one that was not disturbed.
+// trip of messages of the same sizes between the same two processes, through the same module. Both in turn, in batches; the best
+// batch of each turn is the one that was not disturbed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "echo.hpp"
 #include "transport/mpi/launch.hpp"
 #include "transport/mpi/transport.hpp"
 #include "transport/threads.hpp"
@@ -17,56 +18,35 @@ namespace {
 using namespace mdpcosim;
 using clock = std::chrono::steady_clock;
 
-constexpr int turns = 20, batches = 10, steps = 20, message = 64;
+constexpr int turns = 21, batches = 20, steps = 20;
+constexpr int request = 57, reply = 12;  // bytes, of one subsystem with one input of degree 0 and one output
 
-/// y = x, x' = u by Euler: less work than any model.
-class light final : public subsystem {
-   public:
-    light() {
-        description_.type = "light";
-        description_.inputs.resize(1);
-        description_.outputs.resize(1);
-    }
-    const subsystem_description& describe() const noexcept override { return description_; }
-    capabilities offers() const override { return {}; }
-    void initialise(double) override { x_ = 0; }
-    void outputs(std::span<const double>, std::span<double> y) override { y[0] = x_; }
-    void advance(const macro_step& step, std::span<const polynomial> u, std::span<double> y) override {
-        x_ += (step.end - step.begin) * u[0].c[0];
-        y[0] = x_;
-    }
-
-   private:
-    subsystem_description description_;
-    double x_ = 0;
-};
-
-std::unique_ptr<transport> light_one(const char* name) {
+std::unique_ptr<transport> one_echo(const char* name) {
     std::vector<named_subsystem> one;
-    one.push_back({name, std::make_unique<light>()});
+    one.push_back({name, std::make_unique<bench::echo>()});
     return make_thread_transport(std::move(one), 1);
 }
 
-struct figures {
-    std::vector<double> seconds;  ///< of each batch, for one step or round trip
-    double best() const { return *std::min_element(seconds.begin(), seconds.end()); }
-    double middle() {
-        std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2),
-                         seconds.end());
-        return seconds[seconds.size() / 2];
-    }
-};
+/// Of each turn: the best batch, for one step or round trip, s.
+using figures = std::vector<double>;
+
+double median(figures values) {
+    std::nth_element(values.begin(), values.begin() + turns / 2, values.end());
+    return values[turns / 2];
+}
 
 void step_in_turn(mpi_ranks& ranks, figures& found) {
-    if (ranks.rank() == 1) return serve_mpi_rank(ranks, [](const std::string&) { return light_one("b"); });
-    const auto both = make_mpi_transport(ranks, {"a", "b"}, {{0}, {1}}, [] { return light_one("a"); });
+    if (ranks.rank() == 1) return serve_mpi_rank(ranks, [](const std::string&) { return one_echo("b"); });
+    const auto both = make_mpi_transport(ranks, {"a", "b"}, {{0}, {1}}, [] { return one_echo("a"); });
     both->initialise(0);
     for (auto& p : both->inputs()) p.c[0] = 1;
+    double best = 1;
     for (int b = 0; b < batches; ++b) {
         const auto begin = clock::now();
         for (int n = 0; n < steps; ++n) both->advance({n * 1e-3, (n + 1) * 1e-3, n});
-        found.seconds.push_back(std::chrono::duration<double>(clock::now() - begin).count() / steps);
+        best = std::min(best, std::chrono::duration<double>(clock::now() - begin).count() / steps);
     }
+    found.push_back(best);
 }
 
 int measure() {
@@ -74,21 +54,21 @@ int measure() {
     mpi_ranks ranks(*told_by_launcher(), hurry);
     figures bare, stepped;
     for (int t = 0; t < turns; ++t) {
+        double best = 1;
         for (int b = 0; b < batches; ++b) {
             double seconds = 0;
-            if (ranks.module().ping_pong(steps, message, &seconds) != 0) return 1;
-            bare.seconds.push_back(seconds / steps);
+            if (ranks.module().ping_pong(steps, request, reply, &seconds) != 0) return 1;
+            best = std::min(best, seconds / steps);
         }
+        bare.push_back(best);
         step_in_turn(ranks, stepped);
     }
     if (ranks.rank() != 0) return 0;
-    fmt::print("{}, 2 ranks on this machine\n", ranks.module().name);
-    fmt::print("  bare round trip of {} bytes: best {:.3f} us, median {:.3f} us\n", message, 1e6 * bare.best(),
-               1e6 * bare.middle());
-    fmt::print("  macro step:                 best {:.3f} us, median {:.3f} us\n", 1e6 * stepped.best(),
-               1e6 * stepped.middle());
-    fmt::print("  ratio:                      best {:.2f}, median {:.2f}\n", stepped.best() / bare.best(),
-               stepped.middle() / bare.middle());
+    figures ratio;
+    for (int t = 0; t < turns; ++t) ratio.push_back(stepped[t] / bare[t]);
+    fmt::print("{}, 2 ranks on this machine, medians of {} turns\n", ranks.module().name, turns);
+    fmt::print("  bare round trip {:.3f} us, macro step {:.3f} us, ratio {:.2f}\n", 1e6 * median(bare),
+               1e6 * median(stepped), median(ratio));
     std::fflush(stdout);
     tell_launcher(0);
     return 0;

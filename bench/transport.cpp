@@ -9,40 +9,18 @@
 #include <functional>
 #include <vector>
 
+#include "echo.hpp"
 #include "subsystem/remote/program_group.hpp"
 #include "transport/affinity.hpp"
 #include "transport/ping_pong.hpp"
 #include "transport/processes.hpp"
 #include "transport/tcp.hpp"
+#include "transport/threads.hpp"
 
 namespace {
 
 using namespace mdpcosim;
 using clock = std::chrono::steady_clock;
-
-/// One input that counts, one output that repeats it.
-class echo final : public subsystem {
-   public:
-    echo() {
-        description_.type = "echo";
-        input_variable u;
-        u.name = "u";
-        description_.inputs.push_back(u);
-        output_variable y;
-        y.name = "y";
-        description_.outputs.push_back(y);
-    }
-    const subsystem_description& describe() const noexcept override { return description_; }
-    capabilities offers() const override { return {}; }
-    void initialise(double) override {}
-    void outputs(std::span<const double> u, std::span<double> y) override { y[0] = u[0]; }
-    void advance(const macro_step&, std::span<const polynomial> inputs, std::span<double> y) override {
-        y[0] = inputs[0].c[0];
-    }
-
-   private:
-    subsystem_description description_;
-};
 
 rounds macro_steps(std::shared_ptr<transport> t) {
     t->initialise(0);
@@ -58,7 +36,7 @@ rounds macro_steps(std::shared_ptr<transport> t) {
 }
 
 std::vector<subsystem_recipe> one_echo() {
-    return {{"echo", [] { return std::make_unique<echo>(); }}};
+    return {{"echo", [] { return std::make_unique<bench::echo>(); }}};
 }
 
 /// The same as a program that the master starts.
@@ -171,13 +149,14 @@ void measure_processes() {
     { const auto started = make_process_transport(many_busy(100, 0)); }
     fmt::print("\nstart and end of 100 processes: {:.0f} ms\n",
                1e3 * std::chrono::duration<double>(clock::now() - begin).count());
-    std::vector<double> two;
-    {
-        const auto steps = plain_steps(make_process_transport(many_busy(2, 0), {}, {.automatic = true}));
-        for (int i = 0; i < 21; ++i) two.push_back(seconds_per_round(steps, 2000));
+    for (const bool bind : {false, true}) {
+        const auto steps = plain_steps(make_process_transport(many_busy(2, 0), {}, {.automatic = bind}));
+        std::vector<double> two;
+        for (int i = 0; i < 2001; ++i) two.push_back(seconds_per_round(steps, 20));
+        fmt::print("master and two trivial processes, {}: {:.2f} us per macro step, best of {} batches {:.2f} us\n",
+                   bind ? "bound" : "free", 1e6 * median(two), two.size(), 1e6 * *std::ranges::min_element(two));
     }
-    fmt::print("master and two trivial processes: {:.2f} us per macro step\n", 1e6 * median(two));
-    std::vector<double> one_core, all_cores, ratios;
+    std::vector<double> one_core, all_cores, free, ratios, gains;
     const int turns = turns_of(50e-6);
     for (int i = 0; i < 5; ++i) {
         {
@@ -186,10 +165,33 @@ void measure_processes() {
         }
         all_cores.push_back(
             seconds_per_round(plain_steps(make_process_transport(many_busy(100, turns), {}, {.automatic = true})), 50));
+        free.push_back(seconds_per_round(plain_steps(make_process_transport(many_busy(100, turns))), 50));
         ratios.push_back(one_core.back() / all_cores.back());
+        gains.push_back(free.back() / all_cores.back());
     }
     fmt::print("100 processes of 50 us: {:.2f} ms on one core, {:.2f} ms on {}: {:.2f} times as fast\n",
                1e3 * median(one_core), 1e3 * median(all_cores), available_cores(), median(ratios));
+    fmt::print("  left to the system: {:.2f} ms; binding by cost makes it {:.2f} times as fast\n", 1e3 * median(free),
+               median(gains));
+}
+
+/// Threads that are bound beside threads that are not, in turn.
+void measure_threads() {
+    const int turns = turns_of(50e-6);
+    const auto made = [&](bool bind) {
+        std::vector<named_subsystem> all;
+        for (int i = 0; i < 100; ++i) all.push_back({"s" + std::to_string(i), std::make_unique<busy>(turns)});
+        return seconds_per_round(plain_steps(make_thread_transport(std::move(all), 0, true, {.automatic = bind})), 50);
+    };
+    std::vector<double> bound, free, gains;
+    for (int i = 0; i < 11; ++i) {
+        bound.push_back(made(true));
+        free.push_back(made(false));
+        gains.push_back(free.back() / bound.back());
+    }
+    fmt::print(
+        "100 subsystems of 50 us on threads: bound {:.2f} ms, free {:.2f} ms; binding makes it {:.2f} times as fast\n",
+        1e3 * median(bound), 1e3 * median(free), median(gains));
 }
 
 }  // namespace
@@ -203,4 +205,5 @@ int main() {
             measure(m, way, bare, steps);
         }
     measure_processes();
+    measure_threads();
 }

@@ -36,7 +36,12 @@ INSTANTIATE_TEST_SUITE_P(
               "fmu: " + file("single-oscillator-2") + "}\n  b: {fmu: " + file("single-oscillator-2", "|>"),
               {"subsystem 'b'", "one instance per process", "isolate: true"}),
         entry("fixed_step", "fmu: " + file("fixed-step-oscillator-3", "|>"),
-              {"fixed steps of 0.001 s", "The nearest allowed: 0.001 s and 0.002 s."}, "1.5 ms")),
+              {"fixed steps of 0.001 s", "The nearest allowed: 0.001 s and 0.002 s."}, "1.5 ms"),
+        bad_scenario{"last_step",
+                     "time: {end: 100.5 ms, step: 3 ms}\nsubsystems:\n  a: {fmu: " +
+                         file("fixed-step-oscillator-3", "|>") + "}\n",
+                     {"the last macro step, to 0.1005 s, is 0.0015 s long instead of 0.003 s", "fixed steps of 0.001 s",
+                      "Let the run end at 0.099 s or 0.102 s"}}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -263,6 +263,44 @@ TEST_F(external_program, mistakes_end_with_2_and_leave_nothing) {
     EXPECT_THAT(processes_of(faulty(), folder_.path()), testing::IsEmpty());
 }
 
+TEST_F(external_program, a_system_that_forbids_shared_memory_is_told) {
+    const auto run = [&](const std::string& subsystem, const std::string& transport) {
+        std::ofstream(folder_ / "s.yaml") << "time: {end: 1 ms, step: 1 ms}\nsubsystems:\n  a: {" + subsystem + "}\n";
+        return process({MDPCOSIM_PROGRAM, "run", (folder_ / "s.yaml").string(), "--out", (folder_ / "out").string(),
+                        "--quiet", "--transport", transport},
+                       {.terminal = false, .file_size = {}, .no_shared_memory = true})
+            .wait();
+    };
+    const std::string model = "model: lag-1, solver: rk4";
+    if (run(model, "threads").exit_status == 126) GTEST_SKIP() << "this kernel has no filter of system calls";
+    for (const auto& outcome : {run(model, "processes"), run("program: " + faulty(), "threads")}) {
+        EXPECT_EQ(outcome.exit_status, 2);
+        EXPECT_THAT(outcome.err, AllOf(HasSubstr("subsystem 'a': no memory that a process can share"),
+                                       HasSubstr("memfd_create"), HasSubstr("--transport tcp")));
+    }
+    for (const auto& outcome : {run(model, "tcp"), run("program: " + faulty(), "tcp")})
+        EXPECT_EQ(outcome.exit_status, 0) << outcome.err;
+}
+
+TEST_F(external_program, a_list_is_a_parameter_too) {
+    const auto text = [](const std::string& levels) {
+        return "time: {end: 0.1 s, step: 10 ms}\nsubsystems:\n  a: {program: " + faulty() + ", set: {how: list" +
+               levels + "}}\nsignals: [1 N -> a.u]\n";
+    };
+    const std::string plain = results(text(""));
+    const std::string resolved = content(folder_ / "run" / "scenario.yaml");
+    EXPECT_THAT(resolved, HasSubstr("levels: [1 m, 2 m]"));
+    EXPECT_EQ(results(resolved), plain);
+    // Three values scale the lag by their product.
+    const std::string scaled = results(text(", levels: [0.5 m, 2 m, 200 cm]"));
+    EXPECT_EQ(scaled, results(text(", lag: 0.2 s")));
+    EXPECT_NE(scaled, plain);
+    const auto refused = mdpcosim_run(text(", levels: [1 m, 1 m, 1 m, 1 m]"));
+    EXPECT_EQ(refused.exit_status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("parameter 'levels' has 4 values; 3 are the most."));
+    EXPECT_THAT(mdpcosim_run(text(", levels: [1 kg]")).err, HasSubstr("'levels'"));
+}
+
 TEST_F(external_program, it_ends_with_a_master_that_is_killed) {
     std::ofstream(folder_ / "s.yaml") << "time: {end: 1e6 s, step: 1 ms}\nsubsystems:\n  a: {program: [/bin/sh, -c, '" +
                                              faulty() + " loop; true']}\n";

@@ -79,6 +79,63 @@ TEST(fmu_run, co_simulation_equals_the_native_model_to_solver_tolerance) {
     }
 }
 
+/// FMUs whose description does not say what y depends on: by the standard on every input.
+std::string silent_chain(const std::string& name, const std::string& more) {
+    std::string text = "time: {end: 1 s, step: 50 ms}\nsubsystems:\n  source: {fmu: '" + fmu("decay-2") + "'}\n";
+    for (const char* link : {"c", "b", "a"}) text += std::string("  ") + link + ": {fmu: '" + fmu(name) + "'}\n";
+    return text + "signals:\n  - b.y -> c.u\n" + more;
+}
+
+TEST(silent_fmu, outputs_follow_inputs_of_the_same_time) {
+    for (const char* version : {"2", "3"}) {
+        const rows all =
+            follow(silent_chain(std::string("silent-feedthrough-") + version, "  - source.x -> a.u\n  - a.y -> b.u\n"),
+                   {"source.x", "a.y", "b.y"});
+        for (const auto& row : all) {
+            ASSERT_EQ(row[1], row[0]);
+            ASSERT_EQ(row[2], row[0]);
+        }
+        EXPECT_NEAR(all.back()[0], std::exp(-1.0), 1e-12);
+    }
+}
+
+/// In a loop nothing could be calculated that way: there they give what they had after their last step, which was done with the mean of
+/// the extrapolated input. Here the loop is closed by a gain of zero.
+TEST(silent_fmu, is_no_algebraic_loop) {
+    const std::string loop = "  - 1*c.y + 1*source.x -> a.u\n  - a.y -> b.u\n";
+    std::string text = silent_chain("silent-feedthrough-2", loop);
+    text.insert(text.find("}\n  b:"), ", set: {gain: 0}");
+    EXPECT_THAT(check(read_scenario_text(text, "s.yaml")),
+                HasSubstr("fmu of 'c', 'b', 'a': it does not say which inputs its outputs depend on"));
+    const rows all = follow(text, {"source.x", "a.y"});
+    for (std::size_t n = 3; n < all.size(); ++n)
+        ASSERT_NEAR(all[n][1], 1.5 * all[n - 1][0] - 0.5 * all[n - 2][0], 1e-12) << n;
+    EXPECT_THROW(check(read_scenario_text(silent_chain("feedthrough-2", loop), "s.yaml")), user_error);
+}
+
+TEST(fmu_run, a_shorter_last_step_that_an_fmu_may_refuse_is_told_before) {
+    const auto shown = [](const std::string& name) {
+        return check(read_scenario_text("time: {end: 1 s, step: 0.3 s}\nsubsystems:\n  a: {fmu: '" + fmu(name) + "'}\n",
+                                        "s.yaml"));
+    };
+    EXPECT_THAT(shown("fixed-step-oscillator-2"),
+                AllOf(HasSubstr("the last macro step, to 1 s, is 0.1 s long instead of 0.3 s"),
+                      HasSubstr("Let the run end at 0.9 s or 1.2 s")));
+    EXPECT_THAT(shown("oscillator-2"), Not(HasSubstr("last macro step")));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// This program has a function CVodeCreate, too.
+TEST(fmu_run, finds_its_own_functions_first) {
+    for (const char* version : {"2", "3"}) {
+        const rows all = follow("time: {end: 1 s, step: 0.5 s}\nsubsystems:\n  a: {fmu: '" +
+                                    fmu(std::string("own-solver-") + version) + "'}\n",
+                                {"a.y"});
+        EXPECT_EQ(all.back()[0], 42) << version;
+    }
+}
+#endif
+
 /// The largest macro step with which the oscillation of two masses does not grow, by bisection.
 double stability_limit(const std::function<std::string(double H)>& text) {
     const auto grows = [&](double H) {

@@ -1,35 +1,12 @@
 // `--transport mpi` on the command line: ranks that the program starts by itself, and what it says when it cannot.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
-
-#include "process.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "mpi_fixture.hpp"
 
 namespace mdpcosim {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-using test::content;
-using test::process;
-using test::temporary_folder;
+using namespace test;
 using testing::HasSubstr;
-using words = std::vector<std::string>;
-
-const std::string build_folder = MDPCOSIM_BINARY_DIR;
-
-const std::string four = R"(mdpcosim: 1
-time: {end: 1 s, step: 1 ms}
-subsystems:
-  a: {model: mass-spring-damper, set: {x0: 10 mm}, solver: rk4}
-  b: {model: mass-spring-damper, solver: rk4}
-  c: {model: lag-1, solver: rk4}
-  d: {model: lag-1, solver: rk4}
-connections:
-  rod: {law: spring, between: [a.mass, b.mass], stiffness: 400 N/m}
-)";
 
 class mpi_command : public testing::Test {
    protected:

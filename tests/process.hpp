@@ -1,15 +1,20 @@
 #pragma once
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -23,6 +28,8 @@ class process {
     struct options {
         bool terminal = false;            ///< standard error is a pseudo-terminal instead of a pipe
         std::optional<rlim_t> file_size;  ///< longest file it may write
+        bool no_shared_memory =
+            false;  ///< the system refuses memory without a name; a kernel that cannot do so: status 126
     };
 
     struct outcome {
@@ -51,6 +58,7 @@ class process {
                 ::setrlimit(RLIMIT_FSIZE, &limit);
                 ::signal(SIGXFSZ, SIG_IGN);  // write() then fails as on a full disk
             }
+            if (how.no_shared_memory && !forbid(SYS_memfd_create)) ::_exit(126);
             ::execv(arguments[0], arguments.data());
             ::_exit(127);
         }
@@ -92,6 +100,16 @@ class process {
     }
 
    private:
+    /// From now on the system call fails with EPERM.
+    static bool forbid(unsigned call) {
+        sock_filter steps[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+        const sock_fprog all{.len = 4, .filter = steps};
+        return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) == 0;
+    }
+
     /// Until `enough` or the end of both streams; false after a minute.
     template <class Enough>
     bool collect_until(const Enough& enough) {

@@ -14,6 +14,9 @@
 namespace mdpcosim {
 namespace {
 
+const std::set<std::string> files_of_a_run{"coupling.json", "profile.json", "results.csv", "results.h5",
+                                           "scenario.yaml", "summary.json", "system.json"};
+
 namespace fs = std::filesystem;
 using nlohmann::json;
 using test::content;
@@ -76,8 +79,7 @@ TEST(run, follows_the_exact_solution_and_writes_its_files) {
     const temporary_folder folder;
     const run_summary s = run_text(two_mass, folder / "out");
     EXPECT_EQ(s.status, "done");
-    EXPECT_EQ(names_in(folder / "out"),
-              (std::set<std::string>{"profile.json", "results.csv", "results.h5", "scenario.yaml", "summary.json"}));
+    EXPECT_EQ(names_in(folder / "out"), files_of_a_run);
     const table t(folder / "out/results.csv");
     EXPECT_EQ(t.names,
               (std::vector<std::string>{"time", "A.mass.position", "A.mass.velocity", "A.mass.acceleration",
@@ -147,8 +149,7 @@ TEST(run, a_mistake_in_the_scenario_leaves_the_last_run_alone) {
     wrong.replace(wrong.find("B.mass]"), 7, "C.mass]");
     EXPECT_THROW(run_text(wrong, folder / "out"), user_error);
     EXPECT_EQ(content(folder / "out/results.csv"), first);
-    EXPECT_EQ(names_in(folder / "out"),
-              (std::set<std::string>{"profile.json", "results.csv", "results.h5", "scenario.yaml", "summary.json"}));
+    EXPECT_EQ(names_in(folder / "out"), files_of_a_run);
 }
 
 TEST(run, a_failing_subsystem_is_named_and_what_was_recorded_is_there) {
@@ -173,8 +174,7 @@ TEST(run, a_failing_subsystem_is_named_and_what_was_recorded_is_there) {
         EXPECT_EQ(j["message"], s.message);
         EXPECT_EQ(j["time"]["reached"], s.reached);
         EXPECT_EQ(j["rows"], t.rows.size());
-        EXPECT_EQ(names_in(folder / "out"), (std::set<std::string>{"profile.json", "results.csv", "results.h5",
-                                                                   "scenario.yaml", "summary.json"}));
+        EXPECT_EQ(names_in(folder / "out"), files_of_a_run);
         if (first.empty()) first = s.message;
         EXPECT_EQ(s.message, first);  // whatever the number of workers
     }

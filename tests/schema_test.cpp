@@ -134,6 +134,10 @@ subsystems:
     input-degree: 2
     ports:
       shaft: {kind: rotation, causality: takes-load, angle: phi, speed: w, torque: tau}
+    scene:
+      - {rod: [[0, 0], [sin(phi), -cos(phi)]], port: shaft}
+      - {box: [0, 0, 0], size: [1, 2, $half], quaternion: [cos(phi/2), 0, 0, sin(phi/2)]}
+      - {disc: [0, 0], size: 0.2, angle: phi}
   brake: {model: inertia, set: {J: 0.4 kg.m2, shape: [1, 2 m]}, solver: erk-5, limit: 5 s, input-degree: $half}
   pump: {plugin: libraries/pump.so, set: {volume: 28e-6 m3}, solver: rk4, input-degree: 1}
   valve: {program: ./valve --fast, set: {gain: 3, law: linear}, folder: programs, limit: 5 s}
@@ -187,6 +191,10 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"program_without_file", "program: ./valve --fast", "program: ''"},
         wrong{"solver_of_a_program", "program: ./valve --fast", "program: ./valve, solver: rk4"},
         wrong{"folder_of_a_plugin", "plugin: libraries/pump.so", "plugin: libraries/pump.so, folder: x"},
+        wrong{"shape_of_nothing", "{disc: [0, 0], ", "{"},
+        wrong{"point_with_one_coordinate", "{disc: [0, 0]", "{disc: [0]"},
+        wrong{"rod_with_one_point", "rod: [[0, 0], [sin(phi), -cos(phi)]]", "rod: [[0, 0]]"},
+        wrong{"unknown_shape", "{disc:", "{cone:"},
         wrong{"ports_of_a_model", "model: inertia,", "model: inertia, ports: {p: {kind: rotation}},"},
         wrong{"ports_of_a_plugin", "plugin: libraries/pump.so,",
               "plugin: libraries/pump.so, ports: {p: {kind: rotation}},"},

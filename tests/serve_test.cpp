@@ -88,6 +88,43 @@ TEST_F(serve, a_wrong_token_or_name_is_refused_on_both_sides) {
                                 HasSubstr("'i0' is not expected")));
 }
 
+TEST_F(serve, another_scenario_than_the_runs_is_refused) {
+    process run = start_run("out", {"--transport", "tcp", "--remote", "m0", "--set", "m0.mass=3 kg"});
+    const std::string where = address(run);
+    const std::vector<std::string> same{"serve", file("s.yaml"), "m0",         "--connect",
+                                        where,   "--token-file", file("token")};
+    const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+        words.insert(words.end(), more.begin(), more.end());
+        return start(words).wait();
+    };
+    for (const auto& options : std::vector<std::vector<std::string>>{
+             {}, {"--set", "m0.mass=3.1 kg"}, {"--set", "m0.mass=3 kg", "--step", "0.5 ms"}}) {
+        const auto refused = with(same, options);
+        EXPECT_EQ(refused.exit_status, 2);
+        EXPECT_THAT(
+            refused.err,
+            HasSubstr("its scenario says something else about subsystem 'm0' or the macro step than the run's"));
+    }
+    // Where it lies does not count, nor what it says about others.
+    fs::create_directory(folder_ / "elsewhere");
+    fs::copy(folder_ / "s.yaml", folder_ / "elsewhere/copy.yaml");
+    std::vector<std::string> copy = same;
+    copy[1] = file("elsewhere/copy.yaml");
+    const auto taken = with(copy, {"--set", "m0.mass=3 kg", "--end", "7 s"});
+    EXPECT_EQ(taken.exit_status, 0) << taken.err;
+    EXPECT_EQ(run.wait().exit_status, 0);
+}
+
+/// With the right token, but without a word after that.
+TEST_F(serve, a_peer_that_stalls_after_its_hello_is_given_up) {
+    process run = start_run("out", {"--transport", "tcp", "--remote", "m0", "--wait", "1"});
+    const std::string where = address(run);
+    const auto link = connect_to_master(where, {content(folder_ / "token").substr(0, 32), "m0"});
+    const auto end = run.wait();
+    EXPECT_EQ(end.exit_status, 1);
+    EXPECT_THAT(end.err, AllOf(HasSubstr("subsystem 'm0'"), HasSubstr("within 1 s at its start")));
+}
+
 TEST_F(serve, a_subsystem_that_does_not_come_is_named) {
     const auto end = start_run("out", {"--transport", "tcp", "--remote", "m0,p0", "--wait", "0.2"}).wait();
     EXPECT_EQ(end.exit_status, 2);

@@ -130,9 +130,44 @@ run build
 expect "not Debian: goes on" [ "$status" = 0 ]
 expect "not Debian: says so" says "not a Debian system"
 
+# The page's packages: a copy of the script beside a web/ of its own.
+own=$work/copy
+mkdir -p "$own/tools" "$own/web"
+cp "$setup" "$own/tools/setup"
+: >"$own/web/package-lock.json"
+real=$setup
+setup=$own/tools/setup
+with_node() {
+    fake node <<<''
+    fake npm <<'END'
+echo "npm $*" >>"$WORK/calls"
+[[ -z ${FAIL_INSTALL:-} ]]
+END
+}
+machine root
+with_node
+run --check web
+expect "web, check: says what is missing" [ "$status$output" = 1web/node_modules ]
+without="nodejs npm" run web
+expect "web: status 0" [ "$status" = 0 ]
+expect "web: Node.js from elsewhere is taken" not_called apt-get
+expect "web: as the lock file says, and no scripts" called "npm ci .*--ignore-scripts"
+fail_install=yes run web
+expect "web, no network: status 1" [ "$status" = 1 ]
+expect "web, no network: says so" says "could not be brought"
+mkdir -p "$own/web/node_modules"
+touch -d "+1 minute" "$own/web/node_modules/.package-lock.json"
+: >"$work/calls"
+run web
+expect "web, packages there: silent, nothing called" [ "$status$output$(cat "$work/calls")" = 0 ]
+machine root
+without="nodejs npm" run web
+expect "web, no Node.js: installs it" called "install --yes --no-install-recommends nodejs npm$"
+setup=$real
+
 machine root
 run nonsense
 expect "unknown group: status 2" [ "$status" = 2 ]
-expect "unknown group: names the groups" says "build, test, octave, mpi, format, tidy"
+expect "unknown group: names the groups" says "build, web, test, browser, octave, mpi, format, tidy"
 
 ((failures == 0)) && echo "tools/setup: all as expected"

@@ -1,5 +1,6 @@
 """The mass of mass.c in Python, with functions that the library calls."""
 
+import struct
 import sys
 
 import mdpcosim_subsystem as subsystem
@@ -52,4 +53,13 @@ def outputs(t):
     subsystem.set_output(acceleration, derivatives(*state, subsystem.input_at(force, t))[1])
 
 
-subsystem.run(advance, outputs, initialise)
+def save():
+    return struct.pack("dd", *state)
+
+
+def restore(saved):
+    global state
+    state = struct.unpack("dd", saved)
+
+
+subsystem.run(advance, outputs, initialise, save, restore)

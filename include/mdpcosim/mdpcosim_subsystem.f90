@@ -9,7 +9,8 @@ module mdpcosim_subsystem
     use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
     implicit none
     private
-    public :: subsystem_open, subsystem_name, subsystem_parameter, subsystem_text, subsystem_input, subsystem_output
+    public :: subsystem_open, subsystem_name, subsystem_parameter, subsystem_list, subsystem_text
+    public :: subsystem_input, subsystem_output
     public :: subsystem_max_degree, subsystem_start, subsystem_rate, subsystem_direct, subsystem_sampled, subsystem_port
     public :: subsystem_input_at, subsystem_input_after, subsystem_polynomial, subsystem_set_output
     public :: subsystem_run, subsystem_receive, subsystem_send, subsystem_fail, subsystem_message
@@ -115,6 +116,14 @@ module mdpcosim_subsystem
             real(c_double) :: value
         end function
 
+        function c_list(name, unit, values, size, capacity, description) bind(c, name="mdpcosim_subsystem_list") result(count)
+            import :: c_ptr, c_double, c_int
+            type(c_ptr), value :: name, unit, description
+            real(c_double), intent(inout) :: values(*)
+            integer(c_int), value :: size, capacity
+            integer(c_int) :: count
+        end function
+
         function c_text_parameter(name, default_value, description) bind(c, name="mdpcosim_subsystem_text") result(text)
             import :: c_ptr
             type(c_ptr), value :: name, default_value, description
@@ -171,6 +180,19 @@ contains
         otherwise = ieee_value(otherwise, ieee_quiet_nan)
         if (present(default_value)) otherwise = default_value
         value = c_parameter(c_text(name), c_text(unit), otherwise, c_text(description))
+    end function
+
+    ! The first `count` of `values` are the defaults, none: the user has to set them; afterwards the first of as many as are returned.
+    function subsystem_list(name, unit, values, count, description) result(number)
+        character(*), intent(in) :: name
+        character(*), intent(in), optional :: unit, description
+        real(c_double), intent(inout) :: values(:)
+        integer, intent(in) :: count
+        integer(c_int) :: number
+        real(c_double) :: room(size(values))
+        room = values
+        number = c_list(c_text(name), c_text(unit), room, int(count, c_int), int(size(values), c_int), c_text(description))
+        values = room
     end function
 
     function subsystem_text(name, default_value, description) result(value)

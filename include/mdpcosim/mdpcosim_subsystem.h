@@ -7,7 +7,7 @@
  *
  * Call order
  *   1. open
- *   2. parameter, text, input, output, and what belongs to inputs and outputs: max_degree, start, rate, direct; port; sampled
+ *   2. parameter, text, list, input, output, and what belongs to inputs and outputs: max_degree, start, rate, direct; port; sampled
  *      A parameter's value is known as soon as it is declared, so that the rest may depend on it.
  *   3. either   run(calls, own)      does all the rest: the library calls your functions
  *      or, where your tool owns the main loop:
@@ -56,6 +56,11 @@ MDPCOSIM_SUBSYSTEM_API double mdpcosim_subsystem_parameter(const char* name, con
 /* The same for a text, which stays valid. A default of NULL: the user has to set it. */
 MDPCOSIM_SUBSYSTEM_API const char* mdpcosim_subsystem_text(const char* name, const char* default_value,
                                                            const char* description);
+
+/* The same for a list of numbers. `values` has room for `capacity` of them and holds `size` defaults, 0: the user has to set it.
+   Returns how many there are in the end; more than `capacity` are the user's mistake. */
+MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_list(const char* name, const char* unit, double* values, int size,
+                                                   int capacity, const char* description);
 
 /* An input or output of `size` elements; returns the number of its first one. A name is an address inside the subsystem: letters,
    digits, _ and -, parts joined by points: "mass.force". */

@@ -262,6 +262,32 @@ std::unique_ptr<equations> make(const parameter_values& p) {
     return std::make_unique<chain>(p);
 }
 
+/// Of a long chain some masses, evenly.
+model_scene scene(const parameter_values& p) {
+    constexpr int most = 40;
+    const int n = static_cast<int>(p["n"]), shown = std::min(n, most);
+    const auto fixed = [&](const char* end) {
+        return static_cast<chain_end>(static_cast<int>(p[end])) == chain_end::fixed;
+    };
+    model_scene out{true, {}};
+    if (fixed("left")) out.shapes = {{"ground", {}}, {"spring", {}}};
+    for (int k = 0; k < shown; ++k) {
+        const int i = shown > 1 ? static_cast<int>(std::int64_t{k} * (n - 1) / (shown - 1)) : 0;
+        // The ends are recorded under the ports' names more often than as elements of x.
+        const std::string at = i == 0 ? "left_position" : i == n - 1 ? "right_position" : fmt::format("x_{}", i);
+        scene_shape block{"block", {{at}}};
+        if (i == 0) block.ports.emplace_back("left");
+        if (i == n - 1) block.ports.emplace_back("right");
+        if (k > 0) out.shapes.push_back({"spring", {}});
+        out.shapes.push_back(std::move(block));
+    }
+    if (fixed("right")) {
+        out.shapes.push_back({"spring", {}});
+        out.shapes.push_back({"ground", {}});
+    }
+    return out;
+}
+
 using range = parameter_info::range;
 const std::vector<std::string> end_names{"free", "fixed"};
 
@@ -290,6 +316,8 @@ const model_registration registered{{
         {"impact-time-max", "s", "latest impact", 0},
     },
     make,
+    {},
+    scene,
 }};
 
 }  // namespace

@@ -75,6 +75,10 @@ const model_registration registered{{
         {"w0", "rad/s", "speed at the start", 0},
     },
     [](const parameter_values& p) -> std::unique_ptr<equations> { return std::make_unique<inertia>(p); },
+    {},
+    [](const parameter_values&) {
+        return model_scene{true, {{"wheel", {}, {}, {"shaft_angle"}, {"shaft", "end"}}}};
+    },
 }};
 
 }  // namespace

@@ -102,6 +102,15 @@ class mass_spring_damper final : public equations {
 
 std::unique_ptr<equations> make(const parameter_values& p) { return std::make_unique<mass_spring_damper>(p); }
 
+model_scene scene(const parameter_values& p) {
+    model_scene out{true, {}};
+    const bool held = p["stiffness"] != 0 || p["cubic-stiffness"] != 0;
+    if (held || p["damping"] != 0 || p["cubic-damping"] != 0)
+        out.shapes = {{"ground", {}}, {held ? "spring" : "damper", {}}};
+    out.shapes.push_back({"block", {{"mass_position"}}, {}, {}, {"mass"}});
+    return out;
+}
+
 using range = parameter_info::range;
 
 const model_registration registered{{
@@ -129,6 +138,8 @@ const model_registration registered{{
         {"step-time", "s", "time of the step", 0},
     },
     make,
+    {},
+    scene,
 }};
 
 }  // namespace

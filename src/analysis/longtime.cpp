@@ -9,9 +9,9 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "analysis/eigenvalues.hpp"
 #include "analysis/recurrence.hpp"
 #include "analysis/stability.hpp"
+#include "coupling/eigenvalues.hpp"
 
 namespace mdpcosim {
 

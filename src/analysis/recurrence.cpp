@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/eigenvalues.hpp"
+#include "coupling/eigenvalues.hpp"
 
 namespace mdpcosim {
 

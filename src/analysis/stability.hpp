@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "analysis/eigenvalues.hpp"
 #include "analysis/recurrence.hpp"
+#include "coupling/eigenvalues.hpp"
 
 /// The largest stable macro step of the two-mass test system, as omega_A H.
 ///

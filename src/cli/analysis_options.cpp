@@ -113,6 +113,8 @@ void analysis_options::add_test_system(CLI::App& command) {
 void analysis_options::add_output(CLI::App& command) {
     command.add_flag("--json", json_, "One JSON document");
     command.add_option("--svg", svg_, "Also write the picture into this file")->type_name("FILE");
+    command.add_option("--html", html_, "Also write tables, curves and maps into this file, a page for the browser")
+        ->type_name("FILE");
 }
 
 std::vector<std::string> analysis_options::extrapolations(std::vector<std::string> defaults) const {

@@ -15,7 +15,7 @@ class analysis_options {
     void add_coupling(CLI::App& command, const std::string& default_extrapolations);
     /// --variant (any number), --F (any number), --V, --frequency-ratio, --mass-ratio, --damping
     void add_test_system(CLI::App& command);
-    /// --json, --svg
+    /// --json, --svg, --html
     void add_output(CLI::App& command);
 
     /// Names, or own coefficients as in a scenario; the defaults where none was given.
@@ -34,12 +34,13 @@ class analysis_options {
 
     bool json() const { return json_; }
     const std::optional<std::string>& svg() const { return svg_; }
+    const std::optional<std::string>& html() const { return html_; }
 
    private:
     std::vector<std::string> extrapolations_, variants_, F_;
     std::string method_ = "explicit";
     std::optional<std::string> V_, frequency_ratio_, mass_ratio_, damping_, input_degree_;
-    std::optional<std::string> svg_;
+    std::optional<std::string> svg_, html_;
     bool json_ = false;
 };
 

@@ -12,11 +12,15 @@ namespace mdpcosim {
 /// Does it and gives its exit status; what is thrown is told on standard error.
 int guarded(const std::function<int()>& work);
 
+/// In the browser; says so where there is none.
+void show_report(const std::string& path);
+
 void add_run(CLI::App& app, int& status);
 void add_serve(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
+void add_report(CLI::App& app, int& status);
 void add_fmu(CLI::App& app, int& status);
 void add_stability(CLI::App& app, int& status);
 void add_order(CLI::App& app, int& status);

@@ -4,7 +4,7 @@
 
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
-#include "engine/analysis.hpp"
+#include "engine/analysis_page.hpp"
 
 namespace mdpcosim {
 
@@ -57,6 +57,7 @@ void add_longtime(CLI::App& app, int& status) {
     command->callback([o, &status] {
         const auto results = longtime(request(*o));
         if (o->common.svg()) write_svg(*o->common.svg(), longtime_plot(results));
+        if (o->common.html()) write_html(*o->common.html(), results);
         fmt::print("{}", o->common.json() ? to_json(results) : to_table(results));
         status = 0;
     });

@@ -4,7 +4,7 @@
 
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
-#include "engine/analysis.hpp"
+#include "engine/analysis_page.hpp"
 
 namespace mdpcosim {
 
@@ -19,6 +19,7 @@ void add_order(CLI::App& app, int& status) {
     command->callback([o, &status] {
         const auto results = order(o->extrapolations(shown), o->method(), o->input_degree());
         if (o->svg()) write_svg(*o->svg(), order_plot(results));
+        if (o->html()) write_html(*o->html(), results);
         fmt::print("{}", o->json() ? to_json(results) : to_table(results));
         status = 0;
     });

@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "engine/engine.hpp"
 #include "engine/mpi.hpp"
+#include "engine/report.hpp"
 
 namespace mdpcosim {
 
@@ -50,6 +51,8 @@ struct run_settings {
     bool json = false;
     bool fmi_log = false;
     bool no_pin = false;
+    bool report = false;
+    bool open = false;
     remote_options remote;
 };
 
@@ -77,6 +80,14 @@ std::string worker_count(const std::string& value) {
     return fmt::format("'{}' must be a whole number from 1 to 4096.", value);
 }
 
+/// A failed run has a report, too.
+void tell_report(const std::string& folder, const run_settings& o) {
+    const std::string path = write_report(folder).string();
+    if (!o.quiet && !o.json) fmt::print("report in {}\n", path);
+    std::fflush(stdout);
+    if (o.open) show_report(path);
+}
+
 /// Runs the scenario in this process, the master.
 int run_here(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
@@ -96,6 +107,7 @@ int run_here(const run_settings& o) {
         fmt::print(
             "{}\nresults in {}: results.csv and results.h5 ({} rows), summary.json, profile.json, scenario.yaml\n",
             to_table(summary), summary.folder, summary.rows);
+    if (o.report || o.open) tell_report(summary.folder, o);
     std::fflush(stdout);
     if (summary.status == "failed") {
         fmt::print(stderr, "mdpcosim: {}\n", summary.message);
@@ -114,9 +126,13 @@ int run_as_rank(const run_settings& o) {
     // Messages come before the farewell to the other ranks, which may take its time.
     std::optional<mpi_rank> rank;
     const int status = guarded([&] {
-        rank.emplace(hurried);
+        const auto load = [&] { return o.scenario.load(); };
+        if (o.fmi_log)
+            rank.emplace(hurried);  // where the log goes is told later
+        else
+            rank.emplace(hurried, load);
         if (mpi_rank_number() == 0) return run_here(o);
-        rank->serve([&] { return o.scenario.load(); }, o.workers);
+        rank->serve(load, o.workers, !o.no_pin);
         return 0;
     });
     if (mpi_rank_number() == 0) tell_mpi_launcher(status);
@@ -193,6 +209,9 @@ void add_run(CLI::App& app, int& status) {
         "The reference: integrate the scenario as one system with one solver (key 'reference'), no co-simulation");
     command->add_flag("--fmi-log", o->fmi_log,
                       "Every call of every FMU, with its arguments and status, into fmi.log in the folder");
+    command->add_flag("--report", o->report,
+                      "Also write report.html into the folder: everything about the run in one page for the browser");
+    command->add_flag("--open", o->open, "The same, and show it in the browser");
     command->add_flag("--quiet", o->quiet, "No progress and no table");
     command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
     command->callback([o, &status] { status = run_command(*o); });

@@ -7,7 +7,7 @@
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
 #include "core/error.hpp"
-#include "engine/stability.hpp"
+#include "engine/analysis_page.hpp"
 
 namespace mdpcosim {
 
@@ -57,7 +57,10 @@ test_system_parameters system_of(const stability_settings& o) {
 void optimise(const stability_settings& o) {
     const auto names = o.common.extrapolations({"lin-2-3"});
     if (names.size() != 1) throw user_error("--extrapolation: --optimise takes one extrapolation at a time.");
-    if (o.common.svg()) throw user_error("--svg: --optimise draws no picture; draw what it found by its coefficients.");
+    for (const auto& [option, file] : {std::pair("--svg", o.common.svg()), std::pair("--html", o.common.html())})
+        if (file)
+            throw user_error(
+                fmt::format("{}: --optimise draws no picture; draw what it found by its coefficients.", option));
     const auto F = o.common.F(stiff_F());
     std::vector<double> weights;
     for (const auto& text : o.weights) weights.push_back(positive_number("--weight", text));
@@ -78,7 +81,13 @@ void analyse(const stability_settings& o) {
         o.table    ? analyse_published_table(*o.table, system)
         : o.figure ? analyse_published_figure(*o.figure, whole_number("--points", o.points, 60, 2), system)
                    : analyse_stability(o.common.extrapolations(shown_by_default), o.common.F(published_F()), system);
-    if (o.common.svg()) write_svg(*o.common.svg(), report);
+    if (o.common.svg()) write_svg(*o.common.svg(), stability_plot(report));
+    if (o.common.html()) {
+        const bool free = !o.table && !o.figure;
+        write_html(
+            *o.common.html(), report,
+            free ? map_stability(o.common.extrapolations(shown_by_default), system) : std::vector<stability_map>{});
+    }
     fmt::print("{}", o.common.json() ? to_json(report) : to_table(report));
 }
 

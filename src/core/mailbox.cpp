@@ -21,7 +21,6 @@ inline void relax() {
 
 // A few microseconds of spinning, some milliseconds of yielding, then sleep. Yielding answers nearly as fast as spinning on a
 // free core; where others want the core, long spinning would keep it from the very thread that is waited for.
-constexpr int spins = 100;
 constexpr std::chrono::milliseconds yielding{5};
 constexpr int yields_per_clock =
     16;  // on a busy core one of them can take milliseconds, on a free one less than the clock
@@ -40,8 +39,8 @@ void mailbox::post(std::uint32_t round) {
     if (sleepers_.load() != 0) futex(round_, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
-bool mailbox::awake(std::uint32_t round, bool spin) const {
-    for (int i = 0; spin && i < spins; ++i) {
+bool mailbox::awake(std::uint32_t round, look first) const {
+    for (int i = 0; i < first; ++i) {
         if (arrived(round)) return true;
         relax();
     }
@@ -57,17 +56,17 @@ bool mailbox::awake(std::uint32_t round, bool spin) const {
     }
 }
 
-void mailbox::wait_for(std::uint32_t round, bool spin) {
-    if (awake(round, spin)) return;
+void mailbox::wait_for(std::uint32_t round, look first) {
+    if (awake(round, first)) return;
     sleepers_.fetch_add(1);
     for (std::uint32_t seen = round_.load(); static_cast<std::int32_t>(seen - round) < 0; seen = round_.load())
         futex(round_, FUTEX_WAIT, seen, nullptr);
     sleepers_.fetch_sub(1);
 }
 
-bool mailbox::wait_for(std::uint32_t round, bool spin, std::chrono::milliseconds sleep) {
+bool mailbox::wait_for(std::uint32_t round, look first, std::chrono::milliseconds sleep) {
     if (sleep.count() == 0) return arrived(round);
-    if (awake(round, spin)) return true;
+    if (awake(round, first)) return true;
     const timespec timeout{sleep.count() / 1000, static_cast<long>(sleep.count() % 1000) * 1000000L};
     sleepers_.fetch_add(1);
     const std::uint32_t seen = round_.load();

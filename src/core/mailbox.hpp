@@ -13,17 +13,21 @@ namespace mdpcosim {
 /// once; what the other side writes belongs into another line (lone_mailbox).
 class mailbox {
    public:
+    /// How long who waits looks before it yields: not at all where others want its core, some microseconds where both sides have a
+    /// core of their own, or for a moment where the other side has one.
+    enum look : int { none = 0, moment = 40, always = 100 };
+    static look fitting(bool own_core) { return own_core ? always : none; }
+
     void post(std::uint32_t round);
-    /// `spin`: both sides have a core of their own.
-    void wait_for(std::uint32_t round, bool spin);
+    void wait_for(std::uint32_t round, look first);
     /// The same, at most for that long once it sleeps (0: only a look); false when the round has not come.
-    bool wait_for(std::uint32_t round, bool spin, std::chrono::milliseconds sleep);
+    bool wait_for(std::uint32_t round, look first, std::chrono::milliseconds sleep);
 
    private:
     bool arrived(std::uint32_t round) const {
         return static_cast<std::int32_t>(round_.load(std::memory_order_acquire) - round) >= 0;
     }
-    bool awake(std::uint32_t round, bool spin) const;
+    bool awake(std::uint32_t round, look first) const;
 
     std::atomic<std::uint32_t> round_{0};
     std::atomic<std::uint32_t> sleepers_{0};

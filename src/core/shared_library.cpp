@@ -10,6 +10,8 @@
 #include <fstream>
 #include <map>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace mdpcosim {
 
@@ -78,6 +80,60 @@ void check_file(const std::filesystem::path& path) {
         throw std::invalid_argument(fmt::format("'{}' is damaged: parts of the library are missing.", path.string()));
 }
 
+/// The libraries that a file of this machine names as needed.
+std::vector<std::string> needed_libraries(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    const auto read = [&](std::uint64_t at, auto& into) {
+        in.clear();
+        in.seekg(static_cast<std::streamoff>(at));
+        return static_cast<bool>(in.read(reinterpret_cast<char*>(&into), sizeof into));
+    };
+    std::vector<ElfW(Phdr)> segments;
+    ElfW(Ehdr) header{};
+    if (!read(0, header)) return {};
+    for (std::size_t i = 0; i < header.e_phnum; ++i)
+        if (!read(header.e_phoff + i * sizeof(ElfW(Phdr)), segments.emplace_back())) return {};
+    std::vector<std::uint64_t> names;
+    std::uint64_t table = 0;
+    for (const auto& s : segments) {
+        if (s.p_type != PT_DYNAMIC) continue;
+        ElfW(Dyn) entry{};
+        for (std::uint64_t at = s.p_offset; at + sizeof entry <= s.p_offset + s.p_filesz; at += sizeof entry) {
+            if (!read(at, entry) || entry.d_tag == DT_NULL) break;
+            if (entry.d_tag == DT_NEEDED) names.push_back(entry.d_un.d_val);
+            if (entry.d_tag == DT_STRTAB) table = entry.d_un.d_ptr;
+        }
+    }
+    std::vector<std::string> found;
+    for (const auto& s : segments) {
+        if (s.p_type != PT_LOAD || table < s.p_vaddr || table - s.p_vaddr >= s.p_filesz) continue;
+        for (const std::uint64_t name : names) {
+            in.clear();
+            in.seekg(static_cast<std::streamoff>(s.p_offset + table - s.p_vaddr + name));
+            std::getline(in, found.emplace_back(), '\0');
+        }
+    }
+    return found;
+}
+
+bool needs_cpp_runtime(const std::filesystem::path& path) {
+    std::error_code ignored;
+    for (const auto& file : std::filesystem::directory_iterator(path.parent_path(), ignored)) {
+        elf_start start;
+        if (!file.is_regular_file(ignored) || !read_start(file.path(), start)) continue;
+        for (const std::string& name : needed_libraries(file.path()))
+            if (name.starts_with("libstdc++") || name.starts_with("libc++")) return true;
+    }
+    return false;
+}
+
+// Sanitizers want to see every call of their functions.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool can_bind_own_first = false;
+#else
+constexpr bool can_bind_own_first = true;
+#endif
+
 /// The text of dlerror() without the path it starts with, which our message has already.
 std::string loader_error(const std::filesystem::path& path) {
     const char* text = ::dlerror();
@@ -88,9 +144,10 @@ std::string loader_error(const std::filesystem::path& path) {
 
 }  // namespace
 
-void* open_shared_library(const std::filesystem::path& path) {
+void* open_shared_library(const std::filesystem::path& path, bool own_first) {
     check_file(path);
-    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const bool deep = own_first && can_bind_own_first && !needs_cpp_runtime(path);
+    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (deep ? RTLD_DEEPBIND : 0));
     if (library == nullptr)
         throw std::invalid_argument(fmt::format("'{}' cannot be loaded: {}.", path.string(), loader_error(path)));
     return library;

@@ -6,9 +6,10 @@ namespace mdpcosim {
 
 /// Loads a shared library, with everything it needs, apart from all others. A file that is missing, is no library of this
 /// machine, was cut off or needs a library or symbol that is not there is a std::invalid_argument that says which. A library
-/// is never unloaded: threads and exit handlers of its runtime (OpenMP, Fortran) would not survive that. Its own symbols do
-/// not come first (RTLD_DEEPBIND): C++ libraries would miss the one std::cout of the process and crash when they print.
-void* open_shared_library(const std::filesystem::path& path);
+/// is never unloaded: threads and exit handlers of its runtime (OpenMP, Fortran) would not survive that. With `own_first` it finds its
+/// own functions before those of this program with the same name (a solver that both brought along), unless it or a library
+/// beside it needs the C++ runtime: C++ libraries would miss the one std::cout of the process and crash when they print.
+void* open_shared_library(const std::filesystem::path& path, bool own_first = false);
 
 /// The symbol's address; nullptr where the library has none of that name.
 void* find_symbol(void* library, const char* name);

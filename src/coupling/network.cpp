@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -14,9 +15,15 @@ namespace mdpcosim {
 
 namespace {
 
-/// Rows are worked through in blocks of fixed length, which compilers turn into vector instructions without
-/// changing the order of any channel's sum.
+/// Rows are worked through in blocks of eight numbers, two at a time, without changing the order of any channel's sum.
 constexpr std::size_t block = 8;
+using two [[gnu::vector_size(2 * sizeof(double))]] = double;
+
+two load(const double* from) {
+    two values;
+    std::memcpy(&values, from, sizeof values);
+    return values;
+}
 
 bool same_rule(const extrapolation_rule& x, const extrapolation_rule& y) {
     return x.kind == y.kind && x.degree == y.degree && x.K == y.K && x.R == y.R && x.uses_rates == y.uses_rates &&
@@ -195,9 +202,10 @@ void network::start(double t, std::span<const double> y) {
 
 void network::evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
     const std::size_t n = channels();
+    const plain_channel* plain = plain_.data();
     for (std::size_t c = 0; c < n; ++c) {
-        if (is_plain(c)) {
-            u[c] = plain_value(c, y.data());
+        if (plain[c].value >= 0) {
+            u[c] = 0 + plain[c].weight * y[static_cast<std::size_t>(plain[c].value)];
             du[c] = 0;
             continue;
         }
@@ -262,17 +270,18 @@ void network::accept(double t, std::span<const double> y, std::span<const double
 }
 
 void network::remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du) {
-    if (!replace) g.newest = (g.newest + g.rule.K) % (g.rule.K + 1);
+    if (!replace) g.newest = (g.newest == 0 ? g.rule.K + 1 : g.newest) - 1;
     const std::size_t n = g.channels.size();
-    const auto enter = [&](std::span<const double> from, double* row) {
+    const auto enter = [&](std::span<const double> from, double* to) {
         if (g.contiguous) {
-            std::copy_n(from.data() + g.channels.front(), n, row);
+            std::copy_n(from.data() + g.channels.front(), n, to);
         } else {
-            for (std::size_t i = 0; i < n; ++i) row[i] = from[g.channels[i]];
+            for (std::size_t i = 0; i < n; ++i) to[i] = from[g.channels[i]];
         }
     };
-    enter(u, g.u.data() + g.row(0));
-    if (g.rule.uses_rates) enter(du, g.du.data() + g.row(0));
+    const std::size_t row = static_cast<std::size_t>(g.newest) * g.padded;
+    enter(u, g.u.data() + row);
+    if (g.rule.uses_rates) enter(du, g.du.data() + row);
     if (!g.rule.continuous) return;
     if (!has_end_) {
         enter(u, g.end.data());
@@ -294,11 +303,14 @@ void network::extrapolate(double t_next, bool values) {
     // Late in a run the rounding of t0 + n*H is a larger part of H than on_constant_grid() allows for.
     const double rounding =
         4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t_next), std::abs(times_[0])) / H;
-    for (int k = 0; k < points_; ++k) {
+    int used = 1;
+    for (const auto& g : groups_) used = std::max(used, g.rule.K + 1);
+    used = std::min(used, points_);
+    for (int k = 1; k < used; ++k) {
         tau[k] = (times_[k] - times_[0]) / H;
         if (std::abs(tau[k] + k) <= rounding * (k + 1)) tau[k] = -k;
     }
-    for (auto& g : groups_) update_weights(g, std::span(tau).first(points_));
+    for (auto& g : groups_) update_weights(g, std::span(tau).first(used));
     tau_ = tau;
     step_ = H;
     if (values)
@@ -331,9 +343,11 @@ void network::extrapolate_group(const group& g, double H) {
         const auto add = [&](const double* row, double weight) {
             if (weight != 0) rows[count++] = {row, weight / power};
         };
-        for (int k = 0; k < w.points; ++k) {
-            add(g.u.data() + g.row(k), w.A[n][k]);
-            if (w.uses_rates) add(g.du.data() + g.row(k), w.B[n][k] * H);
+        for (int k = 0, ring = g.newest; k < w.points; ++k) {
+            const std::size_t row = static_cast<std::size_t>(ring) * g.padded;
+            add(g.u.data() + row, w.A[n][k]);
+            if (w.uses_rates) add(g.du.data() + row, w.B[n][k] * H);
+            if (++ring == g.rule.K + 1) ring = 0;
         }
         if (w.uses_end) add(g.end.data(), w.C[n]);
     }
@@ -342,18 +356,37 @@ void network::extrapolate_group(const group& g, double H) {
     double* out = coefficients_.data() + g.coefficients;
     for (std::size_t i = 0; i < g.padded; i += block, out += block * stride) {
         for (std::size_t n = 0; n < stride; ++n) {
-            std::array<double, block> sum{};
+            two a{}, b{}, c{}, d{};
             for (std::size_t r = begin[n]; r < begin[n + 1]; ++r) {
                 const double* values = rows[r].values + i;
-                for (std::size_t j = 0; j < block; ++j) sum[j] += rows[r].weight * values[j];
+                a += rows[r].weight * load(values);
+                b += rows[r].weight * load(values + 2);
+                c += rows[r].weight * load(values + 4);
+                d += rows[r].weight * load(values + 6);
             }
-            for (std::size_t j = 0; j < block; ++j) out[j * stride + n] = sum[j];
+            double* to = out + n;
+            const auto store = [&](two sums) {
+                to[0] = sums[0];
+                to[stride] = sums[1];
+                to += 2 * stride;
+            };
+            store(a), store(b), store(c), store(d);
         }
     }
 }
 
 void network::deliver(double H, std::span<polynomial> inputs) const {
+    const delivered* const deliveries = deliveries_.data();
+    const double* const coefficients = coefficients_.data();
     for (const driven_input& target : driven_) {
+        // mean() of one channel with one or two coefficients, the common case.
+        if (target.limit == 0 && target.degree <= 1 && target.last - target.first == 1) {
+            const delivered& from = deliveries[target.first];
+            const double* e = coefficients + from.at;
+            const double constant = 0 + from.factor * e[0];
+            inputs[target.input].c[0] = target.degree == 0 ? constant : constant + (0 + from.factor * e[1]) * H / 2;
+            continue;
+        }
         polynomial& p = inputs[target.input];  // summed up in place: a copy of numbers just written would wait for them
         if (target.limit == 0) {               // the coefficients above stay zero
             p.c[0] = mean(target, H);
@@ -370,14 +403,8 @@ void network::deliver(double H, std::span<polynomial> inputs) const {
     }
 }
 
-/// project(p, H, 0) with the same operations in the same order; plain FMUs take constants, so this is the common case.
-inline double network::mean(const driven_input& target, double H) const {
-    if (target.last - target.first == 1 && target.degree <= 1) {
-        const delivered& from = deliveries_[target.first];
-        const double* e = coefficients_.data() + from.at;
-        const double constant = 0 + from.factor * e[0];
-        return target.degree == 0 ? constant : constant + (0 + from.factor * e[1]) * H / 2;
-    }
+/// project(p, H, 0) with the same operations in the same order; plain FMUs take constants.
+double network::mean(const driven_input& target, double H) const {
     double sum = 0, power = 1;
     for (std::uint32_t n = 0; n <= static_cast<std::uint32_t>(target.degree); ++n, power *= H) {
         double c = 0;

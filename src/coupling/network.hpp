@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -101,6 +102,16 @@ class network {
     /// For the ordered evaluation of outputs with feed-through: u of `some` channels, then the input values that follow.
     void evaluate_inputs(double t, std::span<const double> y, std::span<const channel_index> some, std::span<double> u,
                          std::size_t first, std::span<double> values) const;
+
+    /// What evaluate_inputs() does where every driven input takes one of `some` signals that is an output times a weight; nothing
+    /// where it does more. input = factor * (weight * source).
+    struct plain_input {
+        output_slot source;
+        input_slot input;
+        double weight, factor;
+    };
+    std::optional<std::vector<plain_input>> plain_inputs(std::span<const channel_index> some, std::size_t first,
+                                                         std::size_t count) const;
 
     polynomial channel_polynomial(channel_index channel) const;
     /// The polynomials of all channels at s = t - t_n.

@@ -25,6 +25,21 @@ std::vector<network::connected> network::deliveries() const {
     return found;
 }
 
+std::optional<std::vector<network::plain_input>> network::plain_inputs(std::span<const channel_index> some,
+                                                                       std::size_t first, std::size_t count) const {
+    std::vector<plain_input> found;
+    for (std::uint32_t i = first_driven_[first]; i < first_driven_[first + count]; ++i) {
+        const driven_input& target = driven_[i];
+        const delivered& d = deliveries_[target.first];
+        if (target.last > target.first + 1 || !is_plain(d.channel) ||
+            std::find(some.begin(), some.end(), channel_index(d.channel)) == some.end())
+            return std::nullopt;
+        found.push_back({output_slot(static_cast<std::size_t>(plain_[d.channel].value)), input_slot(target.input),
+                         plain_[d.channel].weight, d.factor});
+    }
+    return found;
+}
+
 double network::mean(channel_index channel, double H) const {
     const double* e = coefficients_.data() + coefficients_of(channel.value());
     double sum = 0;

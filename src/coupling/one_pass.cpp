@@ -7,7 +7,7 @@ namespace mdpcosim {
 
 namespace {
 
-struct coefficients {
+struct one_pass_weights {
     double implicit;                               ///< s, S
     double parabola;                               ///< its part in phi, Phi
     std::array<double, one_pass::steps> measured;  ///< r, R
@@ -15,8 +15,8 @@ struct coefficients {
 };
 
 // Found by maximising the smallest limit over F, unequal bodies and Q wrong by 20 %.
-constexpr coefficients of_value{1.4, 0.72, {-0.34, 0.55, -0.25}, 1.0 / 24};
-constexpr coefficients of_rate{1.44, 1.2, {-1.05, 0.42, -0.31}, 1.0 / 12};
+constexpr one_pass_weights of_value{1.4, 0.72, {-0.34, 0.55, -0.25}, 1.0 / 24};
+constexpr one_pass_weights of_rate{1.44, 1.2, {-1.05, 0.42, -0.31}, 1.0 / 12};
 
 double smooth_step(double x) {
     x = std::clamp(x, 0.0, 1.0);
@@ -104,7 +104,7 @@ void one_pass::fit_to_grid(double H) {
     const double to_middle = (H + grid[1]) / 2, first = (grid[1] + grid[2]) / 2, second = (grid[2] + grid[3]) / 2;
     const double line = to_middle / first, ramp = H / first;
     const double parabola = to_middle * (to_middle + first) / (first + second);
-    const auto fit = [&](const coefficients& of) {
+    const auto fit = [&](const one_pass_weights& of) {
         const double bend = of.parabola * parabola;
         formula made;
         made.g = {of.implicit * (1 + line + bend / first) - of.ramp * ramp,

@@ -12,6 +12,7 @@
 #include "core/units.hpp"
 #include "engine/address_book.hpp"
 #include "engine/feed_through.hpp"
+#include "engine/fmu_notes.hpp"
 #include "engine/inertia.hpp"
 #include "engine/recording.hpp"
 #include "engine/step_control.hpp"
@@ -113,12 +114,14 @@ class builder {
         for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
             add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
         finish_inputs();
-        find_evaluation_order(transport_(), *book_, graph_, result_.system);
+        const auto cut = find_evaluation_order(transport_(), *book_, graph_, silent_outputs(scenario_, transport_()),
+                                               result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
         tell_how_subsystems_are_used();
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
+        add_fmu_notes(scenario_, transport_(), cut, result_.notes);
         return std::move(result_);
     }
 
@@ -611,9 +614,11 @@ scenario resolved(const scenario& s, const assembly& a) {
     for (std::size_t i = 0; i < full.subsystems.size(); ++i) {
         subsystem_spec& subsystem = full.subsystems[i];
         subsystem = with_defaults(subsystem);
-        for (const auto& [name, value] : a.system.subsystems->describe(subsystem_index(i)).parameters)
-            if (std::ranges::find(subsystem.set, name, &setting::name) == subsystem.set.end())
-                subsystem.set.push_back({name, {}, {{value, {}}}, false});
+        for (const auto& p : a.system.subsystems->describe(subsystem_index(i)).parameters) {
+            if (std::ranges::find(subsystem.set, p.name, &setting::name) != subsystem.set.end()) continue;
+            subsystem.set.push_back({p.name, {}, {}, p.list});
+            for (const auto& value : p.values) subsystem.set.back().values.push_back({value, {}});
+        }
     }
     full.reference.solver = reference_solver(s.reference);
     const address_book book(*a.system.subsystems);

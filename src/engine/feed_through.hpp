@@ -16,9 +16,11 @@ struct coupling_graph {
 };
 
 /// The order in which subsystems with feed-through are evaluated (see coupled_system). An algebraic loop is a user error
-/// that names it port by port.
-void find_evaluation_order(const transport& subsystems, const address_book& book, const coupling_graph& graph,
-                           coupled_system& system);
+/// that names it port by port. Of `silent` outputs (by slot) nobody says what they depend on: on all inputs of their subsystem, unless
+/// that makes a loop; the subsystems where it did are returned.
+std::vector<subsystem_index> find_evaluation_order(const transport& subsystems, const address_book& book,
+                                                   const coupling_graph& graph, const std::vector<bool>& silent,
+                                                   coupled_system& system);
 
 /// The subsystems that an evaluation in this order comes to before any other reads one of their outputs.
 std::vector<subsystem_index> evaluated_before_read(const transport& subsystems, const coupling_graph& graph,

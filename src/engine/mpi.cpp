@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "engine/fingerprint.hpp"
 #include "engine/transports.hpp"
 #include "transport/affinity.hpp"
 #include "transport/mpi/launch.hpp"
@@ -41,21 +42,40 @@ void watch_mpi_rank() { watch_rank(mpi_rank_number()); }
 
 void tell_mpi_launcher(int status) { tell_launcher(status); }
 
-mpi_rank::mpi_rank(const std::atomic<bool>& hurry) : ranks_(std::make_unique<mpi_ranks>(*told_by_launcher(), hurry)) {}
+mpi_rank::mpi_rank(const std::atomic<bool>& hurry, const std::function<scenario()>& load) {
+    const mpi_launch_facts told = *told_by_launcher();
+    mpi_ranks::prepared_groups prepared;
+    try {
+        if (load && told.size > 0) {
+            const scenario s = load();
+            prepared = prepare_rank(s, groups_of_ranks(s, told.size, "")[static_cast<std::size_t>(told.rank)]);
+        }
+    } catch (const std::exception&) {
+        prepared.clear();
+    }
+    ranks_ = std::make_unique<mpi_ranks>(told, hurry, std::move(prepared));
+}
 
 mpi_rank::~mpi_rank() = default;
 
-void mpi_rank::serve(const std::function<scenario()>& load, int workers) {
-    const auto make = [&](const std::string& trace) {
+void mpi_rank::serve(const std::function<scenario()>& load, int workers, bool pin) {
+    const auto make = [&](const std::string& text) {
+        const word_to_ranks word(text);
         scenario s;
         try {
             s = load();
         } catch (const user_error& problem) {  // rank 0 has read it
             throw user_error(fmt::format("{}: {}", ranks_->name(ranks_->rank()), problem.what()));
         }
-        for (auto& entry : s.subsystems) entry.fmu.trace = trace;
+        if (fingerprint(s) != word.fingerprint)
+            throw user_error(
+                fmt::format("{}: its '{}' is not the scenario of rank 0. Every rank needs the same file, under the "
+                            "same path, and the same options.",
+                            ranks_->name(ranks_->rank()), s.path.string()));
+        for (auto& entry : s.subsystems) entry.fmu.trace = word.trace;
         const auto groups = groups_of_ranks(s, ranks_->size(), "mpiexec -n");
-        return make_rank_group(*ranks_, std::move(s), groups[static_cast<std::size_t>(ranks_->rank())], workers);
+        return make_rank_group(*ranks_, std::move(s), groups[static_cast<std::size_t>(ranks_->rank())],
+                               {.workers = workers, .pin = pin});
     };
     serve_mpi_rank(*ranks_, make);
 }

@@ -25,13 +25,14 @@ void tell_mpi_launcher(int status);
 /// This process as a rank, from its begin to its end.
 class mpi_rank {
    public:
-    /// `hurry`: set when the launcher is going to kill this process. Throws user_error where MPI is missing.
-    explicit mpi_rank(const std::atomic<bool>& hurry);
+    /// `hurry`: set when the launcher is going to kill this process. Throws user_error where MPI is missing. With `load`
+    /// subsystems in processes of their own are started before MPI is; mistakes are left to be told by those who make the rest.
+    explicit mpi_rank(const std::atomic<bool>& hurry, const std::function<scenario()>& load = {});
     /// Leaves the others in order; ends them where one was lost.
     ~mpi_rank();
 
     /// Of the ranks but 0: makes its subsystems and serves them until rank 0 is done. Rank 0 tells every mistake.
-    void serve(const std::function<scenario()>& load, int workers);
+    void serve(const std::function<scenario()>& load, int workers, bool pin);
 
    private:
     std::unique_ptr<class mpi_ranks> ranks_;

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "core/suggest.hpp"
+#include "engine/fingerprint.hpp"
 #include "engine/transports.hpp"
 #include "subsystem/remote/listener.hpp"
 #include "subsystem/remote/tcp.hpp"
@@ -104,13 +105,16 @@ std::unique_ptr<token_file> announce(const scenario& s, const remote_options& re
 }
 
 void serve_subsystems(const scenario& s, const serve_options& how) {
-    const remote_hello hello{read_token(how.token_file), {}};
+    const std::string token = read_token(how.token_file);
     std::vector<subsystem_maker> make;
     for (const auto& name : how.names) make.push_back(maker_of(subsystem_named(name, s), s.time.step));
     const bool spin = static_cast<int>(how.names.size()) < available_cores();
     std::vector<served> all;
     for (const auto& name : how.names)
-        all.push_back({name, connect_to_master(how.connect, {hello.token, name}, spin, how.wait), nullptr});
+        all.push_back(
+            {name,
+             connect_to_master(how.connect, {token, name, fingerprint(s, subsystem_named(name, s))}, spin, how.wait),
+             nullptr});
     for (std::size_t i = 0; i < all.size(); ++i)
         all[i].process = std::make_unique<child_process>([&] {
             const auto link = std::move(all[i].link);

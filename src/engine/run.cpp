@@ -11,6 +11,7 @@
 #include "engine/reference_run.hpp"
 #include "engine/statistics.hpp"
 #include "engine/step_control.hpp"
+#include "engine/system_description.hpp"
 #include "engine/trust.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
@@ -141,6 +142,7 @@ run_summary run(scenario s, const run_options& options) {
     const run_folder& folder = *made;
     s = resolved(s, a);
     folder.write("scenario.yaml", write_scenario(s));
+    folder.write("system.json", system_json(s, a));
     run_summary summary = describe_before(s, folder, a);
     if (!options.monolithic) summary.transport = options.transport;
     const time_spec time = s.time;
@@ -162,8 +164,11 @@ run_summary run(scenario s, const run_options& options) {
     step_controller* controller = nullptr;
     if (controlled) {
         attempts.emplace(folder);
-        auto made_controller = std::make_unique<step_controller>(
-            control, time.start, time.end, [&](const step_attempt& attempt) { attempts->add(attempt); });
+        auto made_controller =
+            std::make_unique<step_controller>(control, time.start, time.end, [&](const step_attempt& attempt) {
+                attempts->add(attempt);
+                watch.trace().attempt(attempt.length, attempt.error, attempt.accepted);
+            });
         controller = made_controller.get();
         steps = std::move(made_controller);
     }
@@ -219,6 +224,8 @@ run_summary run(scenario s, const run_options& options) {
         folder.write("profile.json",
                      to_trace_json(a.system.subsystems->profile(), subsystem_names(*a.system.subsystems)));
     });
+    if (!reference)
+        keep_first_failure(summary, [&] { folder.write("coupling.json", watch.trace().to_json(connection_names(a))); });
     keep_first_failure(summary, [&] { folder.write("summary.json", to_json(summary)); });
     return summary;
 }

@@ -95,6 +95,27 @@ stability_report analyse_published_figure(const std::string& number, int points,
     return report;
 }
 
+std::vector<stability_map> map_stability(const std::vector<std::string>& extrapolations,
+                                         const test_system_parameters& system, int points) {
+    std::vector<stability_map> maps;
+    for (const auto& text : extrapolations) {
+        stability_map& map = maps.emplace_back();
+        map.extrapolation = text;
+        for (int i = 0; i < points; ++i) {
+            map.F.push_back(std::pow(10, -1 + 5.0 * i / (points - 1)));
+            map.omega.push_back(0.01 * std::pow(300, static_cast<double>(i) / (points - 1)));
+        }
+        for (const double F : map.F) {
+            test_system_parameters p = system;
+            p.rule = read_extrapolation(text, F);
+            p.F = F;
+            stability_scan scan(p);
+            for (const double omega : map.omega) map.rho.push_back(scan.radius(omega));
+        }
+    }
+    return maps;
+}
+
 std::vector<double> stiff_F() {
     const auto F = published_F();
     return {F[2], F[3], F[4]};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/optimise.hpp"
+#include "analysis/plot.hpp"
 #include "analysis/published.hpp"
 
 /// Stability of couplings, part of the facade: the largest stable macro steps of the two-mass test system as rows, shown as table,
@@ -45,7 +46,17 @@ stability_report analyse_published_figure(const std::string& number, int points,
 std::string to_table(const stability_report& report);
 std::string to_json(const stability_report& report);
 /// omega_max over F with the level lines of equal omega_2 H (2.71).
-void write_svg(const std::string& path, const stability_report& report);
+plot stability_plot(const stability_report& report);
+
+/// Spectral radius over F and omega_A H, for one extrapolation.
+struct stability_map {
+    std::string extrapolation;
+    std::vector<double> F, omega;
+    std::vector<double> rho;  ///< all omega of the first F, then of the second ...
+};
+/// F from 0.1 to 1e4, omega_A H from 0.01 to 3, `points` each, evenly on logarithmic axes.
+std::vector<stability_map> map_stability(const std::vector<std::string>& extrapolations,
+                                         const test_system_parameters& system, int points = 48);
 
 /// 10^1/2, 10^5/4, 10^2: what optimised sets are judged by.
 std::vector<double> stiff_F();

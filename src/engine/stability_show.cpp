@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/plot.hpp"
 #include "core/text_table.hpp"
 #include "engine/stability.hpp"
 
@@ -138,7 +137,7 @@ std::string to_json(const stability_report& report) {
     return out.dump(2) + "\n";
 }
 
-void write_svg(const std::string& path, const stability_report& report) {
+plot stability_plot(const stability_report& report) {
     plot_panel panel;
     panel.x = {.label = "F = c/c_A", .logarithmic = true, .low = {}, .high = {}};
     panel.y = {.label = "largest stable omega H", .logarithmic = true, .low = {}, .high = {}};
@@ -175,7 +174,7 @@ void write_svg(const std::string& path, const stability_report& report) {
     picture.panels = {std::move(panel)};
     picture.panel_width = 620;
     picture.panel_height = 480;
-    write_svg(path, picture);
+    return picture;
 }
 
 std::string to_table(const optimum& found, const std::vector<double>& F) {

@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 
 #include "core/suggest.hpp"
+#include "engine/fingerprint.hpp"
 #include "engine/remote.hpp"
 #include "subsystem/factory.hpp"
 #include "subsystem/remote/program_group.hpp"
@@ -41,6 +44,15 @@ std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>&
     return make_thread_transport(std::move(subsystems), how.workers, true, where);
 }
 
+/// How many different units are asked for by the master and those that live here.
+int units_of_threads(const scenario& s, const binding& where) {
+    std::set<int> units{where.master};
+    for (std::size_t i = 0; i < s.subsystems.size(); ++i)
+        if (!lives_apart(s.subsystems[i])) units.insert(where.of(i));
+    units.erase(-1);
+    return static_cast<int>(units.size());
+}
+
 /// Those that live apart work at the same time as the threads, whatever the number of these. Their processes come first: a copy of
 /// this one should have no threads.
 std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& how) {
@@ -52,12 +64,23 @@ std::unique_ptr<transport> make_threads(const scenario& s, const transport_optio
     for (const auto& spec : s.subsystems) {
         const int number = static_cast<int>(names.size());
         names.push_back(spec.name);
-        if (lives_apart(spec))
-            elsewhere.push_back({{number}, make_remote_group(on_macro_grid(spec, s.time.step), spin)});
-        else
+        if (!lives_apart(spec)) {
             here.members.push_back(number);
+            continue;
+        }
+        auto group = mpi_ranks::joined() == nullptr ? nullptr : mpi_ranks::joined()->take_prepared(spec.name);
+        if (!group) group = make_remote_group(on_macro_grid(spec, s.time.step), spin);
+        elsewhere.push_back({{number}, std::move(group)});
     }
     if (!here.members.empty()) {
+        const int threads =
+            std::min(how.workers > 0 ? how.workers : available_cores(), static_cast<int>(here.members.size()));
+        if (units_of_threads(s, where) > threads)
+            throw user_error(
+                s.placement.cores.front().values[0].where,
+                fmt::format("placement: cores: {} units are asked for, but the number of threads is {}, the "
+                            "master's among them, for {} subsystems. Take more --workers, or fewer units.",
+                            units_of_threads(s, where), threads, here.members.size()));
         here.where = make_local(s, here.members, how, where);
         where.master = -1;  // it is bound there
     }
@@ -69,6 +92,7 @@ std::vector<subsystem_recipe> recipes_of(const scenario& s) {
     std::vector<subsystem_recipe> recipes;
     for (const auto& spec : s.subsystems) {
         recipes.push_back({spec.name, maker_of(spec, s.time.step), spec.limit});
+        recipes.back().fingerprint = fingerprint(s, spec);
         if (is_program(spec)) recipes.back().program = std::make_shared<program_launcher>(spec);
     }
     return recipes;
@@ -102,16 +126,15 @@ std::unique_ptr<transport> make_tcp(const scenario& s, const transport_options& 
     return make_tcp_transport(recipes_of(s), groups, reach);
 }
 
-/// The word to the other ranks is where the calls of FMUs go.
-std::unique_ptr<transport> make_mpi(const scenario& s, int workers) {
+std::unique_ptr<transport> make_mpi(const scenario& s, const transport_options& how) {
     mpi_ranks* ranks = mpi_ranks::joined();
     if (ranks == nullptr) throw user_error("transport 'mpi': this process is not a rank. Start it with mpiexec.");
     const auto groups = groups_of_ranks(s, ranks->size(), "mpiexec -n");
     std::vector<std::string> names;
     for (const auto& spec : s.subsystems) names.push_back(spec.name);
     return make_mpi_transport(
-        *ranks, std::move(names), groups, [&] { return make_rank_group(*ranks, s, groups[0], workers); },
-        s.subsystems[0].fmu.trace.string());
+        *ranks, std::move(names), groups, [&] { return make_rank_group(*ranks, s, groups[0], how); },
+        word_to_ranks{fingerprint(s), s.subsystems[0].fmu.trace.string()}.text());
 }
 
 }  // namespace
@@ -134,14 +157,33 @@ std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, cons
     return groups;
 }
 
-std::unique_ptr<transport> make_rank_group(mpi_ranks& ranks, scenario s, const std::vector<int>& members, int workers) {
+std::string word_to_ranks::text() const { return fmt::format("{} {}", fingerprint, trace); }
+
+word_to_ranks::word_to_ranks(const std::string& text)
+    : word_to_ranks(std::strtoull(text.c_str(), nullptr, 10), text.substr(text.find(' ') + 1)) {}
+
+std::unique_ptr<transport> make_rank_group(mpi_ranks& ranks, scenario s, const std::vector<int>& members,
+                                           transport_options how) {
     std::vector<subsystem_spec> own;
     for (const int i : members) own.push_back(std::move(s.subsystems[static_cast<std::size_t>(i)]));
     s.subsystems = std::move(own);
-    s.placement = {};
-    auto group = make_threads(s, {.workers = workers > 0 ? workers : ranks.fair_share_of_cores()});
+    s.placement.groups.clear();
+    std::erase_if(s.placement.cores, [&](const setting& entry) {
+        return entry.name == "master" ? ranks.rank() != 0 : number_of(s, entry.name) == s.subsystems.size();
+    });
+    how.kind = transport_kind::mpi;
+    if (how.workers == 0) how.workers = std::max(ranks.fair_share_of_cores(), units_of_threads(s, binding_of(s, how)));
+    auto group = make_threads(s, how);
     ranks.will_work_with(group->workers());
     return group;
+}
+
+std::map<std::string, std::unique_ptr<remote_group>> prepare_rank(const scenario& s, const std::vector<int>& members) {
+    std::map<std::string, std::unique_ptr<remote_group>> prepared;
+    for (const int i : members)
+        if (const auto& spec = s.subsystems[static_cast<std::size_t>(i)]; lives_apart(spec))
+            prepared.emplace(spec.name, make_remote_group(on_macro_grid(spec, s.time.step), false));
+    return prepared;
 }
 
 subsystem_maker maker_of(const subsystem_spec& spec, double macro_step) {
@@ -186,7 +228,7 @@ std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
 binding binding_of(const scenario& s, const transport_options& how) {
     binding where;
     if (!how.pin) return where;
-    where.automatic = true;
+    where.automatic = how.kind != transport_kind::mpi;  // the ranks of a machine would choose the same
     for (const auto& entry : s.placement.cores) {
         const int unit = std::stoi(entry.values[0].value);
         const auto& units = processing_units();
@@ -227,7 +269,7 @@ std::unique_ptr<transport> make_transport(const scenario& s, const transport_opt
         case transport_kind::tcp:
             return make_tcp(s, how);
         case transport_kind::mpi:
-            return make_mpi(s, how.workers);
+            return make_mpi(s, how);
     }
     return {};
 }

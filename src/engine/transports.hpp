@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "engine/engine.hpp"
 #include "scenario/spec.hpp"
 #include "subsystem/remote/host.hpp"
+#include "subsystem/remote/remote_group.hpp"
 #include "transport/affinity.hpp"
 #include "transport/transport.hpp"
 
@@ -41,9 +43,20 @@ std::vector<std::vector<int>> groups_of(const scenario& s, int parties);
 /// `placement: cores`. A unit that does not exist is a user error. Nothing without how.pin.
 binding binding_of(const scenario& s, const transport_options& how);
 
-/// The subsystems of a rank, made as on threads; `workers` 0: its share of the cores.
+/// The subsystems of a rank, made as on threads; workers 0: its share of the cores.
 std::unique_ptr<transport> make_rank_group(class mpi_ranks& ranks, scenario s, const std::vector<int>& members,
-                                           int workers);
+                                           transport_options how);
+/// Starts the processes of those members that live apart: a process should not be copied once it has joined MPI.
+std::map<std::string, std::unique_ptr<remote_group>> prepare_rank(const scenario& s, const std::vector<int>& members);
+/// What rank 0 tells the others before they make their subsystems.
+struct word_to_ranks {
+    std::uint64_t fingerprint;  ///< of the scenario
+    std::string trace;          ///< where the calls of FMUs go
+
+    word_to_ranks(std::uint64_t of_scenario, std::string where) : fingerprint(of_scenario), trace(std::move(where)) {}
+    explicit word_to_ranks(const std::string& text);
+    std::string text() const;
+};
 /// The groups of that many ranks. More ranks than subsystems, or another number than the scenario's groups allow, are a
 /// user_error; `option` is what asked for them.
 std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, const std::string& option);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "fmi/archive.hpp"
+#include "fmi/fmi2_functions.h"
+#include "fmi/fmi3_functions.h"
 
 /// One instance of an FMU behind an interface that is the same for all versions of the standard. instance_2.cpp and
 /// instance_3.cpp translate it into calls of the C functions, and nothing else: who calls what, when and why stands in
@@ -83,7 +85,8 @@ class saved_state {
     virtual ~saved_state() = default;
 };
 
-class instance {
+/// What every step calls stands in one cache line, without virtual functions between.
+class alignas(64) instance {
    public:
     instance() = default;
     instance(const instance&) = delete;
@@ -104,11 +107,46 @@ class instance {
     virtual value_block make_block(std::span<const int> variables) const = 0;
     virtual status get(value_block& block, std::span<double> values) = 0;
     virtual status set(value_block& block, std::span<const double> values) = 0;
+    /// The same for variables of type float64 by their references, where has_direct_calls().
+    [[gnu::always_inline]] status get_directly(std::span<const value_reference> references, std::span<double> values) {
+        return directly(direct_call::get, [&] {
+            const std::size_t n = references.size();
+            if (direct_.get_2 != nullptr)
+                return static_cast<int>(direct_.get_2(direct_.component, references.data(), n, values.data()));
+            if (direct_.get_3 == nullptr) return broken_down;
+            return static_cast<int>(
+                direct_.get_3(direct_.component, references.data(), n, values.data(), values.size()));
+        });
+    }
+    [[gnu::always_inline]] status set_directly(std::span<const value_reference> references,
+                                               std::span<const double> values) {
+        return directly(direct_call::set, [&] {
+            const std::size_t n = references.size();
+            if (direct_.set_2 != nullptr)
+                return static_cast<int>(direct_.set_2(direct_.component, references.data(), n, values.data()));
+            if (direct_.set_3 == nullptr) return broken_down;
+            return static_cast<int>(
+                direct_.set_3(direct_.component, references.data(), n, values.data(), values.size()));
+        });
+    }
+    bool has_direct_calls() const { return direct_.component != nullptr; }
     virtual std::vector<std::string> get_strings(int variable) = 0;
     virtual void set_strings(int variable, std::span<const std::string> values) = 0;
 
     // Co-simulation
     virtual step_result do_step(double t, double H, bool keep_state_before) = 0;
+    /// True: the step was done to its end, without event; otherwise stopped() says what happened.
+    [[gnu::always_inline]] bool do_whole_step(double t, double H, bool keep_state_before) {
+        if (direct_.step_2 == nullptr) return is_whole(t, H, stopped_ = do_step(t, H, keep_state_before));
+        const auto step = [&] {
+            return static_cast<int>(direct_.step_2(direct_.component, t, H, keep_state_before ? fmi2False : fmi2True));
+        };
+        if (directly(direct_call::step, step) == status::ok) [[likely]]
+            return true;
+        stopped_ = after_discard(t);
+        return false;
+    }
+    const step_result& stopped() const { return stopped_; }
     virtual void set_input_derivatives(const value_block& block, int order, std::span<const double> values) = 0;
     virtual void get_output_derivatives(const value_block& block, int order, std::span<double> values) = 0;
     virtual void enter_step_mode() = 0;
@@ -138,6 +176,44 @@ class instance {
     /// d unknowns / d knowns * seed; blocks of floats.
     virtual void directional_derivative(const value_block& unknowns, const value_block& knowns,
                                         std::span<const double> seed, std::span<double> sensitivity) = 0;
+
+   protected:
+    enum class direct_call { get, set, step };
+    static constexpr int broken_down = -1;  ///< instead of a status
+
+    /// Functions of one version; none where calls are traced or the FMU broke down.
+    struct direct_functions {
+        void* component = nullptr;
+        fmi2GetRealTYPE* get_2 = nullptr;
+        fmi2SetRealTYPE* set_2 = nullptr;
+        fmi2DoStepTYPE* step_2 = nullptr;
+        fmi3GetFloat64TYPE* get_3 = nullptr;
+        fmi3SetFloat64TYPE* set_3 = nullptr;
+    };
+    direct_functions direct_;
+
+   private:
+    step_result stopped_;
+
+    /// A status that is not ok, and an exception that left the FMU.
+    virtual status judge_direct(direct_call which, int result) = 0;
+    [[noreturn]] virtual void exception_left_direct(direct_call which) = 0;
+    virtual step_result after_discard(double t) = 0;
+
+    static bool is_whole(double t, double H, const step_result& done) {
+        return done.status == status::ok && !done.event && !done.terminate && done.reached - t >= (1 - 1e-9) * H;
+    }
+
+    template <class Call>
+    [[gnu::always_inline]] status directly(direct_call which, const Call& call) {
+        int result = 0;
+        try {
+            result = call();
+        } catch (...) {
+            exception_left_direct(which);
+        }
+        return result == 0 ? status::ok : judge_direct(which, result);
+    }
 };
 
 /// Loads the library (once per FMU and process) and instantiates. Throws user_error: kind not offered, library missing or not

@@ -36,6 +36,11 @@ class instance_2 final : public instance_base {
                                           description().token.c_str(), resources.c_str(), &callbacks_, fmi2False,
                                           options_.logging ? fmi2True : fmi2False);
         });
+        if (!traced_)
+            direct_ = {.component = component_,
+                       .get_2 = f_.GetReal.address,
+                       .set_2 = f_.SetReal.address,
+                       .step_2 = f_.DoStep.address};
     }
     ~instance_2() override { finish(); }
 
@@ -63,18 +68,6 @@ class instance_2 final : public instance_base {
     }
 
     status get(value_block& block, std::span<double> values) override {
-        if (block.type != base_type::float64 || traced_) return get_any(block, values);
-        return call_untraced(f_.GetReal, discard_in_access_, block.references.data(), block.references.size(),
-                             values.data());
-    }
-
-    status set(value_block& block, std::span<const double> values) override {
-        if (block.type != base_type::float64 || traced_) return set_any(block, values);
-        return call_untraced(f_.SetReal, discard_in_access_, block.references.data(), block.references.size(),
-                             values.data());
-    }
-
-    [[gnu::noinline]] status get_any(value_block& block, std::span<double> values) {
         const std::size_t n = block.references.size();
         const fmi2ValueReference* vr = block.references.data();
         const auto access = [&](const auto& function, auto* to) {
@@ -99,7 +92,7 @@ class instance_2 final : public instance_base {
         }
     }
 
-    [[gnu::noinline]] status set_any(value_block& block, std::span<const double> values) {
+    status set(value_block& block, std::span<const double> values) override {
         const std::size_t n = block.references.size();
         const fmi2ValueReference* vr = block.references.data();
         const auto access = [&](const auto& function, const auto* from) {
@@ -146,8 +139,7 @@ class instance_2 final : public instance_base {
             f_.DoStep, discard::returned, [t, H] { return fmt::format("t {}, H {}", t, H); }, t, H,
             keep_state_before ? fmi2False : fmi2True);
         result.reached = t + H;
-        if (result.status == status::discard) ask_for_discard(t, result);
-        return result;
+        return result.status == status::discard ? after_discard(t) : result;
     }
 
     void set_input_derivatives(const value_block& block, int order, std::span<const double> values) override {
@@ -246,9 +238,9 @@ class instance_2 final : public instance_base {
     }
 
     /// After a step that was thrown away: how far the FMU came, whether it wants to end. It may not know.
-    void ask_for_discard(double t, step_result& result) {
+    step_result after_discard(double t) override {
+        step_result result{.status = status::discard, .reached = t};
         fmi2Boolean end = fmi2False;
-        result.reached = t;
         if (f_.GetBooleanStatus.address != nullptr)
             call(
                 f_.GetBooleanStatus, discard::returned, [&] { return fmt::format("terminated) gives ({}", end); },
@@ -261,6 +253,13 @@ class instance_2 final : public instance_base {
                 [&] { return fmt::format("last successful time) gives ({}", reached); }, fmi2LastSuccessfulTime,
                 &reached) == status::ok)
             result.reached = reached;
+        return result;
+    }
+
+    const char* name_of(direct_call which) const override {
+        return which == direct_call::get   ? f_.GetReal.name
+               : which == direct_call::set ? f_.SetReal.name
+                                           : f_.DoStep.name;
     }
 
     void free_component() override {

@@ -37,6 +37,8 @@ class instance_3 final : public instance_base {
             instantiate_co_simulation();
         else
             instantiate_model_exchange();
+        if (!traced_)
+            direct_ = {.component = component_, .get_3 = f_.GetFloat64.address, .set_3 = f_.SetFloat64.address};
     }
     ~instance_3() override { finish(); }
 
@@ -179,7 +181,7 @@ class instance_3 final : public instance_base {
 
     step_result do_step(double t, double H, bool keep_state_before) override {
         fmi3Boolean event = false, end = false, early = false;
-        double reached = t + H;
+        double reached = not_said;
         instance_3* const outer = std::exchange(stepping, this);
         step_result result;
         try {
@@ -200,7 +202,7 @@ class instance_3 final : public instance_base {
         result.event = event;
         result.terminate = end;
         result.early = early;
-        result.reached = early || end || result.status == status::discard ? reached : t + H;
+        result.reached = reached_by(t, H, reached, result);
         return result;
     }
 
@@ -304,6 +306,17 @@ class instance_3 final : public instance_base {
             function, discard::returned, [&] { return list_text(x.data(), x.size()); }, x.data(), x.size());
     }
 
+    static constexpr double not_said = std::numeric_limits<double>::quiet_NaN();
+
+    /// A step that was thrown away at a time that the FMU does not say, or not inside the step, did nothing.
+    double reached_by(double t, double H, double said, const step_result& result) {
+        if (result.status == status::discard) return said > t && said < t + H ? said : t;
+        if (result.terminate) return std::isnan(said) ? t : said;
+        if (!result.early) return t + H;
+        if (std::isnan(said)) fail("fmi3DoStep returned early and did not say where it is", false);
+        return said;
+    }
+
     void instantiate_co_simulation() {
         const std::string resources = library_->fmu->resource_location();
         std::vector<fmi3ValueReference> inputs;
@@ -355,6 +368,13 @@ class instance_3 final : public instance_base {
         };
         states_ = elements(description().derivatives);
         indicators_ = elements(description().event_indicators);
+    }
+
+    step_result after_discard(double) override {
+        throw std::logic_error("fmi: steps of FMI 3.0 are not called directly");
+    }
+    const char* name_of(direct_call which) const override {
+        return which == direct_call::get ? f_.GetFloat64.name : f_.SetFloat64.name;
     }
 
     void free_component() override {

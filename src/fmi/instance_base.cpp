@@ -217,6 +217,7 @@ std::string instance_base::last_messages() {
 
 void instance_base::fail(const std::string& what, bool fatal) {
     phase_ = fatal ? phase::dead : phase::failed;
+    if (fatal) direct_ = {};
     throw fmu_failure(fmt::format("{}.{}", what, last_messages()), fatal);
 }
 
@@ -262,6 +263,13 @@ status instance_base::judge(const char* function, int result, discard d) {
             fail(fmt::format("{} returned the status {}, which does not exist", function, result), true);
     }
 }
+
+status instance_base::judge_direct(direct_call which, int result) {
+    if (result == broken_down) cannot_call(name_of(which), true);
+    return judge(name_of(which), result, which == direct_call::step ? discard::returned : discard_in_access_);
+}
+
+void instance_base::exception_left_direct(direct_call which) { exception_left(name_of(which)); }
 
 void instance_base::trace(const char* function, const std::string& arguments, int result) {
     options_.trace(fmt::format("{}({}) -> {}", function, arguments, status_name(result)));

@@ -40,12 +40,6 @@ class instance_base : public instance {
             trace(f.name, describe(), result);
         return result == 0 ? status::ok : judge(f.name, result, d);
     }
-    /// The same without a trace.
-    template <class Type, class... Arguments>
-    status call_untraced(const function<Type>& f, discard d, Arguments... arguments) {
-        const int result = invoke(f, arguments...);
-        return result == 0 ? status::ok : judge(f.name, result, d);
-    }
     template <class Type, class... Arguments>
     int invoke(const function<Type>& f, Arguments... arguments) {
         if (phase_ == phase::dead || f.address == nullptr) [[unlikely]]
@@ -87,6 +81,10 @@ class instance_base : public instance {
         if (options_.trace) trace(function, fmt::format("\"{}\"", options_.name), component_ == nullptr ? 3 : 0);
         if (component_ == nullptr) not_instantiated(fmt::format("{} gave no instance", function));
     }
+
+    status judge_direct(direct_call which, int result) final;
+    void exception_left_direct(direct_call which) final;
+    virtual const char* name_of(direct_call which) const = 0;
 
     /// To be called by the destructors of the versions: ends and frees the FMU's instance in order.
     void finish() noexcept;

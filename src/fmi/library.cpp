@@ -145,7 +145,7 @@ void check_version(const fmu_files& fmu, fmi2GetVersionTYPE* get_version) {
 void load(fmu_library& library, const std::filesystem::path& path) {
     const fmu_files& fmu = *library.fmu;
     try {
-        library.handle = open_shared_library(path);
+        library.handle = open_shared_library(path, true);
     } catch (const std::exception& problem) {
         throw user_error(fmt::format("FMU '{}': its library {}", fmu.path().string(), problem.what()));
     } catch (...) {

@@ -7,11 +7,61 @@ namespace mdpcosim {
 void coupled_system::finish() {
     u.assign(coupling.channels(), 0.0);
     du.assign(coupling.channels(), 0.0);
-    input_values.assign(subsystems->inputs().size(), 0.0);
     inputs_.clear();
     for (std::size_t i = 0; i < subsystems->size(); ++i)
         inputs_.push_back({static_cast<std::uint32_t>(subsystems->input_offset(subsystem_index(i))),
                            static_cast<std::uint32_t>(subsystems->describe(subsystem_index(i)).input_count())});
+    plan_.make(*this);
+}
+
+void coupled_system::plan::make(const coupled_system& system) {
+    const transport& subsystems = *system.subsystems;
+    std::vector<std::size_t> owner;  // by output
+    for (std::size_t i = 0; i < subsystems.size(); ++i)
+        owner.resize(owner.size() + static_cast<std::size_t>(subsystems.describe(subsystem_index(i)).output_count()),
+                     i);
+    std::vector<bool> advanced(subsystems.size(), false);
+    const auto advance = [&](std::size_t i) {
+        if (!advanced[i]) items.push_back({.subsystem = subsystem_index(i)});
+        advanced[i] = true;
+    };
+    items.clear();
+    signals.clear();
+    for (std::size_t k = 0; k < system.at_each_step.size(); ++k) {
+        const auto& [subsystem, channels] = system.at_each_step[k];
+        for (const channel_index c : channels)
+            for (const channel_term& t : system.coupling.terms(c))
+                for (const output_slot y : {t.value, t.rate})
+                    if (y.valid()) advance(owner[y.value()]);
+        item next{.subsystem = subsystem, .advance = !advanced[subsystem.value()], .evaluate = true};
+        advanced[subsystem.value()] = true;
+        const input_range range = system.inputs_[subsystem.value()];
+        const auto plain = system.coupling.plain_inputs(channels, range.first, range.count);
+        next.signals_only = plain.has_value();
+        next.first = static_cast<std::uint32_t>(plain ? signals.size() : k);
+        if (plain)
+            for (const auto& i : *plain)
+                signals.push_back({static_cast<std::uint32_t>(i.source.value()),
+                                   static_cast<std::uint32_t>(i.input.value()), i.weight, i.factor});
+        next.last = static_cast<std::uint32_t>(plain ? signals.size() : k);
+        items.push_back(next);
+    }
+    for (std::size_t i = 0; i < subsystems.size(); ++i) advance(i);
+    values.assign(system.subsystems->inputs().size(), 0.0);
+}
+
+void coupled_system::plan::find_values_by_laws(const item& i, double t) {
+    const evaluation& e = of->at_each_step[i.first];
+    const input_range range = of->inputs_[e.subsystem.value()];
+    of->coupling.evaluate_inputs(t, of->subsystems->outputs(), e.channels, of->u, range.first,
+                                 std::span(values).subspan(range.first, range.count));
+}
+
+void coupled_system::advance(const macro_step& step) {
+    plan_.of = this;
+    subsystems->carry_out(step, plan_);
+    ++integrations;
+    coupling.evaluate(step.end, subsystems->outputs(), u, du);
 }
 
 void coupled_system::initialise(double t0) {
@@ -34,12 +84,6 @@ void coupled_system::initialise(double t0) {
 void coupled_system::evaluate(double t, std::span<const evaluation> order) {
     evaluate_in_order(t, order, false);
     coupling.evaluate(t, subsystems->outputs(), u, du);
-}
-
-void coupled_system::advance(const macro_step& step) {
-    subsystems->advance(step);
-    ++integrations;
-    evaluate(step.end, at_each_step);
 }
 
 void coupled_system::advance_trials(const macro_step& step, std::span<trial_step> trials) {
@@ -76,7 +120,7 @@ void coupled_system::evaluate_one(subsystem_index subsystem, bool provisional) {
 
 std::span<double> coupled_system::values_of(subsystem_index subsystem) {
     const input_range range = inputs_[subsystem.value()];
-    return std::span(input_values).subspan(range.first, range.count);
+    return std::span(plan_.values).subspan(range.first, range.count);
 }
 
 }  // namespace mdpcosim

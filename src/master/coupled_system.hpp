@@ -32,9 +32,8 @@ struct coupled_system {
     };
     std::vector<given_mobility> given;
 
-    std::int64_t integrations = 0;     ///< of all subsystems over a macro step, trials included
-    std::vector<double> u, du;         ///< coupling variables and rates at the present time
-    std::vector<double> input_values;  ///< scratch: inputs of the subsystem evaluated last, all others as they were
+    std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
+    std::vector<double> u, du;      ///< coupling variables and rates at the present time
 
     /// Sizes the vectors; after it nothing allocates.
     void finish();
@@ -49,6 +48,7 @@ struct coupled_system {
     void advance_trials(const macro_step& step, std::span<trial_step> trials);
     /// With the inputs that belong to the present u.
     void evaluate_one(subsystem_index subsystem, bool provisional);
+    std::span<double> values_of(subsystem_index subsystem);  ///< its inputs as they were evaluated last
 
    private:
     struct input_range {
@@ -56,8 +56,18 @@ struct coupled_system {
     };
     std::vector<input_range> inputs_;  ///< by subsystem
 
+    /// at_each_step, with every subsystem advanced as late as possible.
+    class plan final : public step_plan {
+       public:
+        void make(const coupled_system& system);
+        coupled_system* of = nullptr;  ///< while it is carried out: coupled systems may be moved
+
+       private:
+        void find_values_by_laws(const item& i, double t) override;
+    };
+    plan plan_;
+
     void evaluate_in_order(double t, std::span<const evaluation> order, bool provisional);
-    std::span<double> values_of(subsystem_index subsystem);  ///< its part of input_values
 };
 
 }  // namespace mdpcosim

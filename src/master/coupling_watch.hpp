@@ -5,6 +5,7 @@
 
 #include "master/coupled_system.hpp"
 #include "results/coupling_monitor.hpp"
+#include "results/coupling_trace.hpp"
 
 namespace mdpcosim {
 
@@ -21,11 +22,14 @@ class coupling_watch {
     bool after(const coupled_system& system, const macro_step& step);
 
     const coupling_monitor& monitor() const { return monitor_; }
+    /// A step control tells it its attempts.
+    coupling_trace& trace() { return trace_; }
     /// What diverged first, and when; empty when nothing did.
     const std::string& divergence() const { return divergence_; }
 
    private:
     coupling_monitor& monitor_;
+    coupling_trace trace_;
     std::vector<std::string> what_;
     on_divergence reaction_;
     std::vector<double> q_, v_, begin_, middle_, end_;

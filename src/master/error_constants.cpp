@@ -21,7 +21,7 @@ error_constants::error_constants(const coupled_system& system) {
     const transport& t = *system.subsystems;
     const auto levels = output_levels(system);
     outputs_.resize(levels.size());
-    std::vector<std::uint32_t> of_input(system.input_values.size());
+    std::vector<std::uint32_t> of_input(system.subsystems->inputs().size());
     for (std::size_t i = 0; i < t.size(); ++i) {
         const subsystem_index s(i);
         const auto number = static_cast<std::uint32_t>(i);

@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 
+#include "master/owner.hpp"
+
 namespace mdpcosim {
 
 namespace {
@@ -15,21 +17,6 @@ constexpr double fraction = 1.0 / 1024;  ///< of the macro step: a short step
 constexpr double growth = 100;           ///< of the load from one attempt to the next
 constexpr double agreement = 0.02;
 constexpr int attempts = 10;
-
-/// The last subsystem whose slots begin at or before `slot`.
-std::size_t owner(std::size_t slot, std::size_t subsystems, auto&& offset) {
-    std::size_t first = 0, count = subsystems;
-    while (count > 1) {
-        const std::size_t half = count / 2;
-        if (offset(subsystem_index(first + half)) <= slot) {
-            first += half;
-            count -= half;
-        } else {
-            count = half;
-        }
-    }
-    return first;
-}
 
 std::size_t place_of(std::vector<std::size_t>& slots, std::size_t slot) {
     const auto found = std::find(slots.begin(), slots.end(), slot);
@@ -233,8 +220,7 @@ double mobility::find(coupled_system& system, const macro_step& step) {
 void mobility::evaluate_accelerations(coupled_system& system, part& p) {
     transport& t = *system.subsystems;
     const std::size_t first = t.input_offset(p.subsystem);
-    const auto values =
-        std::span(system.input_values).subspan(first, static_cast<std::size_t>(t.describe(p.subsystem).input_count()));
+    const auto values = system.values_of(p.subsystem);
     const auto y = t.outputs();
     system.evaluate_one(p.subsystem, false);
     for (std::size_t o = 0; o < p.outputs.size(); ++o) p.a[o] = y[p.accelerations[o]];

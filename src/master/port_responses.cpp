@@ -3,20 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "master/owner.hpp"
+
 namespace mdpcosim {
-
-namespace {
-
-std::size_t owner(std::size_t slot, std::size_t subsystems, auto&& offset) {
-    std::size_t first = 0, last = subsystems;
-    while (last - first > 1) {
-        const std::size_t middle = (first + last) / 2;
-        (offset(subsystem_index(middle)) <= slot ? first : last) = middle;
-    }
-    return first;
-}
-
-}  // namespace
 
 port_responses::port_responses(const coupled_system& system) {
     const transport& t = *system.subsystems;

@@ -101,7 +101,8 @@ void master_link::refuse(const std::string& reason) {
 void master_link::declare(const program_declaration& declaration) {
     said_.clear();
     put(said_, declaration);
-    const double size = converse().number;
+    const std::vector<double> told = converse().numbers;
+    const double size = told.empty() ? 0 : told.front();
     const remote_member self = member_of(declaration);
     areas_ = exchange({&self, 1});
     if (size != static_cast<double>(areas_.size()))
@@ -114,7 +115,8 @@ void master_link::declare(const program_declaration& declaration) {
 void master_link::next() {
     if (memory_ != nullptr) {
         ++round_;
-        while (!areas_.top().request_box.wait_for(round_, spin_, look_after)) look_after_master();
+        while (!areas_.top().request_box.wait_for(round_, areas_.top().first_look(spin_), look_after))
+            look_after_master();
         return;
     }
     while (!link_->receive(frame_, std::chrono::minutes(1), 2 * areas_.size())) continue;

@@ -50,6 +50,7 @@ def _function(name, result, *arguments):
 _open = _function("open", _int)
 _name = _function("name", _text)
 _parameter = _function("parameter", _double, _text, _text, _double, _text)
+_list = _function("list", _int, _text, _text, ctypes.POINTER(_double), _int, _int, _text)
 _text_parameter = _function("text", _text, _text, _text, _text)
 _input = _function("input", _int, _text, _text, _int, _text)
 _output = _function("output", _int, _text, _text, _int, _text)
@@ -71,11 +72,13 @@ input_after = _function("input_after", _double, _int, _double)
 
 _initialise_type = ctypes.CFUNCTYPE(_int, ctypes.c_void_p, _double)
 _advance_type = ctypes.CFUNCTYPE(_int, ctypes.c_void_p, _double, _double)
+_size_type = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p)
+_bytes_type = ctypes.CFUNCTYPE(_int, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class _Calls(ctypes.Structure):
     _fields_ = [("initialise", _initialise_type), ("advance", _advance_type), ("outputs", _initialise_type),
-                ("save_size", ctypes.c_void_p), ("save", ctypes.c_void_p), ("restore", ctypes.c_void_p)]
+                ("save_size", _size_type), ("save", _bytes_type), ("restore", _bytes_type)]
 
 
 _run = _function("run", _int, ctypes.POINTER(_Calls), ctypes.c_void_p)
@@ -110,6 +113,11 @@ def parameter(name, unit=None, default=math.nan, description=None):
 
 def text(name, default=None, description=None):
     return _checked(_text_parameter(_bytes(name), _bytes(default), _bytes(description))).decode()
+
+
+def list(name, unit=None, default=(), description=None, capacity=1000):
+    values = (_double * max(capacity, len(default)))(*default)
+    return values[:_checked(_list(_bytes(name), _bytes(unit), values, len(default), len(values), _bytes(description)))]
 
 
 def input(name, unit=None, size=1, description=None):
@@ -154,7 +162,8 @@ def set_output(output, value):
         _checked(-1)
 
 
-def run(advance, outputs=None, initialise=None):
+def run(advance, outputs=None, initialise=None, save=None, restore=None):
+    """save() returns the state as bytes; restore(state) brings it back."""
     def guarded(function):
         def call(_own, *times):
             try:
@@ -170,6 +179,27 @@ def run(advance, outputs=None, initialise=None):
     calls.advance = _advance_type(guarded(advance))
     if outputs is not None:
         calls.outputs = _initialise_type(guarded(outputs))
+    if save is not None and restore is not None:
+        kept = b""
+
+        def keep():
+            nonlocal kept
+            state = bytes(save())
+            kept = len(state).to_bytes(8, "little") + state
+
+        def save_size(own):
+            guarded(keep)(own)
+            return len(kept)
+
+        def bring_back(held):
+            size = int.from_bytes(ctypes.string_at(held, 8), "little")
+            restore(ctypes.string_at(held + 8, size))
+
+        calls.save_size = _size_type(save_size)
+        calls.save = _bytes_type(guarded(lambda into: ctypes.memmove(into, kept, len(kept))))
+        calls.restore = _bytes_type(guarded(bring_back))
+    elif save is not None or restore is not None:
+        raise SubsystemError("save and restore come together")
     _checked(_run(ctypes.byref(calls), None))
 
 

@@ -42,6 +42,19 @@ static mxArray* polynomial(int input) {
     return made;
 }
 
+static mxArray* list(const arguments* a) {
+    enum { capacity = 1000 };
+    double values[capacity];
+    const size_t given = a->count > 2 ? mxGetNumberOfElements(a->all[2]) : 0;
+    if (given > capacity || (given > 0 && !mxIsDouble(a->all[2])))
+        mexErrMsgTxt("mdpcosim_subsystem: the defaults of a list are at most 1000 numbers");
+    if (given > 0) memcpy(values, mxGetPr(a->all[2]), given * sizeof *values);
+    const int count = mdpcosim_subsystem_list(text(a, 0), text(a, 1), values, (int)given, capacity, text(a, 3));
+    mxArray* made = mxCreateDoubleMatrix(1, count > 0 ? (size_t)count : 0, mxREAL);
+    if (count > 0) memcpy(mxGetPr(made), values, (size_t)count * sizeof *values);
+    return made;
+}
+
 void mexFunction(int result_count, mxArray* results[], int argument_count, const mxArray* given[]) {
     const arguments a = {argument_count - 1, given + 1};
     char what[64] = "";
@@ -58,6 +71,8 @@ void mexFunction(int result_count, mxArray* results[], int argument_count, const
         RETURN(mdpcosim_subsystem_parameter(text(&a, 0), text(&a, 1), number_or(&a, 2, NAN), text(&a, 3)));
     } else if (IS("text")) {
         results[0] = mxCreateString(mdpcosim_subsystem_text(text(&a, 0), text(&a, 1), text(&a, 2)));
+    } else if (IS("list")) {
+        results[0] = list(&a);
     } else if (IS("input")) {
         RETURN(mdpcosim_subsystem_input(text(&a, 0), text(&a, 1), (int)number_or(&a, 2, 1), text(&a, 3)));
     } else if (IS("output")) {

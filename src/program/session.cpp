@@ -20,9 +20,11 @@ void session::check_declaring() const {
     if (stage_ != stage::declaring) throw run_error("declarations come before run and receive");
 }
 
-double session::number(program_question question) {
+std::vector<double> session::numbers(program_question question) {
     check_declaring();
-    return link_.ask(question).number;
+    std::vector<double> told = link_.ask(question).numbers;
+    if (told.empty()) throw run_error(fmt::format("mdpcosim has no value of '{}'", question.name));
+    return told;
 }
 
 const char* session::text(program_question question) {
@@ -241,6 +243,7 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
             give_statistics();
             break;
         case remote_command::need_outputs:
+        case remote_command::clock:
         case remote_command::quit:
             break;
     }

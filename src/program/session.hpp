@@ -18,7 +18,7 @@ class session {
    public:
     const std::string& name() const { return link_.name(); }
 
-    double number(program_question question);
+    std::vector<double> numbers(program_question question);
     const char* text(program_question question);
     int add_input(program_variable v) { return add(declared_.inputs, input_count_, std::move(v)); }
     int add_output(program_variable v) { return add(declared_.outputs, output_count_, std::move(v)); }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -78,6 +79,7 @@ program_variable variable_of(const char* name, const char* unit, int size, const
 }  // namespace mdpcosim
 
 using namespace mdpcosim;
+using question = program_question::kind;
 
 int mdpcosim_subsystem_open() {
     life& l = mine();
@@ -97,15 +99,42 @@ const char* mdpcosim_subsystem_name() {
 
 double mdpcosim_subsystem_parameter(const char* name, const char* unit, double default_value, const char* description) {
     return attempt(default_value, [&](session& s) {
-        return s.number(
-            {text_of(name), text_of(unit), text_of(description), false, std::isnan(default_value), default_value, {}});
+        return s
+            .numbers({text_of(name),
+                      text_of(unit),
+                      text_of(description),
+                      question::number,
+                      std::isnan(default_value),
+                      {default_value}})
+            .front();
     });
 }
 
 const char* mdpcosim_subsystem_text(const char* name, const char* default_value, const char* description) {
     return attempt(default_value == nullptr ? "" : default_value, [&](session& s) {
-        return s.text(
-            {text_of(name), {}, text_of(description), true, default_value == nullptr, 0, text_of(default_value)});
+        return s.text({text_of(name),
+                       {},
+                       text_of(description),
+                       question::text,
+                       default_value == nullptr,
+                       {},
+                       text_of(default_value)});
+    });
+}
+
+int mdpcosim_subsystem_list(const char* name, const char* unit, double* values, int size, int capacity,
+                            const char* description) {
+    return attempt(-1, [&](session& s) {
+        if (values == nullptr || size < 0 || capacity < 1 || size > capacity)
+            throw user_error("list parameter '" + text_of(name) + "': " + std::to_string(size) +
+                             " defaults do not fit into " + std::to_string(capacity) + " places.");
+        const std::vector<double> told = s.numbers(
+            {text_of(name), text_of(unit), text_of(description), question::list, size == 0, {values, values + size}});
+        if (told.size() > static_cast<std::size_t>(capacity))
+            throw user_error("parameter '" + text_of(name) + "' has " + std::to_string(told.size()) + " values; " +
+                             std::to_string(capacity) + " are the most.");
+        std::copy(told.begin(), told.end(), values);
+        return static_cast<int>(told.size());
     });
 }
 

@@ -159,6 +159,13 @@ std::string composite_equations::state_name(int state) const {
     return fmt::format("{} (the integral of a flow)", state);
 }
 
+double composite_equations::nominal(int state) const {
+    for (const auto& p : places_)
+        if (size(state) >= p.state && size(state) < p.state + p.states)
+            return p.model->nominal(state - static_cast<int>(p.state));
+    return 1;
+}
+
 std::string composite_equations::output_name(std::size_t slot) const {
     if (slot >= y_.size()) return fmt::format("u of connection '{}'", coupling_.name(channel_index(slot - y_.size())));
     for (const auto& p : places_)

@@ -75,6 +75,7 @@ class composite_equations final : public equations {
     const subsystem_description& describe() const noexcept override { return description_; }
     int state_count() const override { return static_cast<int>(x0_.size()); }
     std::string state_name(int state) const override;
+    double nominal(int state) const override;
     void initial_state(double t0, double* x) const override;
     void derivatives(double t, const double* x, const double*, double* dx) const override;
     void outputs(double t, const double* x, const double*, double* y) const override;

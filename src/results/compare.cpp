@@ -166,15 +166,19 @@ std::vector<std::pair<std::size_t, std::size_t>> common_columns(const result_tab
     return pairs;
 }
 
-}  // namespace
+/// Columns and times of both.
+struct common_part {
+    std::vector<std::pair<std::size_t, std::size_t>> columns;
+    std::vector<pairing> times;
+};
 
-comparison compare_tables(const result_table& a, const result_table& b) {
-    comparison c;
+/// Tells in `c` what the two have in common.
+common_part find_common(const result_table& a, const result_table& b, comparison& c) {
     c.a = a.path.string();
     c.b = b.path.string();
     c.rows_a = a.rows();
     c.rows_b = b.rows();
-    const auto columns = common_columns(a, b, c);
+    auto columns = common_columns(a, b, c);
     if (columns.empty())
         throw user_error(fmt::format("{} and {} have no variable in common. The first has: {}. The second has: {}.",
                                      c.a, c.b, name_list(a.names), name_list(b.names)));
@@ -189,29 +193,51 @@ comparison compare_tables(const result_table& a, const result_table& b) {
               : m.hits == a.rows() && m.hits == b.rows() ? comparison::grid::equal
                                                          : comparison::grid::common;
     c.compared = m.all.size();
+    c.interpolated =
+        static_cast<std::size_t>(std::count_if(m.all.begin(), m.all.end(), [](const pairing& p) { return p.between; }));
     c.begin = a.time[m.all.front().a];
     c.end = a.time[m.all.back().a];
+    return {std::move(columns), std::move(m.all)};
+}
 
-    std::vector<accumulator> sums(columns.size());
-    for (const pairing& p : m.all) {
+/// use(k, t, value of A, value of B) for every common column k, time after time.
+template <class Use>
+void visit(const result_table& a, const result_table& b, const common_part& common, const Use& use) {
+    for (const pairing& p : common.times) {
         const double t = a.time[p.a];
-        if (!p.between) {
-            for (std::size_t k = 0; k < columns.size(); ++k)
-                sums[k].add(t, a.value(p.a, columns[k].first), b.value(p.b, columns[k].second));
-            continue;
+        const stencil s = p.between ? make_stencil(b.time, p.b, t) : stencil{};
+        for (std::size_t k = 0; k < common.columns.size(); ++k) {
+            const auto [in_a, in_b] = common.columns[k];
+            use(k, t, a.value(p.a, in_a), p.between ? interpolate(b, s, in_b) : b.value(p.b, in_b));
         }
-        ++c.interpolated;
-        const stencil s = make_stencil(b.time, p.b, t);
-        for (std::size_t k = 0; k < columns.size(); ++k)
-            sums[k].add(t, a.value(p.a, columns[k].first), interpolate(b, s, columns[k].second));
     }
-    for (std::size_t k = 0; k < columns.size(); ++k) c.errors.push_back(sums[k].result(a.names[columns[k].first]));
+}
+
+}  // namespace
+
+comparison compare_tables(const result_table& a, const result_table& b) {
+    comparison c;
+    const common_part common = find_common(a, b, c);
+    std::vector<accumulator> sums(common.columns.size());
+    visit(a, b, common, [&](std::size_t k, double t, double x, double y) { sums[k].add(t, x, y); });
+    for (std::size_t k = 0; k < sums.size(); ++k) c.errors.push_back(sums[k].result(a.names[common.columns[k].first]));
     std::stable_sort(c.errors.begin(), c.errors.end(), [](const variable_error& x, const variable_error& y) {
         return x.relative != y.relative ? x.relative > y.relative : x.max_error > y.max_error;
     });
     for (const result_table* x : {&a, &b})
         if (x->cut) c.notes.push_back(fmt::format("{}: the last line has no end and was left out.", x->path.string()));
     return c;
+}
+
+result_table difference(const result_table& a, const result_table& b) {
+    comparison c;
+    const common_part common = find_common(a, b, c);
+    result_table out;
+    for (const auto& [in_a, in_b] : common.columns) out.names.push_back(a.names[in_a]);
+    for (const pairing& p : common.times) out.time.push_back(a.time[p.a]);
+    out.values.reserve(out.time.size() * out.names.size());
+    visit(a, b, common, [&](std::size_t, double, double x, double y) { out.values.push_back(x - y); });
+    return out;
 }
 
 comparison compare_results(const std::filesystem::path& a, const std::filesystem::path& b,

@@ -47,6 +47,9 @@ comparison compare_tables(const result_table& a, const result_table& b);
 comparison compare_results(const std::filesystem::path& a, const std::filesystem::path& b,
                            const std::vector<std::string>& only = {});
 
+/// A - B of every common variable at the compared times.
+result_table difference(const result_table& a, const result_table& b);
+
 std::string to_json(const comparison& c);
 std::string to_table(const comparison& c);
 

@@ -17,8 +17,9 @@ namespace mdpcosim {
 namespace {
 
 constexpr const char* lock_name = ".running";
-constexpr const char* written_files[] = {"results.csv",  "results.h5",    "results.h5.part", "summary.json",
-                                         "profile.json", "scenario.yaml", "fmi.log"};
+constexpr const char* written_files[] = {"results.csv",   "results.h5",    "results.h5.part", "summary.json",
+                                         "profile.json",  "scenario.yaml", "fmi.log",         "system.json",
+                                         "coupling.json", "report.html",   "steps.csv"};
 
 }  // namespace
 

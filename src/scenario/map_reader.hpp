@@ -50,6 +50,7 @@ class map_reader {
 
 subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const let_table& let,
                               const std::filesystem::path& folder);
+std::vector<scene_shape_spec> read_scene(const yaml_node* node, const let_table& let, const std::string& object);
 connection_spec read_connection(const yaml_key& key, const yaml_node& node, const let_table& let);
 signal_spec read_signal(const yaml_node& node, const let_table& let);
 step_control_spec read_step_control(const yaml_node* node, const let_table& let, const time_spec& time);

@@ -264,8 +264,8 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
                         (fmu != nullptr) + (program != nullptr);
     if (sources != 1) {
         for (const char* other :
-             {"set", "limit", "replicas", "solver", "ports", "input-degree", "units", "interpolation", "outside",
-              "interface", "isolate", "tolerance", "outputs", "log", "folder"})
+             {"set", "limit", "replicas", "solver", "ports", "scene", "input-degree", "units", "interpolation",
+              "outside", "interface", "isolate", "tolerance", "outputs", "log", "folder"})
             map.find(other);
         map.finish();  // a misspelt key says more than a missing one
         const char* reason =
@@ -302,6 +302,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         spec.source = read_text(*file, let, object + ": 'file'");
         spec.file = read_file(map, spec.source, folder);
     }
+    spec.scene = read_scene(map.find("scene"), let, object);
     if (const yaml_node* sample = map.find("sample")) {
         if (spec.kind != subsystem_spec::source_kind::model)
             throw user_error(sample->where,

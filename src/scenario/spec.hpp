@@ -115,6 +115,15 @@ struct sample_spec {
     location time_where, offset_where, delay_where;
 };
 
+/// `- {rod: [[0, 0], [x, y]]}`: a shape of the report's animation; coordinates and angles are expressions of outputs.
+struct scene_shape_spec {
+    text kind;                              ///< ball, box, disc, rod, spring, line
+    std::vector<std::vector<text>> points;  ///< two or three coordinates each
+    std::vector<text> size;                 ///< m
+    std::vector<text> rotation;             ///< none, an angle, or a quaternion
+    text port;                              ///< that stands at the first point
+};
+
 struct subsystem_spec {
     enum class source_kind { model, ode, file, plugin, fmu, program };
 
@@ -135,6 +144,7 @@ struct subsystem_spec {
     int replicas = 0;                 ///< more instances, for trial steps at the same time
     std::optional<sample_spec> sample;
     std::vector<port_spec> ports;
+    std::vector<scene_shape_spec> scene;  ///< in place of the model's own
     std::vector<setting>
         inertia;  ///< port, or `left+right` for ports that move as one body -> mass, moment of inertia, capacity
     ode_spec ode;

@@ -102,6 +102,22 @@ void write_program(std::string& out, const program_spec& program) {
                        scalar(std::filesystem::absolute(program.folder).lexically_normal().string()));
 }
 
+void write_scene(std::string& out, const std::vector<scene_shape_spec>& scene) {
+    const auto list = [](const std::vector<text>& values) { return value_of({"", {}, values, true}); };
+    if (!scene.empty()) out += "    scene:\n";
+    for (const auto& shape : scene) {
+        std::vector<std::string> points, entries;
+        for (const auto& point : shape.points) points.push_back(list(point));
+        entries.push_back(fmt::format("{}: {}", shape.kind.value,
+                                      points.size() == 1 ? points[0] : fmt::format("[{}]", fmt::join(points, ", "))));
+        if (!shape.size.empty()) entries.push_back("size: " + list(shape.size));
+        if (shape.rotation.size() == 1) entries.push_back("angle: " + scalar(shape.rotation[0].value));
+        if (shape.rotation.size() == 4) entries.push_back("quaternion: " + list(shape.rotation));
+        if (!shape.port.empty()) entries.push_back("port: " + scalar(shape.port.value));
+        out += fmt::format("      - {{{}}}\n", fmt::join(entries, ", "));
+    }
+}
+
 void write_subsystem(std::string& out, const subsystem_spec& s) {
     out += fmt::format("  {}:\n", scalar(s.name));
     switch (s.kind) {
@@ -146,6 +162,7 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
         entries.insert(entries.end(), port.variables.begin(), port.variables.end());
         out += fmt::format("      {}: {}\n", scalar(port.name), flow_map(entries));
     }
+    write_scene(out, s.scene);
 }
 
 std::string signal_text(const signal_spec& s) {

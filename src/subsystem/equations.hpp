@@ -68,6 +68,9 @@ class equations {
     /// How messages call a state: "3", or "3 of subsystem 'a'".
     virtual std::string state_name(int state) const { return std::to_string(state); }
 
+    /// The usual size of a state, after initial_state(): solvers multiply their absolute tolerance by it.
+    virtual double nominal(int /*state*/) const { return 1; }
+
     /// The next time after `t` at which f jumps; a solver stops there.
     virtual double next_time_event(double /*t*/) const { return std::numeric_limits<double>::infinity(); }
 

@@ -22,20 +22,23 @@ struct fmu_snapshot final : snapshot {
     int mode = 0;
 };
 
-class fmu_co_simulation final : public subsystem {
+class alignas(64) fmu_co_simulation final : public subsystem {
    public:
     explicit fmu_co_simulation(const subsystem_spec& spec)
         : fmu_(spec, read_fmu(spec),
                [this](fmi::instance_options& o, const fmi::interface_description& offered) { adjust(o, offered); }),
-          instance_(fmu_.instance()),
           offers_(fmu_.model().offers()) {
+        instance_ = &fmu_.instance();
+        keeps_state_ = offers_.state;
+        event_mode_ = offers_.event_mode;
         const subsystem_description& d = describe();
         for (const auto& u : d.inputs) {
+            all_inputs_.push_back(u.slot);
             degree_ = std::max(degree_, u.max_degree);
-            by_event_ = by_event_ || (u.sampled && offers_.event_mode);
+            by_event_ = by_event_ || (u.sampled && event_mode_);
         }
-        follows_ = degree_ > 0 &&
-                   std::any_of(d.outputs.begin(), d.outputs.end(), [](const auto& y) { return !y.direct.empty(); });
+        follows_ = degree_ > 0 && std::any_of(d.outputs.begin(), d.outputs.end(),
+                                              [this](const auto& y) { return !direct_inputs(y).empty(); });
     }
 
     const subsystem_description& describe() const noexcept override { return fmu_.model().layout.description; }
@@ -69,18 +72,22 @@ class fmu_co_simulation final : public subsystem {
             if (mode_ == mode::initialisation || !read_) return get(y);
             // Only what follows the inputs that changed is asked for again.
             outputs_.get_again(y);
-            follow(follow_continuous_, changed.continuous || changed.discrete, y);
-            follow(follow_discrete_, changed.discrete, y);
-            rates_.get_derivatives(instance_, y);
+            follow(follow_continuous_, read_continuous_, changed.continuous || changed.discrete, y);
+            follow(follow_discrete_, read_discrete_, changed.discrete, y);
+            rates_.get_derivatives(*instance_, y);
         });
     }
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
         time_ = step.begin;
         fmu_.call(time_, [&] {
-            set_all([&](int slot) { return inputs[static_cast<std::size_t>(slot)].c[0]; });
-            if (mode_ != mode::step) [[unlikely]]
-                enter_steps();
+            const auto value_of = [&](int slot) { return inputs[static_cast<std::size_t>(slot)].c[0]; };
+            if (simple_inputs_ != nullptr && is_stepping()) {
+                simple_inputs_->set(*instance_, value_of);
+            } else {
+                set_all(value_of);
+                if (mode_ != mode::step) enter_steps();
+            }
             if (degree_ > 0) {
                 polynomials_ = inputs, begin_ = step.begin;
                 varying_.forget();
@@ -96,23 +103,40 @@ class fmu_co_simulation final : public subsystem {
         });
     }
 
+    void advance_and_follow(const macro_step& step, const polynomial* inputs, const double* u, double* y,
+                            bool& advanced) override {
+        if (simple_inputs_ == nullptr || simple_outputs_ == nullptr || !is_stepping()) [[unlikely]]
+            return subsystem::advance_and_follow(step, inputs, u, y, advanced);
+        time_ = step.begin;
+        fmu_.call(time_, [&] {
+            simple_inputs_->set(*instance_, [&](int slot) { return inputs[slot].c[0]; });
+            integrate(step);
+            time_ = step.end;
+            advanced = true;
+            simple_inputs_->set(*instance_, [&](int slot) { return u[slot]; });
+            simple_outputs_->get(*instance_, y);
+        });
+        read_ = true;
+        read_continuous_ = false;
+    }
+
     std::unique_ptr<snapshot> make_snapshot() const override {
         if (!offers_.state) return subsystem::make_snapshot();
         auto made = std::make_unique<fmu_snapshot>();
-        fmu_.call(time_, [&] { made->state = instance_.make_state(); });
+        fmu_.call(time_, [&] { made->state = instance_->make_state(); });
         return made;
     }
 
     void save(snapshot& into) override {
         auto& s = static_cast<fmu_snapshot&>(into);
-        fmu_.call(time_, [&] { instance_.save(*s.state); });
+        fmu_.call(time_, [&] { instance_->save(*s.state); });
         s.time = time_;
         s.mode = static_cast<int>(mode_);
     }
 
     void restore(const snapshot& from) override {
         const auto& s = static_cast<const fmu_snapshot&>(from);
-        fmu_.call(time_, [&] { instance_.restore(*s.state); });
+        fmu_.call(time_, [&] { instance_->restore(*s.state); });
         time_ = s.time;
         mode_ = static_cast<mode>(s.mode);
         read_ = false;
@@ -121,7 +145,11 @@ class fmu_co_simulation final : public subsystem {
         constant_set_ = false;
     }
 
-    subsystem_statistics statistics() const override { return counted_; }
+    subsystem_statistics statistics() const override {
+        subsystem_statistics all = counted_;
+        all.micro_steps = micro_steps_;
+        return all;
+    }
 
    private:
     enum class mode { initialisation, event, step };
@@ -134,6 +162,11 @@ class fmu_co_simulation final : public subsystem {
                 varying_.set(instance,
                              [&](int slot) { return polynomials_[static_cast<std::size_t>(slot)](t - begin_); });
             };
+    }
+
+    /// The inputs that the output may follow without a step between.
+    const std::vector<int>& direct_inputs(const output_variable& y) const {
+        return fmu_.model().layout.silent[static_cast<std::size_t>(y.slot)] ? all_inputs_ : y.direct;
     }
 
     void group_variables() {
@@ -152,21 +185,27 @@ class fmu_co_simulation final : public subsystem {
             if (!needed_.empty() && !needed_[static_cast<std::size_t>(y.slot)]) continue;
             const bool rate = l.outputs[static_cast<std::size_t>(y.slot)].derivative;
             (rate ? rates : outputs).push_back(y.slot);
-            if (rate || y.direct.empty()) continue;
-            const bool only_discrete = std::all_of(y.direct.begin(), y.direct.end(), [&](int slot) {
-                return inputs[static_cast<std::size_t>(slot)].sampled;
-            });
+            const std::vector<int>& direct = direct_inputs(y);
+            if (rate || direct.empty()) continue;
+            const bool only_discrete = std::all_of(
+                direct.begin(), direct.end(), [&](int slot) { return inputs[static_cast<std::size_t>(slot)].sampled; });
             (only_discrete ? follow_discrete : follow_continuous).push_back(y.slot);
         }
-        constant_ = fmu_values(instance_, l.inputs, constant);
-        continuous_ = fmu_values(instance_, l.inputs, continuous);
-        discrete_ = fmu_values(instance_, l.inputs, discrete);
-        varying_ = fmu_values(instance_, l.inputs, varying);
-        outputs_ = fmu_values(instance_, l.outputs, outputs);
-        rates_ = fmu_values(instance_, l.outputs, rates);
-        follow_continuous_.values = fmu_values(instance_, l.outputs, follow_continuous);
-        follow_discrete_.values = fmu_values(instance_, l.outputs, follow_discrete);
+        constant_.assign(*instance_, l.inputs, constant);
+        continuous_.assign(*instance_, l.inputs, continuous);
+        discrete_.assign(*instance_, l.inputs, discrete);
+        varying_.assign(*instance_, l.inputs, varying);
+        outputs_.assign(*instance_, l.outputs, outputs);
+        rates_.assign(*instance_, l.outputs, rates);
+        follow_continuous_.assign(*instance_, l.outputs, follow_continuous);
+        follow_discrete_.assign(*instance_, l.outputs, follow_discrete);
+        const bool simple = discrete_.empty() && rates_.empty() && degree_ == 0 && !by_event_;
+        simple_inputs_ = simple ? continuous_.simple_group() : nullptr;
+        simple_outputs_ = simple ? outputs_.simple_group() : nullptr;
     }
+
+    /// Everything that a first step needs is done.
+    bool is_stepping() const { return mode_ == mode::step && constant_set_; }
 
     struct input_changes {
         bool continuous = false, discrete = false;
@@ -177,44 +216,39 @@ class fmu_co_simulation final : public subsystem {
         input_changes changed;
         if (!constant_set_) [[unlikely]]
             set_constant(value_of);
-        continuous_.set(instance_, value_of, &changed.continuous);
-        if (mode_ != mode::step || !offers_.event_mode) discrete_.set(instance_, value_of, &changed.discrete);
+        continuous_.set(*instance_, value_of, &changed.continuous);
+        if (mode_ != mode::step || !event_mode_) discrete_.set(*instance_, value_of, &changed.discrete);
         return changed;
     }
 
     template <class Function>
     void set_constant(const Function& value_of) {
         constant_.forget();
-        constant_.set(instance_, value_of);
+        constant_.set(*instance_, value_of);
         constant_set_ = true;
         read_ = false;
     }
 
     void get(std::span<double> y) {
-        outputs_.get(instance_, y);
-        rates_.get_derivatives(instance_, y);
+        outputs_.get(*instance_, y);
+        rates_.get_derivatives(*instance_, y);
         read_ = true;
-        follow_continuous_.read = follow_discrete_.read = false;
+        read_continuous_ = read_discrete_ = false;
     }
 
-    /// Outputs that follow inputs without a step between.
-    struct followers {
-        fmu_values values;
-        bool read = false;  ///< since the last get()
-    };
-
-    void follow(followers& f, bool changed, std::span<double> y) {
+    /// Outputs that follow inputs without a step between; `read`: since the last get().
+    void follow(fmu_values& followers, bool& read, bool changed, std::span<double> y) {
         if (changed) {
-            f.values.get(instance_, y);
-            f.read = true;
-        } else if (f.read) {
-            f.values.get_again(y);
+            followers.get(*instance_, y);
+            read = true;
+        } else if (read) {
+            followers.get_again(y);
         }
     }
 
     void leave_initialisation() {
-        instance_.exit_initialisation();
-        mode_ = offers_.event_mode ? mode::event : mode::step;
+        instance_->exit_initialisation();
+        mode_ = event_mode_ ? mode::event : mode::step;
         if (mode_ == mode::event && !by_event_) leave_event_mode();
     }
 
@@ -224,26 +258,26 @@ class fmu_co_simulation final : public subsystem {
     }
 
     void enter_event_mode() {
-        instance_.enter_event_mode();
+        instance_->enter_event_mode();
         mode_ = mode::event;
     }
 
     void leave_event_mode() {
         fmu_.update_discrete_states(time_);
-        instance_.enter_step_mode();
+        instance_->enter_step_mode();
         mode_ = mode::step;
     }
 
     /// Inputs as they are `s` after the begin of the macro step; constant ones stay as they were set there.
     void set_values(double s) {
         if (degree_ > 0)
-            continuous_.set(instance_, [&](int slot) { return polynomials_[static_cast<std::size_t>(slot)](s); });
+            continuous_.set(*instance_, [&](int slot) { return polynomials_[static_cast<std::size_t>(slot)](s); });
     }
 
     void set_derivatives(double s) {
         if (!offers_.input_derivatives) return;
         for (int order = 1; order <= degree_; ++order)
-            varying_.set_derivatives(instance_, order, [&](int slot) {
+            varying_.set_derivatives(*instance_, order, [&](int slot) {
                 const polynomial& p = polynomials_[static_cast<std::size_t>(slot)];
                 double value = 0;
                 for (int n = p.degree; n >= order; --n) {
@@ -256,25 +290,21 @@ class fmu_co_simulation final : public subsystem {
     }
 
     /// From step.begin to step.end: nearly always in one step.
-    void integrate(const macro_step& step) {
-        const double H = step.end - step.begin;
-        set_derivatives(0);
-        const fmi::step_result done = do_step(H);
-        const bool whole = done.status == fmi::status::ok && done.reached - step.begin >= (1 - 1e-9) * H;
-        if (!whole || done.event) [[unlikely]]
-            integrate_on(step, done);
+    [[gnu::always_inline]] void integrate(const macro_step& step) {
+        if (degree_ > 0) set_derivatives(0);
+        ++micro_steps_;
+        if (!instance_->do_whole_step(time_, step.end - step.begin, keeps_state_)) [[unlikely]]
+            integrate_on(step, instance_->stopped());
     }
 
-    fmi::step_result do_step(double length) {
-        const fmi::step_result done = instance_.do_step(time_, length, offers_.state);
-        ++counted_.micro_steps;
-        if (done.terminate) [[unlikely]]
-            fmu_.fail(done.reached, "doStep: the FMU asks to end the simulation");
-        return done;
+    /// An FMU that wants to end is obeyed.
+    void look_for_the_end(const fmi::step_result& done) const {
+        if (done.terminate) fmu_.fail(done.reached, "doStep: the FMU asks to end the simulation");
     }
 
     /// The FMU stopped on its way to step.end, as `done` says: on from there in as many steps as it needs.
-    void integrate_on(const macro_step& step, fmi::step_result done) {
+    [[gnu::noinline]] void integrate_on(const macro_step& step, fmi::step_result done) {
+        look_for_the_end(done);
         double length = step.end - step.begin;
         const double resolution = 1e-9 * length + time_resolution(step.end);
         int halvings = 0;
@@ -284,7 +314,9 @@ class fmu_co_simulation final : public subsystem {
             if (stops > 0) {
                 set_values(time_ - step.begin);
                 set_derivatives(time_ - step.begin);
-                done = do_step(target - time_);
+                ++micro_steps_;
+                done = instance_->do_step(time_, target - time_, keeps_state_);
+                look_for_the_end(done);
             }
             const bool whole = done.status == fmi::status::ok && done.reached >= target - resolution;
             if (whole && !done.event) {
@@ -297,7 +329,6 @@ class fmu_co_simulation final : public subsystem {
                 fmu_.fail(time_, fmt::format("doStep: it stopped {} times before the end of the macro step at {} s",
                                              most_stops, step.end));
             if (done.status == fmi::status::discard) ++counted_.rejected;
-            // A discarded step that reached its end is an FMU that did not say where it is: it did nothing.
             const bool part = done.reached > time_ + resolution && done.reached < target - resolution;
             const bool moved = whole || done.event || part;
             if (!moved) {
@@ -328,27 +359,33 @@ class fmu_co_simulation final : public subsystem {
                                      target));
     }
 
-    fmu_component fmu_;
+    // What every step of a simple FMU touches comes first and together.
+    fmi::instance* instance_ = nullptr;
+    /// Both there: a step is nothing but to set all inputs, do it, set all inputs and get all outputs.
+    fmu_values::group *simple_inputs_ = nullptr, *simple_outputs_ = nullptr;
+    double time_ = 0;
+    std::int64_t micro_steps_ = 0;
+    mode mode_ = mode::initialisation;
+    bool keeps_state_ = false;  ///< the FMU may be asked to go back to where a step began
+    bool event_mode_ = false;   ///< the FMU has one
+    bool constant_set_ = false;
+    bool read_ = false;                                     ///< outputs_ has the outputs of the present state
+    bool read_continuous_ = false, read_discrete_ = false;  ///< those that follow inputs, since then
+    bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
+    bool outputs_follow_ = false;
+    bool follows_ = false;  ///< outputs follow inputs that change during the step
+    int degree_ = 0;        ///< highest of the inputs
+    fmu_values continuous_, outputs_, discrete_, rates_, follow_continuous_, follow_discrete_;
+
+    std::span<const polynomial> polynomials_;  ///< of the step under way
+    double begin_ = 0;
+    std::vector<int> all_inputs_;
     std::vector<bool> needed_;  ///< by output slot; empty: all
     std::vector<bool> driven_;  ///< by input slot; empty: all
     fmu_values constant_, varying_;
-    followers follow_continuous_, follow_discrete_;
-    double begin_ = 0;
-    std::span<const polynomial> polynomials_;  ///< of the step under way
-
-    // What every step of a simple FMU touches stands together.
-    alignas(64) fmi::instance& instance_;
-    const fmi::interface_description& offers_;
-    double time_ = 0;
-    int degree_ = 0;  ///< highest of the inputs
-    mode mode_ = mode::initialisation;
-    bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
-    bool follows_ = false;   ///< outputs follow inputs that change during the step
-    bool outputs_follow_ = false;
-    bool constant_set_ = false;
-    bool read_ = false;  ///< outputs_ has the outputs of the present state
-    fmu_values continuous_, outputs_, discrete_, rates_;
     subsystem_statistics counted_;
+    fmu_component fmu_;
+    const fmi::interface_description& offers_;
 };
 
 }  // namespace
@@ -361,23 +398,6 @@ std::unique_ptr<subsystem> make_fmu_co_simulation(const subsystem_spec& spec) {
                         "'interface: model-exchange' it needs one.",
                         spec.name));
     return std::make_unique<fmu_co_simulation>(spec);
-}
-
-void check_fmu_step(const subsystem_spec& spec, double H) {
-    if (fmu_interface(spec) != fmi::kind::co_simulation) return;
-    const double h = fmi::open_fmu(spec.path)->description().co_simulation->fixed_step;
-    if (!(h > 0)) return;
-    const double n = std::round(H / h);
-    if (n >= 1 && std::abs(H / h - n) <= 1e-9 * n) return;
-    const double below = std::max(1.0, std::floor(H / h)), above = std::max(1.0, std::ceil(H / h));
-    throw user_error(
-        spec.source.where,
-        fmt::format(
-            "subsystem '{}': fmu '{}' works in fixed steps of {} s, and the macro step {} s is no whole multiple "
-            "of it. The nearest allowed: {}.",
-            spec.name, spec.source.value, h, H,
-            below == above ? fmt::format("{:.12g} s", below * h)
-                           : fmt::format("{:.12g} s and {:.12g} s", below * h, above * h)));
 }
 
 }  // namespace mdpcosim

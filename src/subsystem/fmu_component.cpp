@@ -147,6 +147,20 @@ fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const 
         };
     if (adjust) adjust(options, model_.offers());
     instance_ = about_the_fmu(spec, [&] { return fmi::make_instance(model_.files, options); });
+    call(0, [&] { configure(); });
+}
+
+/// Structural parameters, which give the number of states and the sizes of arrays. A reset FMU has forgotten them.
+void fmu_component::configure() {
+    configured_ = true;
+    const bool any = std::any_of(model_.starts.begin(), model_.starts.end(), [&](const fmu_start& s) {
+        return model_.description().variables[static_cast<std::size_t>(s.variable)].causality ==
+               fmi::causality::structural_parameter;
+    });
+    if (!any) return;
+    instance_->enter_configuration();
+    set_starts(true);
+    instance_->exit_configuration();
 }
 
 void fmu_component::set_starts(bool structural) {
@@ -166,15 +180,8 @@ void fmu_component::enter_initialisation(const double& time) {
     time_ = &time;
     const double t0 = time;
     call(t0, [&] {
-        const bool structural = std::any_of(model_.starts.begin(), model_.starts.end(), [&](const fmu_start& s) {
-            return model_.description().variables[static_cast<std::size_t>(s.variable)].causality ==
-                   fmi::causality::structural_parameter;
-        });
-        if (structural) {
-            instance_->enter_configuration();
-            set_starts(true);
-            instance_->exit_configuration();
-        }
+        if (!configured_) configure();
+        configured_ = false;  // next time after a reset
         set_starts(false);
         instance_->enter_initialisation(t0, std::nullopt, tolerance_);
     });

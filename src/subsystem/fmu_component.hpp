@@ -43,7 +43,7 @@ class fmu_component {
     const fmu_model& model() const { return model_; }
     fmi::instance& instance() { return *instance_; }
 
-    /// Structural parameters, start values, enter_initialisation. `time` is where its owner keeps the present time, for
+    /// Start values, after a reset structural parameters before them, enter_initialisation. `time` is where its owner keeps the present time, for
     /// traces: it lives as long as this object.
     void enter_initialisation(const double& time);
     /// update_discrete_states() until nothing changes; what the last one says, and whether any of them changed states.
@@ -62,12 +62,14 @@ class fmu_component {
     [[noreturn]] void fail(double t, const std::string& reason) const;
 
    private:
+    void configure();
     void set_starts(bool structural);
 
     fmu_model model_;
     std::optional<double> tolerance_;
     const double* time_ = nullptr;  ///< before the initialisation there is none
     std::unique_ptr<fmi::instance> instance_;
+    bool configured_ = false;
 };
 
 }  // namespace mdpcosim

@@ -47,6 +47,8 @@ class fmu_layout_builder final : public port_variables {
         const std::size_t own = result_.outputs.size();
         for (std::size_t i = 0; i < own; ++i) find_rate(static_cast<int>(i), false);
         for (port& p : ports) add_port(std::move(p));
+        for (const fmu_use& use : result_.outputs)
+            result_.silent.push_back(kind_ == fmi::kind::co_simulation && !structure_.direct_inputs(use.variable));
         return std::move(result_);
     }
 

@@ -23,12 +23,13 @@ struct fmu_use {
 struct fmu_layout {
     subsystem_description description;
     std::vector<fmu_use> inputs, outputs;  ///< by slot
+    std::vector<bool> silent;              ///< by output slot: what it depends on is not said (co-simulation)
     std::vector<std::string> left_out;     ///< inputs and outputs that cannot be coupled, and why
 };
 
 /// Inputs are those of the FMU; outputs are its outputs, then the variables that ports and `outputs` name, then rates. What
-/// depends on what is taken from the model structure. Where that is silent, co-simulation outputs hang on the last step
-/// only, those of model exchange on all inputs. Mistakes in ports and outputs are user errors.
+/// depends on what is taken from the model structure. Where that is silent, outputs of model exchange hang on all inputs; those of
+/// co-simulation are marked as silent. Mistakes in ports and outputs are user errors.
 fmu_layout lay_out_fmu(const fmi::description& fmu, fmi::kind kind, const subsystem_spec& spec,
                        const std::vector<fmu_start>& starts);
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "subsystem/fmu_component.hpp"
@@ -36,9 +37,9 @@ class fmu_equations final : public equations {
         std::vector<int> outputs(l.outputs.size());
         for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = static_cast<int>(i);
         const auto discrete = slots_of(l.description, true);
-        continuous_ = fmu_values(instance_, l.inputs, slots_of(l.description, false));
-        discrete_ = fmu_values(instance_, l.inputs, discrete);
-        outputs_ = fmu_values(instance_, l.outputs, outputs);
+        continuous_.assign(instance_, l.inputs, slots_of(l.description, false));
+        discrete_.assign(instance_, l.inputs, discrete);
+        outputs_.assign(instance_, l.outputs, outputs);
         discrete_slots_ = discrete;
         discrete_now_.resize(discrete.size());
         find_structure();
@@ -153,6 +154,8 @@ class fmu_equations final : public equations {
         return of < 0 ? std::to_string(state) : fmt::format("'{}'", d.variables[static_cast<std::size_t>(of)].name);
     }
 
+    double nominal(int state) const override { return nominals_[static_cast<std::size_t>(state)]; }
+
    private:
     static constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
@@ -187,7 +190,14 @@ class fmu_equations final : public equations {
             update(t0);
             instance_.enter_continuous_mode();
             if (instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
+            find_nominals();
         });
+    }
+
+    void find_nominals() {
+        nominals_.assign(instance_.state_count(), 1.0);
+        if (!nominals_.empty()) instance_.get_nominals(nominals_);
+        for (double& n : nominals_) n = std::isfinite(n) && n != 0 ? std::abs(n) : 1;
     }
 
     void set_discrete(const double* u) {
@@ -285,6 +295,7 @@ class fmu_equations final : public equations {
     mutable std::vector<double> seed_;  ///< empty: no directional derivatives
     mutable double time_ = 0;
     double next_event_ = std::numeric_limits<double>::infinity();
+    std::vector<double> nominals_;  ///< of the states
     bool started_ = false;
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "scenario/spec.hpp"
 #include "subsystem/equations.hpp"
@@ -23,5 +25,10 @@ std::unique_ptr<equations> make_fmu_equations(const subsystem_spec& spec);
 
 /// A macro step that the FMU cannot take is a user error with the nearest that it can.
 void check_fmu_step(const subsystem_spec& spec, double H);
+/// The same for a last step, up to `end`, that is shorter than the others; what there is to say where the FMU may refuse it.
+std::string check_last_fmu_step(const subsystem_spec& spec, double H, double last, double end);
+
+/// Variables of a co-simulation of which the FMU does not say what they depend on: by the standard on all inputs.
+std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec);
 
 }  // namespace mdpcosim

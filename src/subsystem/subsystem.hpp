@@ -77,8 +77,13 @@ struct subsystem_description {
     std::vector<input_variable> inputs;
     std::vector<output_variable> outputs;
     std::vector<port> ports;
-    /// Of a program, whose parameters nobody else knows: name and value as a scenario would write it.
-    std::vector<std::pair<std::string, std::string>> parameters = {};
+    /// Of a program, whose parameters nobody else knows: name and values as a scenario would write them.
+    struct parameter {
+        std::string name;
+        std::vector<std::string> values = {};
+        bool list = false;
+    };
+    std::vector<parameter> parameters = {};
 
     int input_count() const { return inputs.empty() ? 0 : inputs.back().slot + inputs.back().size; }
     int output_count() const { return outputs.empty() ? 0 : outputs.back().slot + outputs.back().size; }
@@ -143,6 +148,10 @@ class subsystem {
 
     /// Integrates over one macro step with the given input polynomials (in t - step.begin). Allocates nothing.
     virtual void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) = 0;
+
+    /// advance(), then outputs(u, y), after outputs_follow(). `advanced` becomes true between the two.
+    virtual void advance_and_follow(const macro_step& step, const polynomial* inputs, const double* u, double* y,
+                                    bool& advanced);
 
     /// save() may bring the solver into a normal form. Promise: advancing after save(s) equals advancing after
     /// restore(s), bitwise.

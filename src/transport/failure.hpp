@@ -11,10 +11,11 @@
 namespace mdpcosim {
 
 inline bool all_finite(std::span<const double> y) {
-    constexpr std::uint64_t exponent = 0x7ff0000000000000ULL;
-    bool bad = false;
-    for (const double value : y) bad |= (std::bit_cast<std::uint64_t>(value) & exponent) == exponent;
-    return !bad;
+    // An exponent of ones only, plus one, reaches the place of the sign.
+    constexpr std::uint64_t exponent = 0x7ff0000000000000ULL, one = 0x0010000000000000ULL;
+    std::uint64_t reached = 0;
+    for (const double value : y) reached |= (std::bit_cast<std::uint64_t>(value) & exponent) + one;
+    return reached >> 63 == 0;
 }
 
 /// The first output that is not a finite number, or -1.

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -26,6 +29,7 @@ class group_transport final : public transport {
           here_(std::move(here)),
           places_(names.size()),
           group_cost_(groups_.size()),
+          ahead_(groups_.size(), 0.0),
           unit_(groups_.size(), -1) {
         const int local_workers = here_.where ? here_.where->workers() : 0;
         for (std::size_t k = 0; k < here_.members.size(); ++k)
@@ -41,6 +45,7 @@ class group_transport final : public transport {
         for (auto& g : groups_) {
             try {
                 g.where->introduce();
+                ahead_[static_cast<std::size_t>(&g - groups_.data())] = clock_ahead(*g.where);
             } catch (const run_error& problem) {
                 throw run_error(fmt::format("subsystem '{}' failed at its start: {}",
                                             names[static_cast<std::size_t>(g.members.front())], problem.what()));
@@ -109,6 +114,7 @@ class group_transport final : public transport {
         const bool timed = calls_ >= next_sample_ && !groups_.empty();
         const auto begin = timed ? clock::now() : clock::time_point{};
         for (place& at : places_) std::ranges::copy(input_of(at), polynomials_of(at).begin());
+        if (cores_ && master_) take_turns(true);
         all({.what = remote_command::advance, .step = step, .timed = timed}, [&] { here_.where->advance(step); });
         for (place& at : places_) fetch(at);
         if (timed && failures_.empty() && !local_failure_) learn(step, begin);
@@ -197,6 +203,24 @@ class group_transport final : public transport {
         return group.areas().report(member);
     }
 
+    /// By how much the clock of the other side is ahead of ours, s: from the quickest of some questions, which was answered in the
+    /// middle between asking and hearing the answer. A process of this machine has our clock.
+    static double clock_ahead(remote_group& group) {
+        if (group.process() > 0) return 0;
+        constexpr int questions = 10;
+        double ahead = 0, quickest = std::numeric_limits<double>::infinity();
+        for (int n = 0; n < questions; ++n) {
+            const double asked = seconds(clock::now());
+            group.call({.what = remote_command::clock, .subsystem = 0, .timed = true});
+            const double heard = seconds(clock::now());
+            if (heard - asked >= quickest) continue;
+            quickest = heard - asked;
+            const remote_report& told = group.areas().report(0);
+            ahead = 0.5 * (told.begin + told.end) - 0.5 * (asked + heard);
+        }
+        return ahead;
+    }
+
     void call(place& at, remote_command what) {
         try {
             at.group->call({.what = what, .subsystem = static_cast<int>(at.member)});
@@ -269,13 +293,13 @@ class group_transport final : public transport {
     }
 
     void bind_as_told(const binding& where) {
-        if (where.master >= 0) master_ = std::make_unique<bound_thread>(where.master);
+        if (where.master >= 0) master_.emplace(where.master);
         for (std::size_t g = 0; g < groups_.size(); ++g)
             for (const int i : groups_[g].members)
                 if (const int unit = where.of(static_cast<std::size_t>(i)); unit >= 0) bind(g, unit);
-        const bool free = std::ranges::all_of(unit_, [](int unit) { return unit < 0; });
-        // Where every process has a core of its own the system does well without us.
-        if (where.automatic && free && !here_.where && workers() > available_cores())
+        const bool free = !master_ && std::ranges::all_of(unit_, [](int unit) { return unit < 0; });
+        // Where the master and every process have a core of their own the system does well without us.
+        if (where.automatic && free && !here_.where && workers() + 1 > available_cores())
             cores_.emplace(groups_.size(), available_cores());
     }
 
@@ -290,9 +314,38 @@ class group_transport final : public transport {
             group_cost_[g] = 0;
             for (const int i : groups_[g].members) group_cost_[g] += cost(subsystem_index(i)).seconds_per_step;
         }
-        cores_->decide(group_cost_);
-        for (std::size_t g = 0; g < groups_.size(); ++g)
-            bind(g, processing_units()[static_cast<std::size_t>(cores_->worker_of(g))]);
+        const bool apart = master_better_apart();
+        if (!apart) cores_->decide(group_cost_);
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            const std::size_t core = apart ? 1 + g % static_cast<std::size_t>(available_cores() - 1)
+                                           : static_cast<std::size_t>(cores_->worker_of(g));
+            bind(g, processing_units()[core]);
+        }
+        if (apart == master_.has_value()) return;
+        if (apart)
+            master_.emplace(processing_units()[0]);
+        else
+            master_.reset();
+        take_turns(apart);
+    }
+
+    /// Where two processes share a core that is not the master's, the one that answers a step last looks for the next one, which it
+    /// answers first and then leaves the core to the other.
+    void take_turns(bool apart) {
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            const auto on_its_core = static_cast<std::int64_t>(g) / std::max(1, available_cores() - 1);
+            groups_[g].where->areas().top().next_at_once.store(apart && (calls_ + on_its_core) % 2 == 0,
+                                                               std::memory_order_relaxed);
+        }
+    }
+
+    /// With hardly any work, what a macro step costs is the switching between those who share a core: with k processes on the
+    /// master's own k + 1 switches, on another one k - 1 (see take_turns()).
+    bool master_better_apart() const {
+        constexpr double one_switch = 1e-6;  // s
+        const int others = available_cores() - 1;
+        return others > 0 && groups_.size() <= 2 * static_cast<std::size_t>(others) &&
+               std::accumulate(group_cost_.begin(), group_cost_.end(), 0.0) < one_switch * others;
     }
 
     /// The failure of the lowest subsystem number.
@@ -343,14 +396,21 @@ class group_transport final : public transport {
         }
         const bool logged = samples_ % stride_ == 0;
         const int first_worker = here_.where ? here_.where->workers() : 0;
+        const auto ahead = [&](const place& at) -> double& {
+            return ahead_[static_cast<std::size_t>(at.worker - first_worker)];
+        };
+        // Times of another machine, or of nobody's good will: they must lie within the step, also when the clocks drift apart.
+        for (place& at : places_) {
+            if (at.group == nullptr) continue;
+            const remote_report& t = at.group->areas().report(at.member);
+            ahead(at) = std::max(std::min(ahead(at), t.begin - wall_begin), t.end - wall_end);
+        }
         for (std::size_t i = 0; i < places_.size(); ++i) {
             place& at = places_[i];
             if (at.group == nullptr) continue;
             const remote_report& t = at.group->areas().report(at.member);
-            // Times of another machine, or of nobody's good will: they must lie within the step.
             const double took = std::min(std::max(0.0, t.end - t.begin), wall_end - wall_begin);
-            const bool same_clock = t.begin >= wall_begin && t.begin + took <= wall_end;
-            const double from = same_clock ? t.begin : wall_begin;
+            const double from = std::isfinite(t.begin - ahead(at)) ? t.begin - ahead(at) : wall_begin;
             at.seconds = blend(at.seconds, took, at.samples++);
             if (logged)
                 profile_[static_cast<std::size_t>(at.worker - first_worker)].add(
@@ -367,9 +427,10 @@ class group_transport final : public transport {
     std::vector<polynomial> inputs_;
     std::vector<double> outputs_;
     std::vector<double> group_cost_;
+    std::vector<double> ahead_;      ///< s that the clock of a group is ahead of ours
     std::vector<int> unit_;          ///< that a group's process is bound to, or -1
     std::optional<schedule> cores_;  ///< of the groups' processes, where they are bound by cost
-    std::unique_ptr<bound_thread> master_;
+    std::optional<bound_thread> master_;
     std::vector<failure> failures_;
     std::vector<served_group*> waiting_;  ///< slower than the others in this request
     std::unique_ptr<subsystem_failure> local_failure_;

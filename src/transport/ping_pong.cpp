@@ -81,10 +81,10 @@ rounds memory_ping_pong() {
     void* memory = mmap(nullptr, sizeof(two_boxes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw run_error("no memory to share with another process");
     auto* boxes = new (memory) two_boxes;
-    const bool spin = available_cores() > 1;
+    const mailbox::look look = mailbox::fitting(available_cores() > 1);
     auto other = std::make_shared<child_process>([=] {
         for (std::uint32_t n = 1;; ++n) {
-            boxes->there.wait_for(n, spin);
+            boxes->there.wait_for(n, look);
             boxes->back.post(n);
         }
     });
@@ -92,7 +92,7 @@ rounds memory_ping_pong() {
         static_cast<void>(other);
         for (int i = 0; i < count; ++i) {
             boxes->there.post(++n);
-            boxes->back.wait_for(n, spin);
+            boxes->back.wait_for(n, look);
         }
     };
 }

@@ -19,6 +19,7 @@ struct subsystem_recipe {
     double limit = 0;  ///< s of wall time for one macro step; 0: any time
     /// Of a program, which is no copy of this process: it is in a group of its own.
     std::shared_ptr<const program_launcher> program = {};
+    std::uint64_t fingerprint = 0;  ///< that who brings it from elsewhere must have, see remote_hello; 0: any
 };
 
 /// Which subsystems share a process, by number, complete: those in no group get one of their own. Groups and members rise.

@@ -84,6 +84,7 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
     listener door({.address = how.listen, .token = how.token, .spin = spin});
     std::vector<party> parties;
     for (const auto& members : all) {
+        const std::uint64_t fingerprint = subsystems[static_cast<std::size_t>(members.front())].fingerprint;
         group_recipe r = gather(members, subsystems);
         party& p = parties.emplace_back(party{members, r.name, r.limit, nullptr, r.program});
         if (!elsewhere(members) && r.program)
@@ -96,7 +97,7 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
                 subsystem_host host(r.make, introduction);
                 serve(*link, host, introduction);
             });
-        door.expect(p.key());
+        door.expect(p.key(), elsewhere(members) ? fingerprint : 0);
     }
     if (!how.remote.empty() && how.announce) how.announce(door);
     wait_for_all(parties, door, how);
@@ -108,7 +109,7 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
             served.push_back({p.members, p.program->meet(std::move(link), std::move(p.process))});
             continue;
         }
-        const linked_group::options options{p.name, p.members.size(), p.limit};
+        const linked_group::options options{p.name, p.members.size(), p.limit, p.process ? 0 : how.wait};
         served.push_back({p.members, std::make_unique<linked_group>(options, std::move(link), std::move(p.process))});
     }
     return make_group_transport(std::move(names), std::move(served), {}, how.where);

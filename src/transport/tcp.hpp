@@ -13,7 +13,7 @@ struct tcp_options {
     std::string listen = {};       ///< "HOST:PORT", "PORT"; no host: this machine only; no port: any free one
     std::string token = {};        ///< empty: a random one
     std::vector<int> remote = {};  ///< subsystems that programs elsewhere bring, each over a connection of its own
-    double wait = 60;              ///< s for them to come
+    double wait = 60;              ///< s for them to come, and then to make what they bring
     std::function<void(const listener&)> announce = {};  ///< called once somebody can connect, if there are any of them
     const std::atomic<bool>* interrupt = nullptr;        ///< set: nobody is waited for any more, a run_error
     binding where = {};

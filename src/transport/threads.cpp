@@ -44,16 +44,18 @@ class thread_transport final : public transport, public worker_pool::job {
         inputs_.resize(input);
         outputs_.resize(output);
         if (!timed) next_sample_ = std::numeric_limits<std::int64_t>::max();
-        if (workers_ == 1) return;
+        const bool told = where.master >= 0 || std::ranges::any_of(where.units, [](int unit) { return unit >= 0; });
+        if (workers_ == 1 && !told) return;
         const std::vector<int> units = places_of_workers(where);
         for (std::size_t i = 0; i < size(); ++i)
             if (where.of(i) >= 0) {
                 const auto worker = std::find(units.begin(), units.end(), where.of(i)) - units.begin();
+                if (worker == workers_) continue;  // more units than workers
                 schedule_.fix(i, static_cast<int>(worker));
                 may_share_ = false;
             }
         if (!units.empty()) bound_ = std::make_unique<bound_thread>(units[0]);
-        pool_ = std::make_unique<worker_pool>(workers_, *this, units);
+        if (workers_ > 1) pool_ = std::make_unique<worker_pool>(workers_, *this, units);
     }
 
     std::size_t size() const override { return subsystems_.size(); }
@@ -104,10 +106,10 @@ class thread_transport final : public transport, public worker_pool::job {
         try {
             p.model->outputs(u, output_of(p));
         } catch (...) {
-            fail_evaluation(i, reason_of_exception());
+            throw failed_evaluation(i, reason_of_exception());
         }
         if (!provisional && !all_finite(output_of(p))) [[unlikely]]
-            fail_evaluation(i, not_finite(p));
+            throw failed_evaluation(i, not_finite(p));
     }
 
     void time_next_step() override { next_sample_ = std::min(next_sample_, calls_); }
@@ -116,6 +118,38 @@ class thread_transport final : public transport, public worker_pool::job {
         in_timed_step(step, [this] { advance_all(); });
         report_failures();
         time_ = step.end;
+    }
+
+    /// Item by item where one thread does it all: a subsystem is in the caches when it is evaluated.
+    void carry_out(const macro_step& step, step_plan& plan) override {
+        if (parallel_ || calls_ >= next_sample_) return transport::carry_out(step, plan);
+        step_ = step;
+        sampling_ = false;
+        time_ = step.end;
+        ++calls_;
+        step_failure failed;
+        const auto* next = plan.items.data() + 1;
+        for (const auto& item : plan.items) {
+            const place& p = places_[item.subsystem.value()];
+            if (next != plan.items.data() + plan.items.size()) fetch_ahead((next++)->subsystem);
+            if (item.evaluate && item.advance && p.outputs_follow && !failed.any) [[likely]] {
+                bool known = false, advanced = false;
+                try {
+                    plan.find_values(item, step_.end, outputs_.data());
+                    known = true;
+                    p.model->advance_and_follow(step_, inputs_.data() + p.input, plan.values.data() + p.input,
+                                                outputs_.data() + p.output, advanced);
+                    if (!all_finite(output_of(p))) [[unlikely]]
+                        failed.of_evaluation(failed_evaluation(item.subsystem, not_finite(p)));
+                } catch (...) {
+                    handle(item, known, advanced, failed);
+                }
+            } else {
+                carry_out_apart(item, plan, failed);
+            }
+        }
+        report_failures();
+        if (failed.evaluation) std::rethrow_exception(failed.evaluation);
     }
 
     void save() override {
@@ -268,18 +302,22 @@ class thread_transport final : public transport, public worker_pool::job {
         }
     }
 
-    void advance_one(int i, int worker) noexcept {
+    /// False: it failed.
+    bool advance_one(int i, int worker) noexcept {
         const place& p = places_[static_cast<std::size_t>(i)];
-        advance_one(i, worker, p, inputs_.data() + p.input, output_of(p));
+        return advance_one(i, worker, p, inputs_.data() + p.input, output_of(p));
     }
 
-    void advance_one(int i, int worker, const place& p, const polynomial* inputs, std::span<double> y) noexcept {
+    bool advance_one(int i, int worker, const place& p, const polynomial* inputs, std::span<double> y) noexcept {
         const auto begin = sampling_ ? clock::now() : clock::time_point{};
+        bool failed = false;
         try {
             p.model->advance(step_, {inputs, p.input_count}, y);
-            if (!p.outputs_follow && !all_finite(y)) [[unlikely]]
+            failed = !p.outputs_follow && !all_finite(y);
+            if (failed) [[unlikely]]
                 fail(i, worker, not_finite_reason(p.model->describe(), y, first_not_finite(y)));
         } catch (...) {
+            failed = true;
             fail(i, worker, reason_of_exception());
         }
         if (sampling_) {
@@ -288,6 +326,51 @@ class thread_transport final : public transport, public worker_pool::job {
             cost = blend(cost, wall, cost_samples_);
             last_[static_cast<std::size_t>(i)] = {since, since + wall};
             log(since, wall, i, worker);
+        }
+        return !failed;
+    }
+
+    /// Large systems do not fit the caches: the first lines of the subsystem to come are asked for while another one works.
+    void fetch_ahead(subsystem_index i) const {
+        const char* first = reinterpret_cast<const char*>(places_[i.value()].model);
+        for (int line = 0; line < 4; ++line) __builtin_prefetch(first + 64 * line);
+    }
+
+    /// While a plan is carried out. After any failure nothing more is evaluated.
+    struct step_failure {
+        bool any = false;
+        std::exception_ptr evaluation;  ///< failures of advance() are told first
+
+        void of_evaluation(const std::exception_ptr& problem) { any = true, evaluation = problem; }
+        void of_evaluation(const subsystem_failure& problem) { of_evaluation(std::make_exception_ptr(problem)); }
+    };
+
+    /// An exception came before the input values were known, in advance(), or in outputs().
+    [[gnu::cold]] void handle(const step_plan::item& item, bool known, bool advanced, step_failure& failed) {
+        const int i = static_cast<int>(item.subsystem.value());
+        failed.any = true;
+        if (!known) {
+            failed.of_evaluation(std::current_exception());
+            if (!advanced) advance_one(i, 0);
+        } else if (advanced) {
+            failed.of_evaluation(failed_evaluation(item.subsystem, reason_of_exception()));
+        } else {
+            fail(i, 0, reason_of_exception());
+        }
+    }
+
+    [[gnu::noinline]] void carry_out_apart(const step_plan::item& item, step_plan& plan, step_failure& failed) {
+        const place& p = places_[item.subsystem.value()];
+        if (item.advance && !advance_one(static_cast<int>(item.subsystem.value()), 0)) failed.any = true;
+        if (!item.evaluate || failed.any) return;
+        bool known = false;
+        try {
+            plan.find_values(item, step_.end, outputs_.data());
+            known = true;
+            p.model->outputs({plan.values.data() + p.input, p.input_count}, output_of(p));
+            if (!all_finite(output_of(p))) failed.of_evaluation(failed_evaluation(item.subsystem, not_finite(p)));
+        } catch (...) {
+            handle(item, known, true, failed);
         }
     }
 
@@ -331,9 +414,9 @@ class thread_transport final : public transport, public worker_pool::job {
     }
 
     /// What outputs() shows for the first time after a step belongs to the step.
-    [[noreturn]] void fail_evaluation(subsystem_index i, const std::string& reason) {
-        if (calls_ > 0 && places_[i.value()].outputs_follow) throw in_step(i.value(), reason);
-        throw subsystem_failure(subsystems_[i.value()].name, time_, reason);
+    subsystem_failure failed_evaluation(subsystem_index i, const std::string& reason) {
+        if (calls_ > 0 && places_[i.value()].outputs_follow) return in_step(i.value(), reason);
+        return subsystem_failure(subsystems_[i.value()].name, time_, reason);
     }
 
     /// Every step after a change of mode, ever more rarely later: clock reads cost as much as a small step.

@@ -40,6 +40,41 @@ struct subsystem_cost {
     double begin = 0, end = 0;  ///< of the last timed step, steady clock, s
 };
 
+/// A macro step with what follows it: subsystems whose outputs depend on inputs of the same time are evaluated at its end.
+class step_plan {
+   public:
+    /// First the subsystem is advanced, if so, then evaluated, if so. Every subsystem is advanced once, before any evaluation
+    /// needs its outputs.
+    struct item {
+        subsystem_index subsystem;
+        bool advance = true, evaluate = false;
+        bool signals_only = false;  ///< input values follow from the signals of the range
+        std::uint32_t first = 0, last = 0;
+    };
+    /// An input value: factor * (weight * source).
+    struct signal {
+        std::uint32_t source, input;
+        double weight, factor;
+    };
+    std::vector<item> items;
+    std::vector<signal> signals;
+    std::vector<double> values;  ///< of all inputs
+
+    virtual ~step_plan() = default;
+
+    /// The values for an evaluation at `t`, from all outputs.
+    void find_values(const item& i, double t, const double* outputs) {
+        if (!i.signals_only) return find_values_by_laws(i, t);
+        for (std::uint32_t k = i.first; k < i.last; ++k) {
+            const signal& s = signals[k];
+            values[s.input] = 0 + s.factor * (0 + s.weight * outputs[s.source]);
+        }
+    }
+
+   private:
+    virtual void find_values_by_laws(const item& i, double t) = 0;
+};
+
 /// A macro step that may be thrown away, of all subsystems: what goes in and what comes out, by slot.
 struct trial_step {
     std::vector<polynomial> inputs;
@@ -78,6 +113,16 @@ class transport {
     virtual void time_next_step() {}
     /// All subsystems over one macro step, in parallel where it pays.
     virtual void advance(const macro_step& step) = 0;
+    /// advance(), then the evaluations of the plan; or item by item, if results and failures are the same.
+    virtual void carry_out(const macro_step& step, step_plan& plan) {
+        advance(step);
+        for (const auto& item : plan.items) {
+            if (!item.evaluate) continue;
+            plan.find_values(item, step.end, outputs().data());
+            const auto count = static_cast<std::size_t>(describe(item.subsystem).input_count());
+            evaluate(item.subsystem, std::span(plan.values).subspan(input_offset(item.subsystem), count));
+        }
+    }
     /// The state of every subsystem, which must offer save_restore, and outputs(). One saved state at a time.
     virtual void save() = 0;
     virtual void restore() = 0;

@@ -37,13 +37,13 @@ void worker_pool::stop() {
 void worker_pool::run() {
     start_.post(++round_);
     job_.work(0);
-    for (int w = 1; w < workers_; ++w) done_[static_cast<std::size_t>(w)].wait_for(round_, spin_);
+    for (int w = 1; w < workers_; ++w) done_[static_cast<std::size_t>(w)].wait_for(round_, mailbox::fitting(spin_));
 }
 
 void worker_pool::serve(int worker) {
     const bound_thread here(units_.empty() ? -1 : units_[static_cast<std::size_t>(worker)]);
     for (std::uint32_t round = 1;; ++round) {
-        start_.wait_for(round, spin_);
+        start_.wait_for(round, mailbox::fitting(spin_));
         if (stop_.load()) return;
         job_.work(worker);
         done_[static_cast<std::size_t>(worker)].post(round);

@@ -108,7 +108,7 @@ FMI(Status) fmi3GetContinuousStateDerivatives(fmu_handle c, double dx[], size_t 
 FMI(Status) FMI(GetNominalsOfContinuousStates)(fmu_handle c, double nominals[], size_t count) {
     ENTER(fmu_call_other, fmu_any_mode);
     if (!counts(m, __func__, count, m->state_count)) return FMI(Error);
-    for (size_t i = 0; i < count; ++i) nominals[i] = 1;
+    for (size_t i = 0; i < count; ++i) nominals[i] = m->model->nominal > 0 ? m->model->nominal : 1;
     return (FMI(Status))status;
 }
 

@@ -1,5 +1,5 @@
 /* x' = -k x, solved exactly in co-simulation: x(t + H) = exp(-k H) x(t). ONLY_STEPS and ONLY_EQUATIONS offer one
- * interface, the library then lacks the functions of the other. */
+ * interface, the library then lacks the functions of the other. NOMINAL is the usual size of x. */
 #include <math.h>
 
 #include "fmu.h"
@@ -49,6 +49,9 @@ static const fmu_model model = {
     .internal_step = 1e-3,
     .stop = 10,
     .step = 0.1,
+#ifdef NOMINAL
+    .nominal = NOMINAL,
+#endif
     .evaluate = evaluate,
     .partial = partial,
     .rate = rate,

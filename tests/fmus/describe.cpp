@@ -207,6 +207,13 @@ class description {
         return attribute("start", at(r).start);
     }
 
+    std::string nominal(unsigned r) const {
+        if (!(model_.nominal > 0) || !is_state(r)) return "";
+        std::ostringstream text;
+        text << model_.nominal;
+        return attribute("nominal", text.str());
+    }
+
     void variable(unsigned r) {
         const fmu_variable& v = at(r);
         if (hidden(r)) return;
@@ -216,7 +223,7 @@ class description {
             attribute("description", v.description) + attribute("causality", causalities[v.causality]) +
             attribute("variability", variabilities[v.variability]) + attribute("initial", exact ? "exact" : nullptr);
         std::string typed = attribute("unit", v.unit) + attribute("displayUnit", v.display_unit) +
-                            attribute("reinit", v.reinit) +
+                            attribute("reinit", v.reinit) + nominal(r) +
                             (v.items ? attribute("declaredType", type_of(r)) : std::string());
         if (version_ == 2) {
             const char* type = v.type == fmu_float64 ? "Real" : v.type == fmu_int32 ? "Integer" : type_names[v.type];

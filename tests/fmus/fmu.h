@@ -136,6 +136,7 @@ typedef struct {
     double max_step;        /* a longer communication step is not done to its end; 0: any length */
     double stop;            /* default experiment from 0 to here */
     double step;            /* its step; 0: not said */
+    double nominal;         /* of every state; 0: not said */
     unsigned indicators[4]; /* value references of the event indicators, up to the first 0 */
     fmu_terminal terminal;  /* FMI 3.0 */
 

@@ -30,7 +30,7 @@ TEST(one_pass, slow_motion_of_unequal_bodies_keeps_its_energy) {
         for (const double V : {0.1, 1.0, 10.0})
             for (const double F : {1e2, 1e4}) {
                 const double H = 0.05 / std::max(1.0, ratio), m = V / (ratio * ratio);
-                Eigen::Matrix2d K{{1 + F, -F}, {-F / m, (V + F) / m}};
+                Eigen::MatrixXd K{{1 + F, -F}, {-F / m, (V + F) / m}};
                 const double slow = std::sqrt(K.eigenvalues().real().minCoeff());
                 const std::complex<double> exact = std::polar(1.0, slow * H);
                 const Eigen::VectorXcd found = pair(F, V, ratio).recurrence(H).eigenvalues();

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
+#include "coupling/eigenvalues.hpp"
 
 #include "coupling/one_pass.hpp"
 

@@ -115,6 +115,20 @@ INSTANTIATE_TEST_SUITE_P(places, misbehaviour, testing::ValuesIn(all_places()), 
     return name + (std::get<0>(test.param) == version::v2 ? "_2" : "_3");
 });
 
+/// The FMU returns before it writes how far it came.
+TEST(discarded_steps, without_a_time_did_nothing) {
+    for (const version v : {version::v2, version::v3}) {
+        const auto fmu = make_instance(test_fmu("misbehave", v), {.name = "bad"});
+        set(*fmu, {"where", "how"}, {item(*fmu, "where", "step"), item(*fmu, "how", "discard")});
+        set(*fmu, "when", 0.1);
+        initialise(*fmu);
+        EXPECT_EQ(fmu->do_step(0, 0.125, true).reached, 0.125);
+        const step_result result = fmu->do_step(0.125, 0.125, true);
+        EXPECT_EQ(result.status, status::discard);
+        EXPECT_EQ(result.reached, 0.125);
+    }
+}
+
 TEST_P(misbehaviour, nothing) { EXPECT_EQ(live("nothing").failure, ""); }
 
 TEST_P(misbehaviour, warning_is_logged) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -32,9 +33,11 @@ class temporary_folder {
     std::filesystem::path path_;
 };
 
+/// What can be read of it: a file in /proc ends with its process.
 inline std::string content(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    std::ostringstream all;
+    all << std::ifstream(file, std::ios::binary).rdbuf();
+    return std::move(all).str();
 }
 
 inline void write_file(const std::filesystem::path& file, const std::string& text) {

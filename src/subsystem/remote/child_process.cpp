@@ -19,7 +19,8 @@ namespace mdpcosim {
 
 void child_process::start(const std::function<void()>& live) {
     text_ = file_handle(memfd_create("mdpcosim-text", MFD_CLOEXEC));
-    if (text_.get() < 0) throw run_error(fmt::format("no memory for a process's messages: {}", std::strerror(errno)));
+    if (text_.get() < 0) text_ = file_handle(open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (text_.get() < 0) throw run_error(fmt::format("no place for a process's messages: {}", std::strerror(errno)));
     fcntl(text_.get(), F_SETFL, O_APPEND);
     const pid_t parent = getpid();
     fflush(nullptr);

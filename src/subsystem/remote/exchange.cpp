@@ -7,7 +7,7 @@ namespace mdpcosim {
 
 const char* name_of(remote_command command) {
     constexpr const char* names[] = {"need_outputs", "initialise", "outputs",    "advance", "make_snapshot",
-                                     "save",         "restore",    "statistics", "its end"};
+                                     "save",         "restore",    "statistics", "clock",   "its end"};
     return names[static_cast<int>(command)];
 }
 

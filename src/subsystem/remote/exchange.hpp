@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,6 +26,7 @@ enum class remote_command : std::int32_t {
     save,
     restore,
     statistics,
+    clock,  ///< nothing but the times of a timed request
     quit
 };
 const char* name_of(remote_command command);
@@ -57,6 +59,13 @@ class exchange {
     struct head {
         alignas(64) mailbox request_box;
         remote_request request;
+        /// The next request comes at once: who answers this one need not yield its core before.
+        std::atomic<bool> next_at_once{false};
+        mailbox::look first_look(bool own_core) const {
+            return own_core                                       ? mailbox::always
+                   : next_at_once.load(std::memory_order_relaxed) ? mailbox::moment
+                                                                  : mailbox::none;
+        }
         alignas(64) mailbox reply_box;
         std::int32_t failed = -1;          ///< the first member that failed
         std::array<char, 8192> message{};  ///< why, ended by zero

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 
 #include "core/error.hpp"
@@ -37,7 +38,9 @@ void linked_group::receive_introduction() {
 }
 
 void linked_group::introduce() {
+    set_limit(how_.limit > 0 || how_.start_limit > 0 ? std::max(how_.limit, how_.start_limit) : 0);
     receive_introduction();
+    set_limit(how_.limit);
     try {
         meet(get_introduction(frame_, how_.members));
         areas_.place();

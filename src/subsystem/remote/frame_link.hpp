@@ -35,7 +35,8 @@ class linked_group : public remote_group {
     struct options {
         std::string name;
         std::size_t members = 1;
-        double limit = 0;  ///< s of wall time that one request may take; 0: any time
+        double limit = 0;        ///< s of wall time that one request may take; 0: any time
+        double start_limit = 0;  ///< of the introduction, where it is longer
     };
     /// `process`: the one at the other end, where this one started it.
     linked_group(options how, std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process = {});

@@ -19,7 +19,7 @@ void finish(const wire_reader& from, const char* what) {
     if (!from.empty()) misfit(what);
 }
 
-/// As they travel, without gaps: a macro step is a matter of nanoseconds, and one piece is put and taken faster than eight.
+/// As it travels, without gaps: a macro step is a matter of nanoseconds, and one piece is put and taken faster than eight.
 struct [[gnu::packed]] request_head {
     remote_command what;
     std::int32_t subsystem;
@@ -27,10 +27,6 @@ struct [[gnu::packed]] request_head {
     std::int64_t counter;
     std::int32_t snapshot;
     char timed;
-};
-struct [[gnu::packed]] request_polynomial {
-    int degree;
-    double c[max_degree + 1];
 };
 
 template <class T>
@@ -88,6 +84,7 @@ void put(wire_writer& to, const remote_hello& hello) {
     to.put(protocol_version);
     to.put(hello.token);
     to.put(hello.name);
+    to.put(hello.fingerprint);
 }
 
 remote_hello get_hello(std::span<const char> frame) {
@@ -99,6 +96,7 @@ remote_hello get_hello(std::span<const char> frame) {
     remote_hello hello;
     hello.token = from.get_text();
     hello.name = from.get_text();
+    hello.fingerprint = from.get<std::uint64_t>();
     finish(from, "greeting");
     return hello;
 }
@@ -154,10 +152,8 @@ void put_request(wire_writer& to, const exchange& from) {
         if (r.what == remote_command::outputs) put_all(to, from.inputs(i));
         if (r.what != remote_command::advance) continue;
         for (const polynomial& p : from.polynomials(i)) {
-            request_polynomial sent{p.degree, {}};
-            const std::size_t length = (static_cast<std::size_t>(p.degree) + 1) * sizeof(double);
-            std::memcpy(sent.c, p.c.data(), length);
-            to.put_bytes(&sent, sizeof sent.degree + length);
+            to.put(p.degree);
+            put_all(to, std::span(p.c).first(static_cast<std::size_t>(p.degree) + 1));
         }
     }
 }

@@ -15,12 +15,14 @@
 namespace mdpcosim {
 
 /// Raised with every change of any frame; both sides must have the same.
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 
 /// Who connects, and by what right.
 struct remote_hello {
     std::string token;  ///< of the run
     std::string name;   ///< of the subsystem or group that it brings
+    /// Of what its scenario says about it, which the run's must say, too; 0: it has no scenario.
+    std::uint64_t fingerprint = 0;
 };
 void put(wire_writer& to, const remote_hello& hello);
 /// Throws run_error for another protocol, another version or another order of bytes.

@@ -86,6 +86,7 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
             areas.report(i).statistics = model.statistics();
             areas.report(i).cpu_seconds = process_cpu_seconds();
             return;
+        case remote_command::clock:
         case remote_command::quit:
             return;
     }

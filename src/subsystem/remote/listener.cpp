@@ -81,7 +81,9 @@ listener::listener(options how) : how_(std::move(how)) {
 
 listener::~listener() = default;
 
-void listener::expect(std::string name) { expected_.push_back({std::move(name), false, nullptr}); }
+void listener::expect(std::string name, std::uint64_t fingerprint) {
+    expected_.push_back({std::move(name), fingerprint, false, nullptr});
+}
 
 std::unique_ptr<frame_link> listener::take(const std::string& name) {
     for (auto& e : expected_)
@@ -176,6 +178,12 @@ void listener::greet(guest& from) {
                                   name_list(missing()));
         else if (found->came)
             refusal = fmt::format("subsystem '{}' is here already", hello.name);
+        else if (hello.fingerprint != 0 && found->fingerprint != 0 && hello.fingerprint != found->fingerprint)
+            refusal = fmt::format(
+                "its scenario says something else about subsystem '{}' or the macro step than the run's. Both sides "
+                "need the "
+                "same file, --set and --step",
+                hello.name);
         else
             place = &*found;
     } catch (const run_error& problem) {

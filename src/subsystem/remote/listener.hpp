@@ -37,8 +37,8 @@ class listener {
     int port() const { return port_; }
     const std::string& token() const { return how_.token; }
 
-    /// From now on somebody may connect under this name, once.
-    void expect(std::string name);
+    /// From now on somebody may connect under this name, once. `fingerprint` as in remote_hello; 0: whatever it brings is right.
+    void expect(std::string name, std::uint64_t fingerprint = 0);
     /// Accepts connections and reads hellos until something happens, at most for that long.
     void work(std::chrono::milliseconds wait);
     /// The link of who came under this name; none: not yet.
@@ -51,6 +51,7 @@ class listener {
     struct guest;
     struct expected {
         std::string name;
+        std::uint64_t fingerprint = 0;
         bool came = false;
         std::unique_ptr<frame_link> link;
     };

@@ -15,6 +15,17 @@ void finish(const wire_reader& from) {
     if (!from.empty()) throw run_error("a message of a program that does not fit came");
 }
 
+void put_numbers(wire_writer& to, const std::vector<double>& numbers) {
+    to.put(numbers.size());
+    to.put_bytes(numbers.data(), numbers.size() * sizeof(double));
+}
+
+std::vector<double> get_numbers(wire_reader& from) {
+    std::vector<double> numbers(from.get_count(sizeof(double)));
+    from.take(numbers.data(), numbers.size() * sizeof(double));
+    return numbers;
+}
+
 void put_variables(wire_writer& to, const std::vector<program_variable>& variables) {
     to.put(variables.size());
     for (const auto& v : variables) {
@@ -39,9 +50,12 @@ std::vector<program_variable> get_variables(wire_reader& from) {
 program_question get_question(wire_reader& from) {
     program_question q;
     for (auto* text : {&q.name, &q.unit, &q.description, &q.text}) *text = from.get_text();
-    q.is_text = from.get<bool>();
+    q.what = from.get<program_question::kind>();
     q.required = from.get<bool>();
-    q.number = from.get<double>();
+    q.numbers = get_numbers(from);
+    if (q.what < program_question::kind{} || q.what > program_question::kind::list ||
+        (q.what == program_question::kind::number && q.numbers.size() != 1))
+        throw run_error("a message of a program that does not fit came");
     return q;
 }
 
@@ -62,9 +76,9 @@ program_declaration get_declaration(wire_reader& from) {
 void put(wire_writer& to, const program_question& q) {
     to.put(message::question);
     for (const auto* text : {&q.name, &q.unit, &q.description, &q.text}) to.put(*text);
-    to.put(q.is_text);
+    to.put(q.what);
     to.put(q.required);
-    to.put(q.number);
+    put_numbers(to, q.numbers);
 }
 
 void put(wire_writer& to, const program_declaration& d) {
@@ -104,14 +118,14 @@ std::variant<program_question, program_declaration, program_refusal> get_program
 }
 
 void put(wire_writer& to, const program_answer& answer) {
-    to.put(answer.number);
+    put_numbers(to, answer.numbers);
     to.put(answer.text);
 }
 
 program_answer get_program_answer(std::span<const char> frame) {
     wire_reader from(frame);
     program_answer answer;
-    answer.number = from.get<double>();
+    answer.numbers = get_numbers(from);
     answer.text = from.get_text();
     finish(from);
     return answer;

@@ -16,14 +16,15 @@ inline constexpr char first_program_message = 16;
 
 struct program_question {
     std::string name, unit, description;
-    bool is_text = false, required = false;
-    double number = 0;  ///< the default
-    std::string text;   ///< the default of a text
+    enum class kind : char { number, text, list } what = kind::number;
+    bool required = false;
+    std::vector<double> numbers = {};  ///< the default, one number or a list
+    std::string text = {};             ///< the default of a text
 };
 
 struct program_answer {
-    double number = 0;
-    std::string text;
+    std::vector<double> numbers = {};
+    std::string text = {};
 };
 
 struct program_variable {

@@ -54,7 +54,7 @@ struct program_group::start {
     std::unique_ptr<child_process> process;
     file_handle memory;
 
-    start(const program_launcher& launcher, bool spin) : memory(make_shared_file()) {
+    start(const program_launcher& launcher, bool spin) : memory(make_shared_file(launcher.spec_.name)) {
         int ends[2];
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
             throw run_error(fmt::format("no pair of sockets: {}", std::strerror(errno)));
@@ -128,7 +128,7 @@ void program_group::converse() {
         areas_.place();
     }
     said_.clear();
-    put(said_, program_answer{static_cast<double>(areas_.size()), {}});
+    put(said_, program_answer{{static_cast<double>(areas_.size())}, {}});
     link_->send(said_.bytes());
 }
 
@@ -139,7 +139,7 @@ void program_group::send() {
 
 bool program_group::receive(std::chrono::milliseconds wait) {
     if (memory_ == nullptr) return linked_group::receive(wait);
-    return areas_.top().reply_box.wait_for(round_, spin_, wait);
+    return areas_.top().reply_box.wait_for(round_, mailbox::fitting(spin_), wait);
 }
 
 }  // namespace mdpcosim

@@ -52,8 +52,10 @@ const setting* program_interview::given(const std::string& name) const {
 }
 
 program_answer program_interview::answer(const program_question& q) {
+    using kind = program_question::kind;
+    const double first = q.numbers.empty() ? 0 : q.numbers.front();
     const mdpcosim_parameter declared{q.name.c_str(), or_null(q.unit), or_null(q.description),
-                                      q.required ? std::numeric_limits<double>::quiet_NaN() : q.number, MDPCOSIM_ANY};
+                                      q.required ? std::numeric_limits<double>::quiet_NaN() : first, MDPCOSIM_ANY};
     std::vector<parameter_info> infos;
     try {
         infos.push_back(reader_.read_parameter(declared));
@@ -65,19 +67,23 @@ program_answer program_interview::answer(const program_question& q) {
     const setting* set = given(name);
     const std::span<const setting> settings(set, set == nullptr ? 0 : 1);
     program_answer told;
-    std::string shown;
-    if (!q.is_text) {
-        told.number = resolve_parameters(infos, settings, spec_.where, owner_)[name];
+    subsystem_description::parameter shown{name, {}, q.what == kind::list};
+    if (q.what != kind::text) {
+        infos.front().list = q.what == kind::list;
+        told.numbers = resolve_parameters(infos, settings, spec_.where, owner_).list(name);
+        if (set == nullptr) told.numbers = q.numbers;
         const bool plain = q.unit.empty() || q.unit == "1";
-        shown = plain ? fmt::format("{}", told.number) : fmt::format("{} {}", told.number, q.unit);
+        for (const double number : told.numbers)
+            shown.values.push_back(plain ? fmt::format("{}", number) : fmt::format("{} {}", number, q.unit));
     } else {
         if (set == nullptr && q.required) resolve_parameters(infos, settings, spec_.where, owner_);
         if (set != nullptr && set->list)
             throw user_error(set->where, fmt::format("{}: parameter '{}': a single text is expected, not a list of {}.",
                                                      owner_, name, set->values.size()));
-        shown = told.text = set == nullptr ? q.text : set->values.front().value;
+        told.text = set == nullptr ? q.text : set->values.front().value;
+        shown.values.push_back(told.text);
     }
-    reader_.description().parameters.emplace_back(name, std::move(shown));
+    reader_.description().parameters.push_back(std::move(shown));
     return told;
 }
 

@@ -11,9 +11,13 @@
 
 namespace mdpcosim {
 
-file_handle make_shared_file() {
+file_handle make_shared_file(const std::string& subsystem) {
     file_handle file(memfd_create("mdpcosim-subsystems", MFD_CLOEXEC));
-    if (file.get() < 0) throw run_error(fmt::format("no shared memory: {}", std::strerror(errno)));
+    if (file.get() < 0)
+        throw user_error(fmt::format(
+            "subsystem '{}': no memory that a process can share with it: {}. Allow the system call memfd_create "
+            "(a container or sandbox may forbid it), or take --transport tcp.",
+            subsystem, std::strerror(errno)));
     return file;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-void write_all(int file, const std::vector<char>& bytes) {
+void write_all(int file, std::span<const char> bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t n = write(file, bytes.data() + done, bytes.size() - done);
         if (n < 0 && errno != EINTR) return;  // the other side has gone
@@ -31,7 +31,7 @@ void write_all(int file, const std::vector<char>& bytes) {
 subsystem_process::subsystem_process(const process_options& how, std::vector<subsystem_maker> make)
     : name_(how.name), spin_(how.spin), make_(std::move(make)) {
     set_limit(how.limit);
-    memory_file_ = make_shared_file();
+    memory_file_ = make_shared_file(name_);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
     answer_ = file_handle(ends[0]);
@@ -59,7 +59,7 @@ void subsystem_process::live(int answer) {
     if (!host.made()) return;
     auto& top = areas.top();
     for (std::uint32_t round = 1;; ++round) {
-        top.request_box.wait_for(round, spin_);
+        top.request_box.wait_for(round, top.first_look(spin_));
         host.carry_out(areas);
         const bool last = top.request.what == remote_command::quit;
         top.reply_box.post(round);
@@ -101,7 +101,7 @@ void subsystem_process::introduce() {
 void subsystem_process::send() { areas_.top().request_box.post(++round_); }
 
 bool subsystem_process::receive(std::chrono::milliseconds wait) {
-    return areas_.top().reply_box.wait_for(round_, spin_, wait);
+    return areas_.top().reply_box.wait_for(round_, mailbox::fitting(spin_), wait);
 }
 
 std::string subsystem_process::ended() {

@@ -4,9 +4,11 @@
 
 namespace mdpcosim {
 
+void wire_writer::grow(std::size_t size) { bytes_.resize(std::max(2 * bytes_.size(), used_ + size)); }
+
 void wire_writer::put(const std::string& text) {
     put(text.size());
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    put_bytes(text.data(), text.size());
 }
 
 void wire_writer::put(const std::vector<int>& values) {
@@ -36,8 +38,8 @@ std::vector<int> wire_reader::get_numbers() {
 
 namespace {
 
-// Bytes of a variable and of a port without any text: what is announced must fit into what has come.
-constexpr std::size_t least_variable = 49, least_port = 44;
+// Bytes of a variable, a port and a parameter without any text: what is announced must fit into what has come.
+constexpr std::size_t least_variable = 49, least_port = 44, least_parameter = 17;
 
 void put_variable(wire_writer& to, const variable& v) {
     to.put(v.name);
@@ -87,9 +89,11 @@ void put(wire_writer& to, const subsystem_description& d) {
         to.put(p.description);
     }
     to.put(d.parameters.size());
-    for (const auto& [name, value] : d.parameters) {
-        to.put(name);
-        to.put(value);
+    for (const auto& p : d.parameters) {
+        to.put(p.name);
+        to.put(p.list);
+        to.put(p.values.size());
+        for (const auto& value : p.values) to.put(value);
     }
 }
 
@@ -119,10 +123,12 @@ subsystem_description get_description(wire_reader& from) {
         p.load_integral = from.get<int>();
         p.description = from.get_text();
     }
-    d.parameters.resize(from.get_count(2 * sizeof(std::size_t)));
-    for (auto& [name, value] : d.parameters) {
-        name = from.get_text();
-        value = from.get_text();
+    d.parameters.resize(from.get_count(least_parameter));
+    for (auto& p : d.parameters) {
+        p.name = from.get_text();
+        p.list = from.get<bool>();
+        p.values.resize(from.get_count(sizeof(std::size_t)));
+        for (auto& value : p.values) value = from.get_text();
     }
     return d;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -18,19 +19,23 @@ class wire_writer {
     requires std::is_trivially_copyable_v<T>
     void put(const T& value) { put_bytes(&value, sizeof value); }
     void put_bytes(const void* from, std::size_t size) {
-        const auto* bytes = static_cast<const char*>(from);
-        bytes_.insert(bytes_.end(), bytes, bytes + size);
+        if (bytes_.size() - used_ < size) grow(size);
+        if (size > 0) std::memcpy(bytes_.data() + used_, from, size);
+        used_ += size;
     }
     void put(const std::string& text);
     void put(const std::vector<int>& values);
 
-    const std::vector<char>& bytes() const { return bytes_; }
-    void reserve(std::size_t size) { bytes_.reserve(size); }
+    std::span<const char> bytes() const { return std::span(bytes_).first(used_); }
+    void reserve(std::size_t size) { bytes_.resize(std::max(size, bytes_.size())); }
     /// Keeps the memory, so that the next frame of the same size allocates nothing.
-    void clear() { bytes_.clear(); }
+    void clear() { used_ = 0; }
 
    private:
+    void grow(std::size_t size);
+
     std::vector<char> bytes_;
+    std::size_t used_ = 0;
 };
 
 /// Throws run_error where the bytes end too early.

@@ -57,6 +57,7 @@ struct stepper_calls {
     int (*set_max_steps)(void*, long);
     int (*set_max_step)(void*, double);
     int (*set_tolerances)(void*, double, double);
+    int (*set_state_tolerances)(void*, double, N_Vector);
     int (*set_user_data)(void*, void*);
     int (*set_error_handler)(void*, ARKErrHandlerFn, void*);
     int (*set_adaptivity)(void*, ARKAdaptFn, void*);
@@ -82,6 +83,7 @@ constexpr stepper_calls erk_calls{ERKStepReset,
                                   ERKStepSetMaxNumSteps,
                                   ERKStepSetMaxStep,
                                   ERKStepSStolerances,
+                                  ERKStepSVtolerances,
                                   ERKStepSetUserData,
                                   ERKStepSetErrHandlerFn,
                                   ERKStepSetAdaptivityFn,
@@ -106,6 +108,7 @@ constexpr stepper_calls ark_calls{ARKStepReset,
                                   ARKStepSetMaxNumSteps,
                                   ARKStepSetMaxStep,
                                   ARKStepSStolerances,
+                                  ARKStepSVtolerances,
                                   ARKStepSetUserData,
                                   ARKStepSetErrHandlerFn,
                                   ARKStepSetAdaptivityFn,
@@ -172,7 +175,10 @@ void arkode_solver::create(double t0) {
         create_explicit(t0);
     check(call_.set_error_handler(memory_, discard_message, nullptr), "SetErrHandlerFn");
     check(call_.set_user_data(memory_, static_cast<sundials_solver*>(this)), "SetUserData");
-    check(call_.set_tolerances(memory_, options_.rtol, options_.atol), "SStolerances");
+    if (const vector_handle atol = absolute_tolerances())
+        check(call_.set_state_tolerances(memory_, options_.rtol, atol.get()), "SVtolerances");
+    else
+        check(call_.set_tolerances(memory_, options_.rtol, options_.atol), "SStolerances");
     check(call_.set_adaptivity(memory_, adapt, this), "SetAdaptivityFn");
     check(call_.set_safety(memory_, 1.0 - 1e-12), "SetSafetyFactor");  // control() has its own; 1 is refused
     check(call_.set_bias(memory_, 1.0), "SetErrorBias");

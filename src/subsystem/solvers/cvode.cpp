@@ -68,7 +68,10 @@ void cvode_solver::create(double t0) {
     check(CVodeSetErrHandlerFn(memory_, discard_message, nullptr), "CVodeSetErrHandlerFn");
     check(CVodeInit(memory_, right_hand_side, t0, y_.get()), "CVodeInit");
     check(CVodeSetUserData(memory_, static_cast<sundials_solver*>(this)), "CVodeSetUserData");
-    check(CVodeSStolerances(memory_, options_.rtol, options_.atol), "CVodeSStolerances");
+    if (const vector_handle atol = absolute_tolerances())
+        check(CVodeSVtolerances(memory_, options_.rtol, atol.get()), "CVodeSVtolerances");
+    else
+        check(CVodeSStolerances(memory_, options_.rtol, options_.atol), "CVodeSStolerances");
     check(CVodeSetMaxErrTestFails(memory_, 25), "CVodeSetMaxErrTestFails");
     check(CVodeSetMaxConvFails(memory_, 25), "CVodeSetMaxConvFails");
     if (options_.max_step > 0) check(CVodeSetMaxStep(memory_, options_.max_step), "CVodeSetMaxStep");

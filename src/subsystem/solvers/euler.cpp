@@ -20,7 +20,7 @@ struct euler {
     }
 };
 
-const solver_registration entry{
+const solver_registration registered{
     {"euler", "explicit Euler, fixed step, order 1", fixed_step_options(), make_fixed_step<euler>}};
 
 }  // namespace

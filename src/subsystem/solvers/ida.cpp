@@ -84,7 +84,10 @@ void ida_solver::create(double t0) {
     check(IDASetErrHandlerFn(memory_, discard_message, nullptr), "IDASetErrHandlerFn");
     check(IDAInit(memory_, residual, t0, y_.get(), yp_.get()), "IDAInit");
     check(IDASetUserData(memory_, static_cast<sundials_solver*>(this)), "IDASetUserData");
-    check(IDASStolerances(memory_, options_.rtol, options_.atol), "IDASStolerances");
+    if (const vector_handle atol = absolute_tolerances())
+        check(IDASVtolerances(memory_, options_.rtol, atol.get()), "IDASVtolerances");
+    else
+        check(IDASStolerances(memory_, options_.rtol, options_.atol), "IDASStolerances");
     check(IDASetId(memory_, id_.get()), "IDASetId");
     check(IDASetMaxErrTestFails(memory_, 25), "IDASetMaxErrTestFails");
     check(IDASetMaxConvFails(memory_, 25), "IDASetMaxConvFails");

@@ -41,7 +41,7 @@ struct rk4 {
     }
 };
 
-const solver_registration entry{
+const solver_registration registered{
     {"rk4", "classical Runge-Kutta, fixed step, order 4", fixed_step_options(), make_fixed_step<rk4>}};
 
 }  // namespace

@@ -175,6 +175,21 @@ void sundials_solver::prepare_newton() {
                     u_.data());
 }
 
+vector_handle sundials_solver::absolute_tolerances() const {
+    vector_handle made;
+    for (std::size_t i = 0; i < n_; ++i) {
+        const double nominal = model_->nominal(static_cast<int>(i));
+        if (nominal == 1) continue;
+        if (!made) {
+            made.reset(N_VClone(y_.get()));
+            if (!made) throw run_error(name_ + ": no memory for the tolerances");
+            N_VConst(options_.atol, made.get());
+        }
+        N_VGetArrayPointer(made.get())[i] = options_.atol * nominal;
+    }
+    return made;
+}
+
 void sundials_solver::memory(std::span<double> into) const {
     into[0] = remembered_step_;
     if (monitor_) std::ranges::copy(monitor_->sides(), into.begin() + 1);

@@ -83,6 +83,8 @@ class sundials_solver : public solver {
     /// Throws run_error for a failed call outside integrate().
     void check(int flag, const char* call) const;
     void prepare_newton();
+    /// The absolute tolerance of each state, or nothing where it is the same for all.
+    vector_handle absolute_tolerances() const;
     [[noreturn]] void fail(int flag, double t);
     /// The step the integrator should try next after an accepted or rejected one of size h with error e = O(h^k),
     /// relative to the tolerance; also kept as remembered step. A step cut by the end of its interval says little where

@@ -97,8 +97,8 @@ void trapezoidal::fail(double t, double h, const char* reason) const {
     throw run_error(fmt::format("{} at t = {:.9g}: {} (micro step {:.3g} s); take a smaller step", name, t, reason, h));
 }
 
-const solver_registration entry{{"trapezoidal", "implicit trapezoidal rule, fixed step, order 2, A-stable",
-                                 fixed_step_options(), make_fixed_step<trapezoidal>}};
+const solver_registration registered{{"trapezoidal", "implicit trapezoidal rule, fixed step, order 2, A-stable",
+                                      fixed_step_options(), make_fixed_step<trapezoidal>}};
 
 }  // namespace
 

@@ -65,6 +65,52 @@ class exchange : public testing::TestWithParam<std::tuple<std::string, std::stri
     settings options() const { return sharp(solver()); }
 };
 
+/// A state of 1e-9: an absolute tolerance that does not know its nominal value lets the solver step over it.
+TEST_P(exchange, nominal_values_scale_the_absolute_tolerance) {
+    if (is_fixed(solver())) GTEST_SKIP() << "no tolerances";
+    const auto integrate = [&](const std::string& name) {
+        const auto s = make_subsystem(
+            exchange_spec(fmu(name), solver(), {{"rtol", "1e-6"}, {"atol", "1e-6"}}, {{"x", "1e-9"}, {"k", "10 1/s"}}));
+        s->initialise(0);
+        std::vector<double> y(static_cast<std::size_t>(s->describe().output_count()));
+        s->advance({0, 0.3, 0}, {}, y);
+        return std::pair(s->statistics().micro_steps, std::abs(y[slot_of(*s, "x")] / (1e-9 * std::exp(-3.0)) - 1));
+    };
+    const auto [steps, error] = integrate("tiny-decay");
+    EXPECT_LT(error, 1e-4);
+    EXPECT_GT(steps, integrate("decay").first);
+}
+
+/// Sizes are known before the solver is made, and again after a reset.
+TEST(exchange_of_arrays, structural_parameters_give_the_number_of_states) {
+    subsystem_spec spec = exchange_spec("state-space-3", "erk-8", sharp("erk-8"), {{"n", "3"}, {"r", "2"}});
+    const auto list = [](const std::string& name, const std::vector<std::string>& values) {
+        setting s{name, {}, {}, true};
+        for (const auto& v : values) s.values.push_back({v, {}});
+        return s;
+    };
+    spec.set.push_back(list("A", {"-1", "0", "0", "0", "-2", "0", "0", "0", "-3"}));
+    spec.set.push_back(list("B", {"0", "0", "0", "0", "0", "1"}));
+    spec.set.push_back(list("C", {"1", "0", "0", "0", "1", "1"}));
+    spec.set.push_back(list("x0", {"1", "2", "4"}));
+    const auto model = make_equations(spec);
+    EXPECT_EQ(model->state_count(), 3);
+    std::vector<double> x(3);
+    for (int start = 0; start < 2; ++start) {
+        model->initial_state(0, x.data());
+        EXPECT_EQ(x, (std::vector<double>{1, 2, 4}));
+    }
+    const auto s = make_subsystem(spec);
+    s->initialise(0);
+    std::vector<double> y(2);
+    polynomial zero, three;
+    three.c[0] = 3;
+    const std::vector<polynomial> inputs{zero, three};
+    for (int i = 0; i < 10; ++i) s->advance({0.1 * i, 0.1 * (i + 1), i}, inputs, y);
+    EXPECT_NEAR(y[0], std::exp(-1.0), 1e-8);
+    EXPECT_NEAR(y[1], 2 * std::exp(-2.0) + 4 * std::exp(-3.0) + (1 - std::exp(-3.0)), 1e-8);
+}
+
 TEST_P(exchange, impacts_of_the_ball_are_exact) {
     if (solver() == "euler") GTEST_SKIP() << "an arc is no straight line";
     const auto s = make_subsystem(exchange_spec(fmu("bouncing-ball"), solver(), options()));

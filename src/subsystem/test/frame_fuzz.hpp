@@ -49,7 +49,7 @@ template <class Put>
 bytes frame_of(const Put& put_into) {
     wire_writer w;
     put_into(w);
-    return w.bytes();
+    return {w.bytes().begin(), w.bytes().end()};
 }
 inline bytes hello_of(const std::string& token, const std::string& name) {
     return frame_of([&](wire_writer& w) { put(w, remote_hello{token, name}); });

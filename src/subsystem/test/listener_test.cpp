@@ -125,7 +125,7 @@ TEST(listener, another_version_is_refused_with_both_numbers) {
     l.expect("a");
     wire_writer hello;
     put(hello, remote_hello{l.token(), "a"});
-    std::vector<char> bytes = hello.bytes();
+    std::vector<char> bytes(hello.bytes().begin(), hello.bytes().end());
     bytes[8] = 77;
     testing::internal::CaptureStderr();
     const auto link = make_socket_link(connect_to(parse_tcp_address(l.address()), 0));

@@ -7,7 +7,7 @@ namespace mdpcosim::test {
 namespace {
 
 /// The same oscillator from every example plugin; those with equations with a one-step, an implicit and a fixed-step solver.
-std::vector<subsystem_case> cases() {
+std::vector<subsystem_case> plugin_cases() {
     std::vector<subsystem_case> all;
     const settings values{{"mass", "1 kg"}, {"stiffness", "40 N/m"}, {"damping", "0.5 N.s/m"}, {"x0", "1 m"}};
     for (const char* name : {"oscillator_c", "oscillator_cpp", "oscillator_fortran"})
@@ -33,7 +33,7 @@ std::vector<subsystem_case> cases() {
     return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(plugin, subsystem_contract, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(plugin, subsystem_contract, testing::ValuesIn(plugin_cases()), case_name);
 
 }  // namespace
 

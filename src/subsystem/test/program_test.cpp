@@ -20,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::vector<subsystem_case> cases() {
+std::vector<subsystem_case> program_cases() {
     const settings values{{"mass", "1 kg"}, {"stiffness", "40 N/m"}, {"damping", "0.5 N.s/m"}, {"x0", "1 m"}};
     const std::filesystem::path scripts = std::filesystem::path(MDPCOSIM_SOURCE_DIR) / "examples" / "external-programs";
     std::vector<subsystem_case> all;
@@ -35,7 +35,7 @@ std::vector<subsystem_case> cases() {
     return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(program, subsystem_contract, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(program, subsystem_contract, testing::ValuesIn(program_cases()), case_name);
 
 std::unique_ptr<subsystem> faulty(const settings& set, const std::string& start = "", double limit = 0) {
     std::vector<std::string> command{"./faulty"};
@@ -65,9 +65,10 @@ TEST(program, parameters_reach_it_in_its_units) {
     const subsystem_description& d = slow->describe();
     EXPECT_EQ(d.type, "program faulty");
     ASSERT_EQ(d.parameters.size(), 3u);
-    EXPECT_EQ(d.parameters[0], (std::pair<std::string, std::string>("how", "well")));
-    EXPECT_EQ(d.parameters[1], (std::pair<std::string, std::string>("when", "0.25 s")));
-    EXPECT_EQ(d.parameters[2], (std::pair<std::string, std::string>("lag", "2 s")));
+    const auto shown = [&](std::size_t i) { return d.parameters[i].name + ": " + d.parameters[i].values.at(0); };
+    EXPECT_EQ(shown(0), "how: well");
+    EXPECT_EQ(shown(1), "when: 0.25 s");
+    EXPECT_EQ(shown(2), "lag: 2 s");
     EXPECT_EQ(d.inputs[0].unit, "N");
     EXPECT_EQ(d.inputs[0].max_degree, 1);
     EXPECT_EQ(d.inputs[0].description, "what it follows");
@@ -152,10 +153,10 @@ TEST(program, damaged_messages_are_refused) {
     const auto add = [&](const auto& message) {
         wire_writer to;
         put(to, message);
-        frames.push_back(to.bytes());
+        frames.emplace_back(to.bytes().begin(), to.bytes().end());
     };
     add(d);
-    add(program_question{"gain", "N/m", "gain", false, false, 2, {}});
+    add(program_question{"gain", "N/m", "gain", program_question::kind::list, false, {2, 3}});
     add(program_refusal{"no licence"});
     std::mt19937 random(20261115);
     int refused = 0, understood = 0;

@@ -224,8 +224,9 @@ extern "C" void pass_on(int number) {
     if (watched_rank > 0) kill(static_cast<pid_t>(watched_rank), number);
 }
 
-/// The watching process ends as the rank does; a lost rank it tells, and stays until mpiexec is told to end all.
+/// The watching process ends as the rank does; a lost rank it tells, and stays until mpiexec ends all, or has gone.
 [[noreturn]] void watch(pid_t process, int rank, const char* mark) {
+    const pid_t mpiexec = getppid();
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
     watched_rank = 0;
@@ -235,7 +236,11 @@ extern "C" void pass_on(int number) {
         gethostname(machine, sizeof machine - 1);
         const std::string line = fmt::format("{} lost {} {}\n", mark, rank, machine);
         for (const int number : passed_on) signal(number, SIG_IGN);
-        if (write(STDERR_FILENO, line.data(), line.size()) > 0) sleep(15);  // mpiexec would kill the others at once
+        // Should this process end now, mpiexec would kill the others at once.
+        constexpr int most = 300;
+        constexpr useconds_t nap = 50'000;
+        if (write(STDERR_FILENO, line.data(), line.size()) > 0)
+            for (int n = 0; n < most && getppid() == mpiexec; ++n) usleep(nap);
     }
     _exit(1);
 }

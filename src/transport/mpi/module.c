@@ -60,24 +60,27 @@ static int expect(int from, void* buffer, int capacity) {
     return MPI_Irecv(buffer, capacity, MPI_BYTE, from, MPI_ANY_TAG, MPI_COMM_WORLD, &expected[from]);
 }
 
-static int arrived(int from, int* yes, int* tag, int* count) {
+static int arrived(int from, int tries, int* yes, int* tag, int* count) {
     MPI_Status what;
-    const int status = MPI_Test(&expected[from], yes, &what);
+    int status = MPI_SUCCESS;
+    *yes = 0;
+    for (int n = 0; n < tries && status == MPI_SUCCESS && !*yes; ++n) status = MPI_Test(&expected[from], yes, &what);
     if (status != MPI_SUCCESS || !*yes) return status;
     *tag = what.MPI_TAG;
     return MPI_Get_count(&what, MPI_BYTE, count);
 }
 
-static int ping_pong(int rounds, int count, double* seconds) {
+static int ping_pong(int rounds, int there, int back, double* seconds) {
     MPI_Comm apart; /* a message may be expected already */
     int status = MPI_Comm_dup(MPI_COMM_WORLD, &apart);
     if (status != MPI_SUCCESS) return status;
-    char* bytes = calloc((size_t)count + 1, 1);
+    char* bytes = calloc((size_t)(there > back ? there : back) + 1, 1);
+    const int send = own == 0 ? there : back, receive = own == 0 ? back : there;
     status = bytes == NULL ? MPI_ERR_NO_MEM : MPI_Barrier(apart);
     const double begin = MPI_Wtime();
     for (int i = 0; i < 2 * rounds && own < 2 && status == MPI_SUCCESS; ++i)
-        status = (i + own) % 2 == 0 ? MPI_Send(bytes, count, MPI_BYTE, 1 - own, 0, apart)
-                                    : MPI_Recv(bytes, count, MPI_BYTE, 1 - own, 0, apart, MPI_STATUS_IGNORE);
+        status = (i + own) % 2 == 0 ? MPI_Send(bytes, send, MPI_BYTE, 1 - own, 0, apart)
+                                    : MPI_Recv(bytes, receive, MPI_BYTE, 1 - own, 0, apart, MPI_STATUS_IGNORE);
     *seconds = MPI_Wtime() - begin;
     free(bytes);
     const int freed = MPI_Comm_free(&apart);

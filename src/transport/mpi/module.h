@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define MDPCOSIM_MPI_VERSION 1
+#define MDPCOSIM_MPI_VERSION 2
 
 struct mdpcosim_mpi {
     int version;
@@ -25,9 +25,11 @@ struct mdpcosim_mpi {
     int (*send)(int to, int tag, const void* bytes, int count);
     int (*sent)(int to, int* yes);
     int (*expect)(int from, void* buffer, int capacity);
-    int (*arrived)(int from, int* yes, int* tag, int* count);
-    /* A round trip of messages between ranks 0 and 1 and nothing else, `rounds` times: what the medium can do. */
-    int (*ping_pong)(int rounds, int count, double* seconds);
+    /* Asks up to `tries` times. */
+    int (*arrived)(int from, int tries, int* yes, int* tag, int* count);
+    /* A round trip between ranks 0 and 1 and nothing else, `rounds` times: what the medium can do. A message of `there` bytes
+     * goes to rank 1, one of `back` bytes comes from it. */
+    int (*ping_pong)(int rounds, int there, int back, double* seconds);
     void (*explain)(int code, char* text, int size);
     int (*leave)(void);
     void (*abort)(int status);

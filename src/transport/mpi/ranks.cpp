@@ -35,8 +35,8 @@ class mpi_link final : public frame_link {
     int other_;
 };
 
-mpi_ranks::mpi_ranks(const mpi_launch_facts& told, const std::atomic<bool>& hurry)
-    : mpi_(load_mpi(*told.implementation)), hurry_(hurry) {
+mpi_ranks::mpi_ranks(const mpi_launch_facts& told, const std::atomic<bool>& hurry, prepared_groups prepared)
+    : mpi_(load_mpi(*told.implementation)), hurry_(hurry), prepared_(std::move(prepared)) {
     check(mpi_.join(&rank_, &size_), "MPI does not start");
     if (told.size > 0 && told.size != size_) {
         mpi_.leave();
@@ -84,6 +84,14 @@ int mpi_ranks::fair_share_of_cores() const { return std::max(1, cores_ / neighbo
 
 void mpi_ranks::will_work_with(int threads) { spin_ = neighbours_ * threads <= cores_; }
 
+std::unique_ptr<remote_group> mpi_ranks::take_prepared(const std::string& name) {
+    const auto found = prepared_.find(name);
+    if (found == prepared_.end()) return {};
+    auto group = std::move(found->second);
+    prepared_.erase(found);
+    return group;
+}
+
 std::unique_ptr<frame_link> mpi_ranks::link(int other) { return std::make_unique<mpi_link>(*this, other); }
 
 void mpi_ranks::check(int status, const char* what) const {
@@ -109,14 +117,13 @@ void mpi_ranks::hurry_up(int other, clock::time_point now) {
 template <class Done>
 bool mpi_ranks::wait_for(const Done& done, int other, clock::duration most) {
     constexpr int spins = 200, yields = 20;
-    for (int n = 0; n < (spin_ ? spins : 1); ++n)
-        if (done()) return true;
+    if (done(spin_ ? spins : 1)) return true;
     constexpr std::chrono::milliseconds long_wait{2};
     constexpr useconds_t nap = 50;
     for (const auto begin = clock::now();;) {
         for (int n = 0; n < yields; ++n) {
             sched_yield();
-            if (done()) return true;
+            if (done(1)) return true;
         }
         const auto now = clock::now();
         hurry_up(other, now);
@@ -127,7 +134,7 @@ bool mpi_ranks::wait_for(const Done& done, int other, clock::duration most) {
 
 void mpi_ranks::send(int to, tag kind, const void* bytes, int count) {
     check(mpi_.send(to, kind, bytes, count), "a message was not sent");
-    const auto gone = [&] {
+    const auto gone = [&](int) {
         int yes = 0;
         check(mpi_.sent(to, &yes), "a message was not sent");
         return yes != 0;
@@ -160,9 +167,9 @@ void mpi_ranks::expect(int from) {
 
 std::optional<mpi_ranks::message> mpi_ranks::receive(int from, clock::duration most) {
     message what;
-    const auto came = [&] {
+    const auto came = [&](int tries) {
         int yes = 0;
-        check(mpi_.arrived(from, &yes, &what.tag, &what.count), "a message was not received");
+        check(mpi_.arrived(from, tries, &yes, &what.tag, &what.count), "a message was not received");
         return yes != 0;
     };
     if (!wait_for(came, from, most)) return {};

@@ -86,10 +86,21 @@ TEST(binding, workers_serve_the_subsystems_of_their_unit) {
     EXPECT_EQ(allowed_units().size(), processing_units().size());
 }
 
-/// Where the only output is the unit that the process may use, or -1.
+TEST(binding, a_single_worker_is_bound_as_well) {
+    const int last = processing_units().back(), first = processing_units().front();
+    auto t =
+        make_thread_transport(test::make_subsystems({{}, {}}), 1, true, {.automatic = false, .units = {last, first}});
+    t->initialise(0);
+    t->advance({0, 0.1, 0});
+    EXPECT_THAT(allowed_units(), testing::ElementsAre(last)) << "of more units than workers the first ones count";
+    t.reset();
+    EXPECT_EQ(allowed_units().size(), processing_units().size());
+}
+
+/// Where the only output is the unit that the process may use, or -1. Without work, outputs() tells it and advance() nothing.
 class where_am_i final : public subsystem {
    public:
-    where_am_i() {
+    explicit where_am_i(int work) : work_(work) {
         description_.type = "test";
         output_variable v;
         v.name = "unit";
@@ -103,23 +114,29 @@ class where_am_i final : public subsystem {
         y[0] = units.size() == 1 ? units[0] : -1;
     }
     void advance(const macro_step&, std::span<const polynomial> u, std::span<double> y) override {
-        volatile double idle = 1;
-        for (int i = 0; i < 20000; ++i) idle = 0.5 * idle + 1;
         static_cast<void>(u);
+        if (work_ == 0) return;
+        volatile double idle = 1;
+        for (int i = 0; i < work_; ++i) idle = 0.5 * idle + 1;
         outputs({}, y);
     }
 
    private:
     subsystem_description description_;
+    int work_;
 };
 
-std::vector<double> units_of_processes(const binding& where, int processes) {
+std::vector<double> units_of_processes(const binding& where, int processes, int work = 20000) {
     std::vector<subsystem_recipe> recipes;
     for (int i = 0; i < processes; ++i)
-        recipes.push_back({"s" + std::to_string(i), [] { return std::make_unique<where_am_i>(); }});
+        recipes.push_back({"s" + std::to_string(i), [=] { return std::make_unique<where_am_i>(work); }});
     auto t = make_process_transport(std::move(recipes), {}, where);
     t->initialise(0);
     for (int k = 0; k < 20; ++k) t->advance({0.1 * k, 0.1 * (k + 1), k});
+    if (work == 0) {
+        EXPECT_THAT(allowed_units(), testing::ElementsAre(processing_units()[0])) << "the master's";
+        for (int i = 0; i < processes; ++i) t->evaluate(subsystem_index(static_cast<std::size_t>(i)), {});
+    }
     return {t->outputs().begin(), t->outputs().end()};
 }
 
@@ -128,6 +145,16 @@ TEST(binding, processes_are_bound_by_hand) {
     EXPECT_THAT(units_of_processes({.automatic = false, .units = {-1, last}}, 3),
                 testing::ElementsAre(processing_units().size() == 1 ? last : -1, last,
                                      processing_units().size() == 1 ? last : -1));
+}
+
+TEST(binding, processes_with_hardly_any_work_leave_the_master_a_core) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "under a sanitizer everything is work";
+#endif
+    if (available_cores() < 2) GTEST_SKIP() << "one core only";
+    for (const double unit : units_of_processes({.automatic = true}, 2 * (available_cores() - 1), 0))
+        EXPECT_NE(unit, processing_units()[0]);
+    EXPECT_EQ(allowed_units().size(), processing_units().size());
 }
 
 TEST(binding, more_processes_than_cores_are_bound_by_their_cost) {

@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "mdpcosim/plugin.h"
+#include "subsystem/test/fault_moment.h"
 
 namespace {
 
@@ -50,6 +51,7 @@ int bottomless(long depth) {
 /// The status to return; `result` becomes NaN where that is the fault.
 int failing(const model& m, fault_place place, double t, double* result = nullptr) {
     if (m.where != place || t < m.when) return 0;
+    note_fault_moment();
     switch (m.how) {
         case fault::none:
             return 0;

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "mdpcosim/mdpcosim_subsystem.h"
+#include "subsystem/test/fault_moment.h"
 
-static double x, lag, when;
+static double x, lag, when, levels[3] = {1, 2};
 static const char* how;
 static int u, y;
 
@@ -21,6 +22,7 @@ static void hang(void) {
 
 static int misbehave(double t) {
     if (t < when) return 0;
+    if (!is("well")) note_fault_moment();
     if (is("exit")) {
         fprintf(stderr, "no licence\n");
         exit(7);
@@ -106,6 +108,8 @@ int main(int count, char** arguments) {
     when = mdpcosim_subsystem_parameter("when", "s", 0.25, "time of that");
     lag = mdpcosim_subsystem_parameter("lag", "s", 0.1, "time constant");
     if (!(lag > 0)) return mdpcosim_subsystem_fail("parameter 'lag' must be greater than zero.") != 0;
+    if (is("list") && mdpcosim_subsystem_list("levels", "m", levels, 2, 3, "levels of the tank") == 3)
+        lag *= levels[0] * levels[1] * levels[2];
     if (is("required")) mdpcosim_subsystem_parameter("level", "m", NAN, "level of the tank");
     u = mdpcosim_subsystem_input("u", is("unit") ? "furlong" : is("not-si") ? "kN" : "N", 1, "what it follows");
     mdpcosim_subsystem_max_degree(u, is("degree") ? 9 : 1);

@@ -1,4 +1,4 @@
-#include "analysis/eigenvalues.hpp"
+#include "coupling/eigenvalues.hpp"
 
 template Eigen::EigenSolver<Eigen::MatrixXd>& Eigen::EigenSolver<Eigen::MatrixXd>::compute(
     const Eigen::EigenBase<Eigen::MatrixXd>&, bool);
