@@ -39,7 +39,11 @@ class method {
     /// A step that also says, for every output that connections and signals read, the error it made there. subsystems->restore()
     /// undoes it; the next step may then begin at the same time again.
     virtual bool estimates() const { return false; }
-    virtual void prepare_estimates(coupled_system& /*system*/) {}  ///< once, before the first estimate()
+    virtual void prepare_estimates(coupled_system& /*system*/) {
+    }  ///< once, before the first estimate() or see_missed()
+    /// After step(): `missed` holds, by channel, u less the end of its polynomial. A method whose polynomials are not meant to end at u
+    /// puts in its own measure of what it missed.
+    virtual void see_missed(double /*H*/, std::span<double> /*missed*/) {}
     virtual estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error);
 
     /// What the next step builds on besides the network's memory, while all steps have the length H; linear in a linear system.

@@ -96,6 +96,17 @@ class one_pass_method final : public method {
         }
     }
 
+    /// Mean values of u that lie on a line miss nothing: what they miss is the change of their slope.
+    void prepare_estimates(coupled_system&) override { slope_before_.assign(channels_.size(), 0.0); }
+    void see_missed(double H, std::span<double> missed) override {
+        for (std::size_t i = 0; i < channels_.size(); ++i) {
+            const double slope = 2 * forward_ * (solver_.u()[i] - u_before_[i]) / H, w = solver_.weights()[i];
+            double& m = missed[channels_[i].channel.value()];
+            m = (1 - w) * (law_u_[i] - told_[i] + m) + w * (slope - slope_before_[i]) * H;
+            slope_before_[i] = slope;
+        }
+    }
+
     std::size_t memory_size(const coupled_system& system) const override {
         const auto n = coupled_channels(system).size();
         return one_pass(n, {}).memory_size();
@@ -182,8 +193,9 @@ class one_pass_method final : public method {
     std::vector<reader> readers_;
     std::vector<term> terms_;
     std::vector<double> rates_, law_u_, extrapolated_, u_before_;
-    std::vector<double> told_;   ///< u that the last step left in the system
-    std::vector<double> given_;  ///< memory set before the mobility was known
+    std::vector<double> slope_before_;  ///< of the mean values of u, for step control
+    std::vector<double> told_;          ///< u that the last step left in the system
+    std::vector<double> given_;         ///< memory set before the mobility was known
 };
 
 const method_registration registered{

@@ -51,8 +51,8 @@ void step_controller::check(const step_control_options& options, const coupled_s
 void step_controller::prepare(coupled_system& system, method& how) {
     transport& t = *system.subsystems;
     const std::size_t channels = system.coupling.channels();
+    how.prepare_estimates(system);
     if (options_.how == estimator::trial) {
-        how.prepare_estimates(system);
         t.save();  // makes what it saves into
         u_ = system.u;
         du_ = system.du;
@@ -73,7 +73,7 @@ void step_controller::prepare(coupled_system& system, method& how) {
     }
     for (std::size_t c = 0; c < channels; ++c)
         names_.push_back(fmt::format("connection '{}'", system.coupling.name(channel_index(c))));
-    for (auto* values : {&end_values_, &q_, &v_, &largest_}) values->assign(channels, 0.0);
+    for (auto* values : {&missed_, &q_, &v_, &largest_}) values->assign(channels, 0.0);
 }
 
 macro_step step_controller::step(coupled_system& system, method& how) {
@@ -146,21 +146,23 @@ step_controller::verdict step_controller::judge(std::span<const double> y, const
 macro_step step_controller::step_and_look(coupled_system& system, method& how) {
     const macro_step step = next_step();
     how.step(system, step);
-    const verdict v = look(system, step.end - step.begin);
+    const verdict v = look(system, how, step.end - step.begin);
     accept(step, v, names_.empty() ? std::string_view{} : std::string_view(names_[v.worst]));
     return step;
 }
 
-step_controller::verdict step_controller::look(const coupled_system& system, double H) {
+step_controller::verdict step_controller::look(const coupled_system& system, method& how, double H) {
     const network& net = system.coupling;
-    net.polynomial_values(H, end_values_);
+    net.polynomial_values(H, missed_);
+    for (std::size_t c = 0; c < missed_.size(); ++c) missed_[c] = system.u[c] - missed_[c];
+    how.see_missed(H, missed_);
     net.motions(t_ + H, system.subsystems->outputs(), q_, v_);
     verdict v;
     int order = max_degree + 1;
     for (std::size_t c = 0; c < net.channels(); ++c) {
         const channel_index channel(c);
         if (net.held(channel)) continue;
-        const double jump = system.u[c] - end_values_[c];
+        const double jump = missed_[c];
         const law* what = net.law_of(channel);
         const bool physical = what != nullptr && what->physical();
         double ratio = 0;

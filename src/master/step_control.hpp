@@ -68,7 +68,7 @@ class step_controller final : public stepper {
     macro_step step_with_trials(coupled_system& system, method& how);
     macro_step step_and_look(coupled_system& system, method& how);
     verdict judge(std::span<const double> y, const estimate_orders& orders) const;
-    verdict look(const coupled_system& system, double H);
+    verdict look(const coupled_system& system, method& how, double H);
     void accept(const macro_step& step, const verdict& v, std::string_view where);
     [[noreturn]] void give_up(const macro_step& step, const verdict& v) const;
 
@@ -82,10 +82,10 @@ class step_controller final : public stepper {
     std::function<void(const step_attempt&)> looked_;
 
     std::vector<output_level> levels_;
-    std::vector<std::string> names_;                    ///< of outputs (trial) or channels
-    std::vector<double> error_;                         ///< by output
-    std::vector<double> u_, du_;                        ///< at the begin of the step
-    std::vector<double> end_values_, q_, v_, largest_;  ///< by channel
+    std::vector<std::string> names_;                ///< of outputs (trial) or channels
+    std::vector<double> error_;                     ///< by output
+    std::vector<double> u_, du_;                    ///< at the begin of the step
+    std::vector<double> missed_, q_, v_, largest_;  ///< by channel
 };
 
 }  // namespace mdpcosim

@@ -138,6 +138,29 @@ TEST(step_control, estimators_that_repeat_nothing) {
     }
 }
 
+/// The one-pass method, whose constant u would seem to miss its slope in every step.
+TEST(step_control, one_pass_steps_grow_where_little_changes) {
+    double before = 1;
+    std::int64_t steps = 0;
+    for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
+        const outcome r = run_controlled("one-pass", "lin-2-3-opt",
+                                         {.rtol = tolerance,
+                                          .atol = tolerance,
+                                          .how = options::estimator::jump,
+                                          .first = 1e-3,
+                                          .smallest = 1e-9,
+                                          .largest = 1});
+        const auto x = two_mass::exact(5);
+        double error = 0;
+        for (std::size_t k = 0; k < 4; ++k) error = std::max(error, std::abs(r.end[k] - x[k]));
+        EXPECT_LT(error, before / 2) << tolerance;
+        EXPECT_GT(r.steps, steps);
+        before = error;
+        steps = r.steps;
+    }
+    EXPECT_LT(steps, 5000);
+}
+
 TEST(step_control, names_who_cannot_repeat_and_what_needs_less) {
     std::vector<named_subsystem> parts;
     parts.push_back({"plain", std::make_unique<test::algebraic>(0, false, [](double, auto) { return 2.0; })});
