@@ -324,7 +324,7 @@ class thread_transport final : public transport, public worker_pool::job {
             const double wall = seconds_since(begin), since = seconds(begin);
             log(since, wall, i, worker);
             // Replicas are at work at the same time: the subsystem itself says what it costs.
-            if (p.model != places_[static_cast<std::size_t>(i)].model) return;
+            if (p.model != places_[static_cast<std::size_t>(i)].model) return !failed;
             double& cost = cost_[static_cast<std::size_t>(i)];
             cost = blend(cost, wall, cost_samples_);
             last_[static_cast<std::size_t>(i)] = {since, since + wall};
