@@ -61,7 +61,9 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
         parallel_figures(subsystems, summary.steps > 0 ? summary.wall_seconds / static_cast<double>(summary.steps) : 0,
                          subsystems.cpu_seconds() - cpu_begin);
     summary.workers = subsystems.workers();
-    summary.parallel_steps = subsystems.parallel_steps();
+    // Counted per integration, told per macro step.
+    summary.parallel_steps = subsystems.parallel_steps() * summary.steps /
+                             std::max<std::int64_t>(1, std::max(summary.steps, summary.integrations));
     for (std::size_t i = 0; i < subsystems.size(); ++i) {
         const subsystem_index index(i);
         const subsystem_cost cost = subsystems.cost(index);
