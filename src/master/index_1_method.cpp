@@ -94,7 +94,7 @@ class index_1_method final : public method {
         for (std::size_t i = 0; i < into.size(); ++i) into[i] = last_[i](tried_.end - tried_.begin);
     }
     void set_memory(double /*H*/, std::span<const double> from) override {
-        for (std::size_t i = 0; i < from.size(); ++i) last_[i] = {.c = {from[i]}};
+        for (std::size_t i = 0; i < from.size(); ++i) accepted_[i] = {.c = {from[i]}};
         H_accepted_ = 0;
         tried_ = {};
     }

@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mdpcosim {
 
@@ -10,14 +11,15 @@ namespace {
 
 constexpr std::size_t largest_dense = 60;
 constexpr double lost_pivot = 1e-14;  // of the largest
+constexpr double tiny = std::numeric_limits<double>::min();
 
 }  // namespace
 
 struct joint_equations::dense_lu {
-    explicit dense_lu(std::size_t n) : matrix(n, n), lu(static_cast<Eigen::Index>(n)), work(n) {}
+    explicit dense_lu(std::size_t n) : matrix(n, n), lu(static_cast<Eigen::Index>(n)), work(n), rows(n), columns(n) {}
     Eigen::MatrixXd matrix;
     Eigen::PartialPivLU<Eigen::MatrixXd> lu;
-    Eigen::VectorXd work;
+    Eigen::VectorXd work, rows, columns;  ///< the latter: what the largest entry of each is
 };
 
 void joint_equations::drop::operator()(dense_lu* what) const { delete what; }
@@ -123,6 +125,10 @@ std::optional<std::size_t> joint_equations::factorise() {
     Eigen::MatrixXd& A = dense_->matrix;
     A.setZero();
     for (const matrix_entry& e : entries_) A(e.row, e.column) += e.value;
+    dense_->rows = A.rowwise().lpNorm<Eigen::Infinity>().cwiseMax(tiny);
+    A.array().colwise() /= dense_->rows.array();
+    dense_->columns = A.colwise().lpNorm<Eigen::Infinity>().cwiseMax(tiny).transpose();
+    A.array().rowwise() /= dense_->columns.transpose().array();
     dense_->lu.compute(A);
     const auto pivots = dense_->lu.matrixLU().diagonal().cwiseAbs();
     Eigen::Index smallest = 0;
@@ -138,10 +144,11 @@ std::optional<std::size_t> joint_equations::solve(std::span<const double> residu
     for (std::size_t i = 0; i < change.size(); ++i) change[i] = -residuals[i];
     if (dense_) {
         Eigen::Map<Eigen::VectorXd> x(change.data(), static_cast<Eigen::Index>(change.size()));
+        x.array() /= dense_->rows.array();
         dense_->work.noalias() = dense_->lu.permutationP() * x;
         dense_->lu.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(dense_->work);
         dense_->lu.matrixLU().triangularView<Eigen::Upper>().solveInPlace(dense_->work);
-        x = dense_->work;
+        x = dense_->work.array() / dense_->columns.array();
     } else {
         lu_.solve(change);
     }
