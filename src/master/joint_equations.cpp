@@ -33,6 +33,28 @@ polynomial multiplier_basis(int degree, int which, double H) {
     return p;
 }
 
+polynomial as_effective(const polynomial& p, int degree, double start, double H) {
+    std::array<double, 3> moves{};
+    double power = 1;
+    for (int n = 0; n <= p.degree; ++n, power *= H) {
+        moves[0] += p.c[n] * power / ((n + 1) * (n + 2));
+        moves[1] += p.c[n] * power / (n + 1);
+        moves[2] += p.c[n] * power;
+    }
+    polynomial made{.degree = degree};
+    if (degree == 3) {
+        made.c[0] = start;
+        moves[0] -= start / 2;
+        moves[1] -= start;
+        moves[2] -= start;
+    }
+    for (int which = 0; which < 3; ++which) {
+        const polynomial part = multiplier_basis(degree, which, H);
+        for (int n = 0; n <= degree; ++n) made.c[n] += moves[static_cast<std::size_t>(which)] * part.c[n];
+    }
+    return made;
+}
+
 joint_equations::joint_equations(const coupled_system& system, const joint_loads& loads)
     : multipliers_(loads.multipliers()) {
     std::vector<std::int64_t> block_of(system.subsystems->size(), -1);
@@ -79,7 +101,8 @@ void joint_equations::residuals(const joint_state& at, double H, std::span<doubl
 }
 
 void joint_equations::disturb(std::size_t round, const coupled_system& system, const joint_loads& loads, int degree,
-                              double H, std::span<const polynomial> multipliers, std::span<polynomial> inputs) {
+                              double H, std::span<const polynomial> multipliers, std::span<polynomial> inputs,
+                              std::span<double> u) {
     for (auto& b : blocks_) {
         if (round >= b.columns.size()) continue;
         column& c = b.columns[round];
@@ -99,6 +122,7 @@ void joint_equations::disturb(std::size_t round, const coupled_system& system, c
                 polynomial& p = inputs[end.input[l].value()];
                 for (std::size_t n = 0; n < p.c.size(); ++n) p.c[n] += more.c[n];
                 p.degree = std::max(p.degree, more.degree);
+                u[end.load[l].value()] += more(H);
             }
         }
     }
