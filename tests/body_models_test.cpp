@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& tested) { return tested.param.name; });
 
 TEST_P(every_body, gives_frames_whose_motion_fits_together) {
-    const double h = 1e-4;
+    const double h = 2e-5;
     const values before = integrate(*model_, start(*model_), 0, t_ - h, 4000, u_);
     const values now = integrate(*model_, before, t_ - h, t_, 1, u_),
                  after = integrate(*model_, now, t_, t_ + h, 1, u_);
@@ -126,7 +126,7 @@ TEST_P(every_body, gives_frames_whose_motion_fits_together) {
         const auto slot = [&](int k) { return static_cast<std::size_t>(p.motion_slots[static_cast<std::size_t>(k)]); };
         for (const auto& [value, rate] : frame_motion::rates)
             for (int k = 0; k < 3; ++k)
-                EXPECT_NEAR(y1[slot(rate + k)], difference(slot(value + k)), 2e-6) << p.name << " " << rate;
+                EXPECT_NEAR(y1[slot(rate + k)], difference(slot(value + k)), 1e-6) << p.name << " " << rate;
         quaternion q, dq;
         for (int k = 0; k < 4; ++k) {
             q[static_cast<std::size_t>(k)] = y1[slot(frame_motion::orientation + k)];
@@ -141,7 +141,7 @@ TEST_P(every_body, gives_frames_whose_motion_fits_together) {
 
 TEST_P(every_body, gains_the_work_of_its_loads) {
     if (model_->state_count() == 0) GTEST_SKIP() << "the ground has no energy";
-    const double h = 1e-4;
+    const double h = 2e-5;
     const values before = integrate(*model_, start(*model_), 0, t_ - h, 4000, u_);
     const values now = integrate(*model_, before, t_ - h, t_, 1, u_),
                  after = integrate(*model_, now, t_, t_ + h, 1, u_);

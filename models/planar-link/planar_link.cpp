@@ -26,6 +26,10 @@ const subsystem_description& description(support held) {
             held == support::free ? std::vector<int>{0, 1, 5, 6, 7, 11} : std::vector<int>{5, 6, 7, 11};
         for (auto& output : d.outputs)
             if (!output.direct.empty()) output.direct = loads;
+        if (held == support::hinged) {
+            output_named(d, "first.acceleration").direct.clear();
+            output_named(d, "first.velocity").rate_needs_input = false;
+        }
         add_output(d, "angle", "rad", "angle phi of the rod from the x axis");
         const int speed = add_output(d, "speed", "rad/s", "its rate");
         output_named(d, "angle").rate_slot = speed;

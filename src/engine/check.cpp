@@ -22,17 +22,17 @@ std::string with_unit(const std::string& name, const std::string& unit) {
     return unit.empty() ? name : fmt::format("{} [{}]", name, unit);
 }
 
-/// `position [m]` of a frame, with the names of own variables: `position [m] = (x, y, z)`.
+/// `position [m] = (x, y, z), ...`, or no more than the names where the variables are the port's own.
 std::string frame_texts(std::span<const frame_variable> frame, const std::vector<int>& slots, const auto& variables,
                         const port& p) {
     std::vector<std::string> texts;
     for (const auto& v : frame) {
+        if (slots[static_cast<std::size_t>(v.first)] < 0) continue;
         std::vector<std::string> own;
         for (int k = v.first; k < v.first + v.size; ++k)
             own.push_back(slot_name(variables, slots[static_cast<std::size_t>(k)]));
-        if (slots[static_cast<std::size_t>(v.first)] < 0) continue;
         const bool same = own.front() == p.name + "." + frame_element_name(frame, v.first);
-        texts.push_back(with_unit(v.name, v.unit) + (same ? "" : fmt::format(" = ({})", fmt::join(own, ", "))));
+        texts.push_back(same ? v.name : fmt::format("{} = ({})", with_unit(v.name, v.unit), fmt::join(own, ", ")));
     }
     return fmt::format("{}", fmt::join(texts, ", "));
 }
