@@ -497,7 +497,8 @@ TEST(ode_mistakes, port_kind_and_causality) {
     port.kind.value = "signal";
     expect_error(spec, {"s.yaml:60:10: ", "port 'shaft'", "'signal' is not allowed"});
     port.kind.value = "frame";
-    expect_error(spec, {"s.yaml:60:10: ", "port 'shaft'", "'frame' is not allowed"});
+    expect_error(spec,
+                 {"s.yaml:61:3: ", "port 'shaft'", "variable 'angle' does not exist", "A frame port has: position"});
     port.kind.value = "";
     expect_error(spec, {"s.yaml:60:3: ", "port 'shaft'", "'kind' is missing", "translation, rotation"});
     port.kind.value = "rotation";
