@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "master/error_constants.hpp"
 #include "master/joint_equations.hpp"
 #include "master/joint_start.hpp"
 #include "master/method.hpp"
@@ -78,6 +79,9 @@ class index_1_method final : public method {
         t.save();  // makes what it saves into
         tried_ = {};
         H_accepted_ = H_measured_ = 0;
+        std::size_t of_joints = 0;
+        for (const jointed& j : system.joints) of_joints += j.multipliers.size() + 2 * j.ends[0].load.size();
+        laws_ = system.coupling.channels() > of_joints;
     }
 
     void step(coupled_system& system, const macro_step& step) override {
@@ -87,6 +91,29 @@ class index_1_method final : public method {
         correct(system, step, H);
     }
 
+    bool estimates() const override { return true; }
+    void prepare_estimates(coupled_system& system) override {
+        transport& t = *system.subsystems;
+        for (auto& trial : compared_)
+            trial = {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())};
+        others_ = multipliers_;
+        missed_.resize(system.coupling.channels());
+        constants_ = error_constants(system);
+    }
+    /// The step with multipliers of the other degree, which have the same effect on free bodies, shows what the lower degree costs.
+    estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
+        begin(system, step);
+        predict(system, step);
+        estimating_ = true;
+        correct(system, step, step.end - step.begin);
+        estimating_ = false;
+        for (std::size_t slot = 0; slot < error.size(); ++slot)
+            error[slot] = compared_[0].outputs[slot] - compared_[1].outputs[slot];
+        constants_.update(system, &extrapolation_constants);
+        const estimate_orders of_laws = constants_.orders();
+        return laws_ ? estimate_orders{std::min(6, of_laws.value), std::min(6, of_laws.rate)} : estimate_orders{6, 6};
+    }
+
     std::size_t memory_size(const coupled_system&) const override {
         return options_.degree == 3 ? accepted_.size() : 0;
     }
@@ -94,7 +121,7 @@ class index_1_method final : public method {
         for (std::size_t i = 0; i < into.size(); ++i) into[i] = last_[i](tried_.end - tried_.begin);
     }
     void set_memory(double /*H*/, std::span<const double> from) override {
-        for (std::size_t i = 0; i < from.size(); ++i) last_[i] = {.c = {from[i]}};
+        for (std::size_t i = 0; i < from.size(); ++i) accepted_[i] = {.c = {from[i]}};
         H_accepted_ = 0;
         tried_ = {};
     }
@@ -121,13 +148,21 @@ class index_1_method final : public method {
         loads_.go_on(before_, now_, H_accepted_, H);
         const bool measure = options_.fresh || due_ || !(std::abs(H - H_measured_) < 1e-9 * H);
         const std::span trials = measure ? std::span(trials_) : std::span(trials_).last(1);
-        loads_.impose(system, multipliers_);
+        // Outputs that depend on loads at once and are read by others are asked for after each trial, with its loads.
+        const bool one_by_one = !system.at_each_step.empty();
+        if (one_by_one) system.subsystems->save();
         for (std::size_t k = 0; k < trials.size(); ++k) {
+            loads_.impose(system, multipliers_);
             system.coupling.deliver(H, trials[k].inputs);
             if (k + 1 < trials.size())
-                equations_.disturb(k, system, loads_, options_.degree, H, multipliers_, trials[k].inputs);
+                equations_.disturb(k, system, loads_, options_.degree, H, multipliers_, trials[k].inputs, system.u);
+            if (!one_by_one) continue;
+            if (k > 0) system.subsystems->restore();
+            std::ranges::copy(trials[k].inputs, system.subsystems->inputs().begin());
+            system.advance(step);
+            std::ranges::copy(system.subsystems->outputs(), trials[k].outputs.begin());
         }
-        system.advance_trials(step, trials);
+        if (!one_by_one) system.advance_trials(step, trials);
         const auto& undisturbed = trials.back().outputs;
         loads_.evaluate(system, undisturbed, end_);
         equations_.residuals(end_, H, base_);
@@ -169,10 +204,35 @@ class index_1_method final : public method {
         loads_.lead(now_, end_, H);
         loads_.impose(system, multipliers_);
         system.subsystems->restore();
-        system.coupling.deliver(H, system.subsystems->inputs());
-        system.advance(step);
+        if (estimating_)
+            advance_compared(system, step, H);
+        else
+            advance(system, step, H);
         loads_.evaluate(system, system.subsystems->outputs(), end_);
         equations_.residuals(end_, H, left_);
+    }
+
+    static void advance(coupled_system& system, const macro_step& step, double H) {
+        system.coupling.deliver(H, system.subsystems->inputs());
+        system.advance(step);
+    }
+
+    /// And with multipliers of the other degree, and laws of a higher one.
+    void advance_compared(coupled_system& system, const macro_step& step, double H) {
+        network& net = system.coupling;
+        auto& [other, kept] = compared_;
+        net.deliver(H, kept.inputs);
+        for (std::size_t i = 0; i < others_.size(); ++i)
+            others_[i] = as_effective(multipliers_[i], 5 - options_.degree, accepted_[i](H_accepted_), H);
+        loads_.impose(system, others_);
+        const bool raised = laws_ && net.raise(missed_);
+        if (raised)
+            for (std::size_t c = 0; c < missed_.size(); ++c)
+                if (missed_[c] != 0 && !net.held(channel_index(c))) net.correct(channel_index(c), missed_[c]);
+        net.deliver(H, other.inputs);
+        if (raised) net.extrapolate(step.end);
+        loads_.impose(system, multipliers_);
+        system.advance_trials(step, compared_);
     }
 
     void finish() { last_ = multipliers_; }
@@ -213,7 +273,13 @@ class index_1_method final : public method {
     joint_state before_, now_, end_, scratch_;  ///< at the begin of the last step, of this step, at its end
     std::vector<polynomial> accepted_, multipliers_, last_;  ///< of the step before, in work, of the step tried last
     std::vector<double> base_, left_, change_;
-    std::vector<trial_step> trials_;  ///< the last: undisturbed
+    std::vector<trial_step> trials_;      ///< the last: undisturbed
+    std::array<trial_step, 2> compared_;  ///< with the other multipliers; the step as it is done
+    std::vector<polynomial> others_;
+    std::vector<double> missed_;
+    error_constants constants_;
+    bool estimating_ = false;
+    bool laws_ = false;  ///< something besides joints couples
     macro_step tried_;
     double H_accepted_ = 0;  ///< of the step before; 0: there is none
     double H_measured_ = 0;

@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mdpcosim {
 
@@ -10,14 +11,15 @@ namespace {
 
 constexpr std::size_t largest_dense = 60;
 constexpr double lost_pivot = 1e-14;  // of the largest
+constexpr double tiny = std::numeric_limits<double>::min();
 
 }  // namespace
 
 struct joint_equations::dense_lu {
-    explicit dense_lu(std::size_t n) : matrix(n, n), lu(static_cast<Eigen::Index>(n)), work(n) {}
+    explicit dense_lu(std::size_t n) : matrix(n, n), lu(static_cast<Eigen::Index>(n)), work(n), rows(n), columns(n) {}
     Eigen::MatrixXd matrix;
     Eigen::PartialPivLU<Eigen::MatrixXd> lu;
-    Eigen::VectorXd work;
+    Eigen::VectorXd work, rows, columns;  ///< the latter: what the largest entry of each is
 };
 
 void joint_equations::drop::operator()(dense_lu* what) const { delete what; }
@@ -29,6 +31,28 @@ polynomial multiplier_basis(int degree, int which, double H) {
     double power = degree == 3 ? H : 1;
     for (int n = 0; n < 3; ++n, power *= H) p.c[n + degree - 2] = (degree == 3 ? cubic : quadratic)[which][n] / power;
     return p;
+}
+
+polynomial as_effective(const polynomial& p, int degree, double start, double H) {
+    std::array<double, 3> moves{};
+    double power = 1;
+    for (int n = 0; n <= p.degree; ++n, power *= H) {
+        moves[0] += p.c[n] * power / ((n + 1) * (n + 2));
+        moves[1] += p.c[n] * power / (n + 1);
+        moves[2] += p.c[n] * power;
+    }
+    polynomial made{.degree = degree};
+    if (degree == 3) {
+        made.c[0] = start;
+        moves[0] -= start / 2;
+        moves[1] -= start;
+        moves[2] -= start;
+    }
+    for (int which = 0; which < 3; ++which) {
+        const polynomial part = multiplier_basis(degree, which, H);
+        for (int n = 0; n <= degree; ++n) made.c[n] += moves[static_cast<std::size_t>(which)] * part.c[n];
+    }
+    return made;
 }
 
 joint_equations::joint_equations(const coupled_system& system, const joint_loads& loads)
@@ -85,7 +109,8 @@ void joint_equations::residuals(const joint_state& at, double H, std::span<doubl
 }
 
 void joint_equations::disturb(std::size_t round, const coupled_system& system, const joint_loads& loads, int degree,
-                              double H, std::span<const polynomial> multipliers, std::span<polynomial> inputs) {
+                              double H, std::span<const polynomial> multipliers, std::span<polynomial> inputs,
+                              std::span<double> u) {
     // A multiplier that happens to be zero is disturbed as much as others of its unit.
     std::ranges::fill(largest_, 0.0);
     for (std::size_t i = 0; i < multipliers_; ++i)
@@ -109,6 +134,7 @@ void joint_equations::disturb(std::size_t round, const coupled_system& system, c
                 polynomial& p = inputs[end.input[l].value()];
                 for (std::size_t n = 0; n < p.c.size(); ++n) p.c[n] += more.c[n];
                 p.degree = std::max(p.degree, more.degree);
+                u[end.load[l].value()] += more(H);
             }
         }
     }
@@ -135,6 +161,10 @@ std::optional<std::size_t> joint_equations::factorise() {
     Eigen::MatrixXd& A = dense_->matrix;
     A.setZero();
     for (const matrix_entry& e : entries_) A(e.row, e.column) += e.value;
+    dense_->rows = A.rowwise().lpNorm<Eigen::Infinity>().cwiseMax(tiny);
+    A.array().colwise() /= dense_->rows.array();
+    dense_->columns = A.colwise().lpNorm<Eigen::Infinity>().cwiseMax(tiny).transpose();
+    A.array().rowwise() /= dense_->columns.transpose().array();
     dense_->lu.compute(A);
     const auto pivots = dense_->lu.matrixLU().diagonal().cwiseAbs();
     Eigen::Index smallest = 0;
@@ -150,10 +180,11 @@ std::optional<std::size_t> joint_equations::solve(std::span<const double> residu
     for (std::size_t i = 0; i < change.size(); ++i) change[i] = -residuals[i];
     if (dense_) {
         Eigen::Map<Eigen::VectorXd> x(change.data(), static_cast<Eigen::Index>(change.size()));
+        x.array() /= dense_->rows.array();
         dense_->work.noalias() = dense_->lu.permutationP() * x;
         dense_->lu.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(dense_->work);
         dense_->lu.matrixLU().triangularView<Eigen::Upper>().solveInPlace(dense_->work);
-        x = dense_->work;
+        x = dense_->work.array() / dense_->columns.array();
     } else {
         lu_.solve(change);
     }

@@ -17,6 +17,10 @@ namespace mdpcosim {
 /// body's position, velocity, acceleration at the end of the step, and neither of the others.
 polynomial multiplier_basis(int degree, int which, double H);
 
+/// The polynomial of degree 2, or of degree 3 that begins with `start`, that leads a free body to the same position, velocity and
+/// acceleration at the end of the step as p does.
+polynomial as_effective(const polynomial& p, int degree, double start, double H);
+
 class joint_equations {
    public:
     static constexpr std::size_t levels = 3;  ///< and parameters
@@ -30,9 +34,9 @@ class joint_equations {
 
     void residuals(const joint_state& at, double H, std::span<double> into) const;
 
-    /// Disturbs the loads in the inputs of one round.
+    /// Disturbs the loads in the inputs of one round, and their values at the end of the step in u.
     void disturb(std::size_t round, const coupled_system& system, const joint_loads& loads, int degree, double H,
-                 std::span<const polynomial> multipliers, std::span<polynomial> inputs);
+                 std::span<const polynomial> multipliers, std::span<polynomial> inputs, std::span<double> u);
     /// y: outputs of that trial; undisturbed: of the one without, whose residuals are `base`.
     void measured(std::size_t round, const coupled_system& system, const joint_loads& loads, double H,
                   std::span<const double> y, std::span<const double> undisturbed, std::span<const double> base,
