@@ -140,13 +140,12 @@ TEST_P(every_body, gives_frames_whose_motion_fits_together) {
 }
 
 TEST_P(every_body, gains_the_work_of_its_loads) {
-    if (model_->state_count() == 0) GTEST_SKIP() << "the ground has no energy";
     const double h = 2e-5;
     const values before = integrate(*model_, start(*model_), 0, t_ - h, 4000, u_);
     const values now = integrate(*model_, before, t_ - h, t_, 1, u_),
                  after = integrate(*model_, now, t_, t_ + h, 1, u_);
     const auto energy = [&](double t, const values& x) {
-        return output_named(*model_, outputs(*model_, t, x, u_), "energy");
+        return x.empty() ? 0 : output_named(*model_, outputs(*model_, t, x, u_), "energy");
     };
     const values y = outputs(*model_, t_, now, u_);
     double power = 0;

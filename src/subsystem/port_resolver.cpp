@@ -140,7 +140,8 @@ class port_resolver {
         if (!units_fit(own_unit, unit))
             fail(target.where, fmt::format("'{}' needs a variable in '{}', but '{}' is in '{}'.", s.name, unit,
                                            target.value, own_unit));
-        if (own_unit.empty()) own_unit = unit;
+        // The elements of a frame may share a variable that is constant, as the number 0 of any unit.
+        if (own_unit.empty() && (wants_input || info_->kind != port_kind::frame)) own_unit = unit;
     }
 
     int find_input(const setting& s, const text& target) {
