@@ -28,6 +28,10 @@ class method {
     virtual void check(const coupled_system& /*system*/) const {}
     /// Whether accelerations of connected ports must be among the outputs that subsystems give.
     virtual bool reads_accelerations() const { return false; }
+    /// Whether outputs with feed-through are evaluated after every macro step, before anybody reads them.
+    virtual bool evaluates_each_step() const { return true; }
+    /// The extrapolation that stands for what the method does itself with every channel that is not held; empty: each has its own.
+    virtual std::string own_extrapolation() const { return {}; }
     /// For `check`, by subsystem: what the method does with it; empty: nothing worth saying.
     virtual std::vector<std::string> about_subsystems(const coupled_system& /*system*/) const { return {}; }
     /// What to do when a coupling diverges; empty: what helps the explicit method.

@@ -10,9 +10,9 @@ namespace mdpcosim {
 struct multirate_plan {
     double start = 0, end = 0;           ///< of the run
     double macro_step = 0;               ///< the longest step that an integrator may choose
-    std::vector<double> steps;           ///< by subsystem; 0: chosen by its integrator
-    std::vector<subsystem_index> order;  ///< given; empty: from the graph
-    std::vector<double> delays;          ///< by channel
+    std::vector<double> steps = {};           ///< by subsystem; 0: chosen by its integrator
+    std::vector<subsystem_index> order = {};  ///< given; empty: from the graph
+    std::vector<double> delays = {};          ///< by channel
 };
 
 enum class multirate_scheme { slowest_first, fastest_first, sequential };

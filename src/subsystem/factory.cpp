@@ -181,6 +181,7 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
 }
 
 subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
+    H = spec.step.value.value_or(H);
     if (spec.kind == source_kind::fmu) check_fmu_step(spec, H);
     if (!spec.sample || !is_sampled(spec)) return spec;
     sample_spec& s = *spec.sample;
