@@ -7,9 +7,7 @@
 namespace mdpcosim {
 
 output_history::output_history(std::size_t outputs, std::size_t points)
-    : outputs_(outputs),
-      times_(std::max<std::size_t>(points, weights::most)),
-      values_(times_.size() * outputs) {}
+    : outputs_(outputs), times_(std::max<std::size_t>(points, weights::most)), values_(times_.size() * outputs) {}
 
 void output_history::add(double t, std::span<const double> y) {
     assert(count_ == 0 || t > newest());

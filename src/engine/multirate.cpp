@@ -47,14 +47,16 @@ multirate_plan multirate_plan_of(const scenario& s) {
         const auto at = std::ranges::find(s.subsystems, name.value, &subsystem_spec::name);
         plan.order.emplace_back(static_cast<std::size_t>(at - s.subsystems.begin()));
     }
-    if (!multirate) refuse_delays(s, fmt::format("needs 'method: multirate'; the method is '{}'",
-                                                 s.method.empty() ? "explicit" : s.method.value));
+    if (!multirate)
+        refuse_delays(s, fmt::format("needs 'method: multirate'; the method is '{}'",
+                                     s.method.empty() ? "explicit" : s.method.value));
     for (const auto& c : s.connections) check_delay(c.delay, s, fmt::format("connection '{}'", c.name));
     for (const auto& signal : s.signals) check_delay(signal.delay, s, fmt::format("signal '{}'", signal.name));
     if (multirate && s.step_control.given())
-        throw user_error(s.step_control.where,
-                         "step-control: method 'multirate' has steps of the subsystems, which macro steps do not change. Leave "
-                         "'step-control' out; 'step: solver' lets a subsystem choose its own.");
+        throw user_error(
+            s.step_control.where,
+            "step-control: method 'multirate' has steps of the subsystems, which macro steps do not change. Leave "
+            "'step-control' out; 'step: solver' lets a subsystem choose its own.");
     return plan;
 }
 
@@ -76,23 +78,26 @@ void check_multirate(const scenario& s, const coupled_system& system) {
     };
     for (std::size_t i = 0; i < t.size(); ++i) {
         if (s.subsystems[i].step.by_solver && !t.offers(subsystem_index(i)).chooses_step)
-            throw user_error(where(i),
-                             fmt::format("subsystem '{}': 'step: solver' needs an integrator that chooses its step and says so, as "
-                                         "erk-N and dirk-N of native models do. Give the step, for example 'step: {} s'.",
-                                         s.subsystems[i].name, s.time.step));
+            throw user_error(
+                where(i),
+                fmt::format("subsystem '{}': 'step: solver' needs an integrator that chooses its step and says so, as "
+                            "erk-N and dirk-N of native models do. Give the step, for example 'step: {} s'.",
+                            s.subsystems[i].name, s.time.step));
         if (gives_samples(t.describe(subsystem_index(i))) && !is_multiple(plan.macro_step, plan.steps[i]))
-            throw user_error(where(i), fmt::format("subsystem '{}' is sampled, and its step, {}, never meets some of the macro points, which "
-                                                   "lie {} s apart. Allowed: {} s divided by a whole number.",
-                                                   s.subsystems[i].name, step_text(plan.steps[i]), plan.macro_step,
-                                                   plan.macro_step));
+            throw user_error(
+                where(i),
+                fmt::format("subsystem '{}' is sampled, and its step, {}, never meets some of the macro points, which "
+                            "lie {} s apart. Allowed: {} s divided by a whole number.",
+                            s.subsystems[i].name, step_text(plan.steps[i]), plan.macro_step, plan.macro_step));
     }
     for (const auto& [input, what] : net.deliveries()) {
         const std::size_t to = owner(input.value(), t.size(), [&](subsystem_index k) { return t.input_offset(k); });
         if (plan.delays[what.channel.value()] > 0 && net.has_memory(what.channel)) {
             const auto& c = *std::ranges::find(s.connections, net.name(what.channel), &connection_spec::name);
-            throw user_error(c.delay.where, fmt::format("connection '{}': what it integrates or remembers belongs to the present; a "
-                                                        "'delay' is for signals and for laws without memory.",
-                                                        c.name));
+            throw user_error(c.delay.where,
+                             fmt::format("connection '{}': what it integrates or remembers belongs to the present; a "
+                                         "'delay' is for signals and for laws without memory.",
+                                         c.name));
         }
         for (const channel_term& term : net.terms(what.channel)) {
             if (!term.value.valid()) continue;
@@ -100,11 +105,11 @@ void check_multirate(const scenario& s, const coupled_system& system) {
                 owner(term.value.value(), t.size(), [&](subsystem_index k) { return t.output_offset(k); });
             if (gives_samples(t.describe(subsystem_index(from))) && !is_multiple(plan.steps[from], plan.steps[to]))
                 throw user_error(
-                    where(to),
-                    fmt::format("subsystem '{}' reads '{}', which is sampled and has the step {}; its own step, {}, never meets some of the "
-                                "samples. Allowed: {} s divided by a whole number.",
-                                s.subsystems[to].name, s.subsystems[from].name, step_text(plan.steps[from]),
-                                step_text(plan.steps[to]), plan.steps[from]));
+                    where(to), fmt::format("subsystem '{}' reads '{}', which is sampled and has the step {}; its own "
+                                           "step, {}, never meets some of the "
+                                           "samples. Allowed: {} s divided by a whole number.",
+                                           s.subsystems[to].name, s.subsystems[from].name, step_text(plan.steps[from]),
+                                           step_text(plan.steps[to]), plan.steps[from]));
         }
     }
 }

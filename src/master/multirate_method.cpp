@@ -14,8 +14,8 @@
 #include <cmath>
 #include <limits>
 
-#include "master/multirate_readers.hpp"
 #include "master/method.hpp"
+#include "master/multirate_readers.hpp"
 
 namespace mdpcosim {
 
@@ -33,7 +33,8 @@ class multirate_method final : public method {
         return fmt::format("poly-{}", 1 + std::max({1, options_.slow_order, options_.fast_order}));
     }
     std::string remedy() const override {
-        return "take shorter steps for the subsystems at both ends, a lower order, the other scheme, or 'smoothing: mean' with "
+        return "take shorter steps for the subsystems at both ends, a lower order, the other scheme, or 'smoothing: "
+               "mean' with "
                "'scheme: fastest-first'";
     }
     std::vector<std::string> about_subsystems(const coupled_system& system) const override;
@@ -74,11 +75,11 @@ class multirate_method final : public method {
     std::vector<output_history> outputs_;
     std::vector<subsystem_step> turn_;
     std::vector<group*> taken_;
-    std::vector<double> time_;     ///< by subsystem
-    std::vector<char> known_;      ///< outputs with feed-through have been evaluated at this time
+    std::vector<double> time_;  ///< by subsystem
+    std::vector<char> known_;   ///< outputs with feed-through have been evaluated at this time
     std::vector<char> in_turn_;
-    std::vector<char> was_seen_;   ///< by channel
-    std::vector<double> seen_;     ///< what a receiver took for u at the end of the macro step
+    std::vector<char> was_seen_;  ///< by channel
+    std::vector<double> seen_;    ///< what a receiver took for u at the end of the macro step
     std::vector<double> end_;
     double shortest_ = 0;
 };
@@ -274,7 +275,8 @@ std::unique_ptr<method> make(const parameter_values& p) {
                               .least_squares = p["fit"] != 0};
     if (options.smoothing && options.scheme != multirate_scheme::fastest_first)
         throw std::invalid_argument(
-            "'smoothing: mean' takes the mean of what faster subsystems did during the step: they must come first. Add 'scheme: "
+            "'smoothing: mean' takes the mean of what faster subsystems did during the step: they must come first. Add "
+            "'scheme: "
             "fastest-first'");
     return std::make_unique<multirate_method>(options);
 }

@@ -8,8 +8,8 @@ namespace mdpcosim {
 
 /// What a scenario says about subsystems with steps of their own; for method 'multirate'.
 struct multirate_plan {
-    double start = 0, end = 0;           ///< of the run
-    double macro_step = 0;               ///< the longest step that an integrator may choose
+    double start = 0, end = 0;                ///< of the run
+    double macro_step = 0;                    ///< the longest step that an integrator may choose
     std::vector<double> steps = {};           ///< by subsystem; 0: chosen by its integrator
     std::vector<subsystem_index> order = {};  ///< given; empty: from the graph
     std::vector<double> delays = {};          ///< by channel

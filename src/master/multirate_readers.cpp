@@ -52,8 +52,7 @@ multirate_readers::multirate_readers(const coupled_system& system, const multira
         const auto slot = static_cast<std::uint32_t>(input.value());
         if (r.inputs.empty() || r.inputs.back().first != slot)
             r.inputs.emplace_back(slot, system.coupling.degree_limit(input));
-        if (std::ranges::find(r.channels, what.channel) == r.channels.end())
-            add(r, system, i, what.channel, options);
+        if (std::ranges::find(r.channels, what.channel) == r.channels.end()) add(r, system, i, what.channel, options);
     }
     values_.resize(most * (most_order + 1));
 }
@@ -78,17 +77,16 @@ void multirate_readers::add(reader& to, const coupled_system& system, std::size_
             const bool faster = plan.steps[from] < plan.steps[i] * (1 - 1e-9);
             const bool slower = plan.steps[from] > plan.steps[i] * (1 + 1e-9);
             const bool sampled = output_at(t.describe(subsystem_index(from)), static_cast<int>(local)).sampled;
-            const way how = sampled                            ? way::hold
-                            : faster && options.smoothing      ? way::mean
+            const way how = sampled                           ? way::hold
+                            : faster && options.smoothing     ? way::mean
                             : slower && options.least_squares ? way::fit
-                                                               : way::interpolate;
+                                                              : way::interpolate;
             const int order = faster ? options.fast_order : options.slow_order;
-            if (!held && (how == way::interpolate || how == way::fit))
-                to.degree = std::max({to.degree, 1, order});
+            if (!held && (how == way::interpolate || how == way::fit)) to.degree = std::max({to.degree, 1, order});
             longest_delay_[from] = std::max(longest_delay_[from], delay);
             if (std::ranges::find(to.senders, from) == to.senders.end()) to.senders.push_back(from);
-            auto s = std::ranges::find_if(r->sources,
-                                          [&](const source& x) { return x.subsystem == from && x.how == how; });
+            auto s =
+                std::ranges::find_if(r->sources, [&](const source& x) { return x.subsystem == from && x.how == how; });
             if (s == r->sources.end()) s = r->sources.insert(r->sources.end(), {from, how, order, {}});
             const std::pair output{local, static_cast<std::uint32_t>(slot.value())};
             if (std::ranges::find(s->outputs, output) == s->outputs.end()) s->outputs.push_back(output);

@@ -85,7 +85,8 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
         if (rest.starts_with("inertia.")) return entry(entry(*found, "inertia", where), rest.substr(8), where);
         if (rest.starts_with("sample."))
             return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
-        if (rest == "solver" || rest == "sample" || rest == "step" || rest == "input-degree" || rest == "limit" || rest == "replicas")
+        if (rest == "solver" || rest == "sample" || rest == "step" || rest == "input-degree" || rest == "limit" ||
+            rest == "replicas")
             return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }

@@ -34,8 +34,9 @@ order_spec read_order(const yaml_node* node, const let_table& let, const std::ve
     if (node == nullptr) return order;
     order.where = node->where;
     if (node->kind != yaml_node::type::list)
-        throw user_error(node->where, fmt::format("order: a list of all subsystems is expected, [first, second], not {}.",
-                                                  describe(node->kind)));
+        throw user_error(
+            node->where,
+            fmt::format("order: a list of all subsystems is expected, [first, second], not {}.", describe(node->kind)));
     std::vector<std::string> known, missing;
     for (const auto& s : subsystems) known.push_back(s.name);
     missing = known;
@@ -47,8 +48,8 @@ order_spec read_order(const yaml_node* node, const let_table& let, const std::ve
             throw user_error(name.where, fmt::format("order: subsystem '{}' is named twice.", name.value));
     }
     if (!missing.empty())
-        throw user_error(node->where, fmt::format("order: all subsystems are named, those are missing: {}.",
-                                                  name_list(missing)));
+        throw user_error(node->where,
+                         fmt::format("order: all subsystems are named, those are missing: {}.", name_list(missing)));
     return order;
 }
 

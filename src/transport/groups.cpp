@@ -423,8 +423,8 @@ class group_transport final : public transport {
     void report_first_failure(const Step& step_of) {
         if (const auto first = first_failure()) {
             const place& at = places_[first->subsystem];
-            throw failure_in_step(at.name, first->reason, step_of(first->subsystem), describe(subsystem_index(first->subsystem)),
-                                  input_of(at));
+            throw failure_in_step(at.name, first->reason, step_of(first->subsystem),
+                                  describe(subsystem_index(first->subsystem)), input_of(at));
         }
     }
     /// Throws it where it is the local group's.

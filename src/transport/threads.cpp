@@ -373,7 +373,7 @@ class thread_transport final : public transport, public worker_pool::job {
             // Replicas are at work at the same time: the subsystem itself says what it costs.
             if (p.model != places_[static_cast<std::size_t>(i)].model) return !failed;
             double& cost = cost_[static_cast<std::size_t>(i)];
-            cost = blend(cost, wall, cost_samples_);
+            cost = cost == 0 ? wall : blend(cost, wall, cost_samples_);
             last_[static_cast<std::size_t>(i)] = {since, since + wall};
         }
         return !failed;
@@ -537,10 +537,10 @@ class thread_transport final : public transport, public worker_pool::job {
     std::atomic<bool> any_failure_{false};
     std::vector<std::unique_ptr<snapshot>> snapshots_;
     std::vector<double> saved_outputs_;
-    std::span<trial_step> trials_;  ///< those at work
+    std::span<trial_step> trials_;          ///< those at work
     std::span<const subsystem_step> some_;  ///< the same
-    cursor trial_;                  ///< how far the trials are done
-    bool replicas_ = false;         ///< there are some
+    cursor trial_;                          ///< how far the trials are done
+    bool replicas_ = false;                 ///< there are some
     macro_step step_;
     double time_ = 0, saved_time_ = 0;
     bool parallel_ = false, sampling_ = false;

@@ -87,8 +87,8 @@ void transport_host::advance(exchange& areas) {
 
 void transport_host::advance_one(exchange& areas, std::size_t i) {
     const subsystem_step one{subsystem_index(i), areas.top().request.step};
-    std::ranges::copy(areas.polynomials(i), inner_->inputs().begin() +
-                                                static_cast<std::ptrdiff_t>(inner_->input_offset(one.subsystem)));
+    std::ranges::copy(areas.polynomials(i),
+                      inner_->inputs().begin() + static_cast<std::ptrdiff_t>(inner_->input_offset(one.subsystem)));
     inner_->advance_some(std::span(&one, 1));
     fetch(areas, i);
 }
