@@ -177,13 +177,10 @@ class builder {
         }
     }
 
-    /// Of the channels added last. What is read later needs no order of evaluations.
+    /// Of the channels added last.
     void set_delay(const delay_spec& delay) {
-        auto& delays = result_.system.multirate.delays;
-        const std::size_t first = delays.size();
-        delays.resize(result_.system.coupling.channels(), delay.value);
-        if (delay.value > 0)
-            for (std::size_t c = first; c < delays.size(); ++c) graph_.channel_sources[c].clear();
+        result_.system.multirate.delays.resize(result_.system.coupling.channels(), delay.value);
+        graph_.delayed.resize(result_.system.coupling.channels(), delay.value > 0);
     }
 
     /// The channel's own extrapolation, else the scenario's (`general`) if the channel has the rates it uses, else a default.

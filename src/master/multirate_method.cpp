@@ -143,7 +143,8 @@ void multirate_method::set_next(const coupled_system& system, group& g) const {
         return;
     }
     const double chosen = system.subsystems->next_step(subsystem_index(g.members.front()));
-    g.next = g.now + std::clamp(chosen, shortest_choice * plan.macro_step, plan.macro_step);
+    const double shortest = shortest_choice * plan.macro_step;
+    g.next = g.now + (chosen > shortest ? std::min(chosen, plan.macro_step) : shortest);
     if (reached(g.next, plan.end)) g.next = plan.end;
 }
 

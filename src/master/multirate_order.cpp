@@ -94,6 +94,8 @@ std::vector<multirate_sequence> find_sequences(const multirate_plan& plan, multi
     });
 
     const neighbours to(n, edges, false), from(n, edges, true);
+    std::vector<int> in_loop(n, 0);  // how many; loops stay together
+    for (const std::size_t l : loop) ++in_loop[l];
     std::vector<std::size_t> group_of(n, 0);  // 0: in none yet
     std::vector<multirate_sequence> sequences;
     std::size_t group = 0;
@@ -102,7 +104,9 @@ std::vector<multirate_sequence> find_sequences(const multirate_plan& plan, multi
         const bool new_part = k == 0 || part[ranked[k - 1]] != part[i];
         if (new_part) sequences.emplace_back();
         const auto joins = [&] {
-            if (!same_step(plan.steps[ranked[k - 1]], plan.steps[i])) return false;
+            const std::size_t last = ranked[k - 1];
+            if (!same_step(plan.steps[last], plan.steps[i])) return false;
+            if (loop[last] != loop[i] && in_loop[loop[last]] + in_loop[loop[i]] > 2) return false;
             for (const auto* side : {&to, &from})
                 for (std::size_t at = side->first[i]; at < side->first[i + 1]; ++at) {
                     const std::size_t other = side->list[at];

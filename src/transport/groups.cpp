@@ -159,6 +159,11 @@ class group_transport final : public transport {
         time_ = some.front().step.end;
     }
 
+    double next_step(subsystem_index i) const override {
+        const place& at = places_[i.value()];
+        return at.group == nullptr ? here_.where->next_step(local(at)) : report(*at.group, at.member).next_step;
+    }
+
     void save() override {
         if (!saved_) all({.what = remote_command::make_snapshot}, [] {});
         saved_ = true;

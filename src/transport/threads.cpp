@@ -79,6 +79,8 @@ class thread_transport final : public transport, public worker_pool::job {
     std::int64_t parallel_steps() const override { return parallel_steps_; }
     std::span<const profile_log> profile() const override { return profile_; }
 
+    double next_step(subsystem_index i) const override { return subsystems_[i.value()].model->next_step(); }
+
     void need_outputs(subsystem_index i, const std::vector<bool>& needed) override {
         for_all_instances(i.value(), [&](subsystem& model) { model.need_outputs(needed); });
     }

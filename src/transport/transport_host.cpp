@@ -66,6 +66,7 @@ void transport_host::attempt(exchange& areas) {
         } else if (r.what == remote_command::statistics) {
             areas.report(i).statistics = inner_->statistics(index);
             areas.report(i).cpu_seconds = inner_->cpu_seconds();
+            areas.report(i).next_step = inner_->next_step(index);
         } else {
             inner_->evaluate(index, areas.inputs(i), true);  // the master judges what is finite
             std::ranges::copy(inner_->outputs().subspan(inner_->output_offset(index), areas.outputs(i).size()),
