@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <fstream>
+#include <numbers>
+#include <sstream>
 
 #include "engine/bench_multirate.hpp"
 #include "engine/engine.hpp"
 #include "results/test/temporary_folder.hpp"
+#include "scenarios.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -163,43 +167,47 @@ TEST(multirate_two_mass, with_a_memory_block_of_a_fast_step_the_solution_stays_g
     }
 }
 
-// One result on every transport
-
-/// Laws and signals, steps of four lengths that never meet, two parts that are not coupled, feed-through, a sampled controller, a delay and an integrator that chooses.
-const std::string mixed = R"(mdpcosim: 1
-time: {end: 0.2 s, step: 10 ms}
-method: {name: multirate, scheme: SCHEME, slow-order: 2, fast-order: 3}
-subsystems:
-  m: {model: mass-spring-damper, set: {mass: 2 kg, stiffness: 800 N/m, damping: 4 N.s/m, x0: 10 mm}, solver: rk4, step: 0.7 ms}
-  k: {model: chain, set: {n: 5, stiffness: 2 kN/m, damping: 1 N.s/m, x-amplitude: 10 mm, seed: 3}, solver: {name: rk4, step: 500 us}, step: 3 ms}
-  b: {model: mass-spring-damper, set: {mass: 5 kg, stiffness: 50 N/m}, solver: erk-5, step: solver}
-  s: {model: source, set: {kind: sine, frequency: 4 Hz, amplitude: 3}, solver: rk4, step: 2.3 ms}
-  g: {ode: {inputs: {u: 0}, outputs: {y: 1.5*u}}, solver: rk4, step: 1 ms}
-  l: {model: lag-1, set: {time-constant: 20 ms}, solver: rk4, step: 1 ms}
-  c: {model: pid-sampled, set: {kp: 0.4, ki: 8}, sample: {time: 10 ms}, step: 5 ms}
-  i: {model: inertia, set: {inertia: 0.02 kg.m2}, solver: rk4, step: 1.9 ms}
-  j: {model: inertia, set: {inertia: 0.5 kg.m2, damping: 0.8 N.m.s/rad}, solver: trapezoidal, step: 4.3 ms}
-connections:
-  mk: {law: spring-damper, between: [m.mass, k.left], stiffness: 1 kN/m, damping: 2 N.s/m}
-  kb: {law: spring, between: [k.right, b.mass], stiffness: 500 N/m}
-  ij: {law: gear, between: [i.shaft, j.shaft], ratio: 4, stiffness: 20 N.m/rad}
-signals:
-  - s.y -> g.u
-  - g.y -> c.setpoint
-  - c.y -> l.u
-  - {connect: l.y -> c.measurement, delay: 2 ms}
-  - 2*m.mass.position -> i.torque
-)";
-
-std::string with_scheme(const std::string& scheme) {
-    std::string text = mixed;
-    return text.replace(text.find("SCHEME"), 6, scheme);
+/// The numbers of examples/multirate-two-mass/README.md.
+TEST(multirate_two_mass, the_example_errs_as_stated) {
+    const auto error = [](const std::string& scheme, int order) {
+        const temporary_folder folder;
+        const std::filesystem::path file = MDPCOSIM_SOURCE_DIR "/examples/multirate-two-mass/scenario.yaml";
+        std::vector<scenario_override> changes{{"method.scheme", scheme, ""},
+                                               {"method.slow-order", std::to_string(order), ""},
+                                               {"method.fast-order", std::to_string(order), ""}};
+        EXPECT_EQ(run(read_scenario(file, changes), {.out = folder / "out", .workers = 1, .quiet = true}).status,
+                  "done");
+        std::ifstream in(folder / "out/results.csv");
+        std::string line, field;
+        std::getline(in, line);
+        EXPECT_TRUE(line.starts_with("time,fast.x,")) << line;
+        double largest = 0;
+        while (std::getline(in, line)) {
+            std::istringstream fields(line);
+            double t = 0, x = 0;
+            char comma = 0;
+            fields >> t >> comma >> x;
+            const double w = 2 * std::numbers::pi;
+            largest = std::max(largest, std::abs(x - std::cos(w * t) - 10 * std::cos(w / 20 * t)));
+        }
+        fmt::print("{:<14} order {}: {:.3g} m\n", scheme, order, largest);
+        return largest;
+    };
+    const std::vector<double> slowest{1.26, 0.783, 0.728, 1.02, 0.868}, fastest{11.9, 2.95, 0.704, 0.790, 1.02};
+    for (int order = 0; order <= 4; ++order) {
+        EXPECT_NEAR(error("slowest-first", order), slowest[static_cast<std::size_t>(order)],
+                    0.01 * slowest[static_cast<std::size_t>(order)]);
+        EXPECT_NEAR(error("fastest-first", order), fastest[static_cast<std::size_t>(order)],
+                    0.01 * fastest[static_cast<std::size_t>(order)]);
+    }
 }
+
+// One result on every transport
 
 class multirate_transport : public testing::TestWithParam<std::string> {};
 
 TEST_P(multirate_transport, results_are_the_same_to_the_last_bit) {
-    const std::string text = with_scheme(GetParam());
+    const std::string text = test::multirate(GetParam());
     const outcome serial = run_text(text, 1);
     EXPECT_EQ(serial.rows.size(), 21u);
     for (const char* transport : {"threads", "processes", "tcp"})
@@ -210,7 +218,7 @@ TEST_P(multirate_transport, results_are_the_same_to_the_last_bit) {
 TEST_P(multirate_transport, the_resolved_scenario_gives_the_same_run) {
     const temporary_folder folder;
     const run_options how{.out = folder / "out", .workers = 1, .quiet = true};
-    run(read_scenario_text(with_scheme(GetParam()), "test.yaml"), how);
+    run(read_scenario_text(test::multirate(GetParam()), "test.yaml"), how);
     const std::string first = content(folder / "out/results.csv"), resolved = content(folder / "out/scenario.yaml");
     EXPECT_THAT(resolved, testing::HasSubstr("step: solver"));
     run(read_scenario_text(resolved, "again.yaml"), how);

@@ -44,8 +44,13 @@ void add_bench(CLI::App& app, int& status) {
         "Steps of their own: errors of two masses over the ratio of their frequencies, and what longer steps save");
     multirate->add_flag("--json", *json, "One JSON document on standard output");
     multirate->add_option("--svg", *figure, "Write the figure");
-    multirate->callback([json, figure, &status] {
-        const auto figures = bench_multirate([](const std::string& next) { fmt::print(stderr, "{}\n", next); });
+    auto ratios = std::make_shared<std::vector<double>>();
+    multirate->add_option("--frequency-ratio", *ratios, "Only these ratios of the fast to the slow frequency")
+        ->check(CLI::Range(1.1, 1000.0))
+        ->type_name("FR");
+    multirate->callback([json, figure, ratios, &status] {
+        const auto figures =
+            bench_multirate(*ratios, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(figures) : to_table(figures));
         if (!figure->empty()) write_multirate_figure(*figure, figures);
         status = 0;

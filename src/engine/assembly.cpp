@@ -190,6 +190,8 @@ class builder {
                                           std::optional<double> F = {}) {
         if (const std::string name = method_->own_extrapolation(); !name.empty()) {
             report.why_extrapolation = fmt::format("of method {}", scenario_.method.value);
+            for (const auto* other : {&own, general})
+                ignored_ |= other != nullptr && other->given() && other->name.value != name;
             return rule_named(name, {}, object);
         }
         if (own.given()) {
@@ -596,12 +598,16 @@ class builder {
                     "point after each record time.",
                     *scenario_.record.every, scenario_.time.step));
         }
+        if (ignored_)
+            result_.notes.push_back(fmt::format("extrapolation: method {} has orders of its own and takes no other.",
+                                                scenario_.method.value));
         if (scenario_.subsystems.size() > 1 && result_.channels.empty())
             result_.notes.emplace_back("nothing is coupled: there are neither connections nor signals.");
     }
 
     const scenario& scenario_;
     std::unique_ptr<method> method_;
+    bool ignored_ = false;  ///< extrapolations that the method has no use for
     assembly result_;
     std::unique_ptr<address_book> book_;
     coupling_graph graph_;

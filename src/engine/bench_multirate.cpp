@@ -167,12 +167,13 @@ multirate_result run_multirate(const multirate_run& how) {
     return result;
 }
 
-multirate_figures bench_multirate(const std::function<void(const std::string&)>& told) {
+multirate_figures bench_multirate(std::vector<double> ratios, const std::function<void(const std::string&)>& told) {
     multirate_figures figures;
+    if (ratios.empty()) ratios = frequency_ratios;
     for (const double damping : {0.0, 0.5})
         for (multirate_run how : variants(damping)) {
             told(fmt::format("{}, {}, damping {}", how.scheme, name_of(how), damping));
-            for (const double ratio : frequency_ratios) {
+            for (const double ratio : ratios) {
                 how.frequency_ratio = ratio;
                 figures.results.push_back(run_multirate(how));
             }
@@ -198,6 +199,9 @@ multirate_figures bench_multirate(const std::function<void(const std::string&)>&
 
 std::string to_table(const multirate_figures& figures) {
     std::string out;
+    std::vector<double> ratios;
+    for (const auto& r : figures.results)
+        if (std::ranges::find(ratios, r.how.frequency_ratio) == ratios.end()) ratios.push_back(r.how.frequency_ratio);
     struct part {
         const char* title;
         double multirate_result::*value;
@@ -213,7 +217,7 @@ std::string to_table(const multirate_figures& figures) {
             for (const auto& how : variants(damping))
                 out += fmt::format(" {:>9}",
                                    (how.scheme[0] == 's' ? "SF " : "FF ") + (how.smoothing ? "smooth" : name_of(how)));
-            for (const double ratio : frequency_ratios) {
+            for (const double ratio : ratios) {
                 out += fmt::format("\n{:>6}", ratio);
                 for (const auto& r : figures.results)
                     if (r.how.damping == damping && r.how.frequency_ratio == ratio)

@@ -42,8 +42,9 @@ struct multirate_figures {
     std::vector<multirate_cost> costs;
 };
 
-/// FR = 1.5 to 100, both schemes, orders 0 to 4, smoothing; without damping and with a half of the critical one. `told` hears what comes next.
-multirate_figures bench_multirate(const std::function<void(const std::string&)>& told);
+/// Both schemes, orders 0 to 4, smoothing; without damping and with a half of the critical one; at these ratios FR, 1.5 to 100 if there are
+/// none. `told` hears what comes next.
+multirate_figures bench_multirate(std::vector<double> ratios, const std::function<void(const std::string&)>& told);
 
 std::string to_table(const multirate_figures& figures);
 std::string to_json(const multirate_figures& figures);

@@ -43,6 +43,12 @@ multirate_plan multirate_plan_of(const scenario& s) {
         plan.steps.push_back(spec.step.by_solver ? 0 : spec.step.value.value_or(s.time.step));
     }
     if (!s.order.names.empty() && !multirate) refuse(s.order.where, "'order', who goes first,");
+    const auto scheme = std::ranges::find(s.method_options, "scheme", &setting::name);
+    if (!s.order.names.empty() && (scheme == s.method_options.end() || scheme->values[0].value != "sequential"))
+        throw user_error(s.order.where,
+                         "'order', who goes first, belongs to 'method: {name: multirate, scheme: sequential}'; in the "
+                         "other schemes the "
+                         "steps decide.");
     for (const text& name : s.order.names) {
         const auto at = std::ranges::find(s.subsystems, name.value, &subsystem_spec::name);
         plan.order.emplace_back(static_cast<std::size_t>(at - s.subsystems.begin()));

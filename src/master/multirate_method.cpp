@@ -63,8 +63,9 @@ class multirate_method final : public method {
     void set_next(const coupled_system& system, group& g) const;
     /// Whose turn it is on the way to t_end; none: all have reached it.
     group* next(sequence& s, double t_end) const;
-    void advance(coupled_system& system, double t_end);
-    void see(const network& net, std::size_t i, const macro_step& step, double t_end);
+    void advance(coupled_system& system);
+    void predict(std::size_t i, double t);
+    void judge(coupled_system& system, const macro_step& step);
     template <class Which>
     void evaluate(coupled_system& system, const Which& which);
     void show(coupled_system& system, double t);
@@ -78,9 +79,14 @@ class multirate_method final : public method {
     std::vector<double> time_;  ///< by subsystem
     std::vector<char> known_;   ///< outputs with feed-through have been evaluated at this time
     std::vector<char> in_turn_;
-    std::vector<char> was_seen_;  ///< by channel
-    std::vector<double> seen_;    ///< what a receiver took for u at the end of the macro step
-    std::vector<double> end_;
+    /// What a subsystem took u to be at the end of its step, before all senders had come as far.
+    struct prediction {
+        double time = 0;
+        std::vector<double> u;  ///< of its channels
+        bool open = false;      ///< not judged yet
+    };
+    std::vector<prediction> predictions_;
+    std::vector<double> missed_, end_;  ///< by channel
     double shortest_ = 0;
 };
 
@@ -100,9 +106,10 @@ void multirate_method::prepare(coupled_system& system) {
     time_.assign(n, plan.start);
     known_.assign(n, 1);
     in_turn_.assign(n, 0);
-    was_seen_.assign(system.coupling.channels(), 0);
-    seen_.assign(was_seen_.size(), 0.0);
-    end_.assign(was_seen_.size(), 0.0);
+    predictions_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) predictions_[i].u.resize(readers_.channels(i).size());
+    missed_.assign(system.coupling.channels(), 0.0);
+    end_.assign(missed_.size(), 0.0);
     shortest_ = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < n; ++i) shortest_ = std::min(shortest_, shortest_step(plan, i));
     std::vector<double> ahead(n, 0.0);  // how far followers let it go
@@ -127,7 +134,7 @@ void multirate_method::prepare(coupled_system& system) {
     for (std::size_t i = 0; i < n; ++i) {
         const auto count = static_cast<std::size_t>(t.describe(subsystem_index(i)).output_count());
         const double h = shortest_step(plan, i);
-        const double points = (ahead[i] + readers_.longest_delay(i)) / h;
+        const double points = (ahead[i] + readers_.longest_delay(i) + plan.macro_step) / h;
         outputs_.emplace_back(count, static_cast<std::size_t>(points) + output_history::weights::most + 4);
         outputs_.back().add(plan.start, t.outputs().subspan(t.output_offset(subsystem_index(i)), count));
     }
@@ -159,7 +166,6 @@ void multirate_method::step(coupled_system& system, const macro_step& step) {
     network& net = system.coupling;
     net.accept(step.begin, system.outputs(), system.u, system.du);
     net.extrapolate(step.end);
-    std::ranges::fill(was_seen_, 0);
     for (;;) {
         turn_.clear();
         taken_.clear();
@@ -170,23 +176,19 @@ void multirate_method::step(coupled_system& system, const macro_step& step) {
                     turn_.push_back({subsystem_index(i), {g->now, g->next, g->steps}});
             }
         if (turn_.empty()) break;
-        advance(system, step.end);
+        advance(system);
     }
     show(system, step.end);
-    // For those who look on: polynomials that end where a receiver took u to be.
-    net.polynomial_values(step.end - step.begin, end_);
-    for (std::size_t c = 0; c < end_.size(); ++c)
-        if (!net.held(channel_index(c)))
-            net.correct(channel_index(c), (was_seen_[c] ? seen_[c] : system.u[c]) - end_[c]);
+    judge(system, step);
 }
 
-void multirate_method::advance(coupled_system& system, double t_end) {
+void multirate_method::advance(coupled_system& system) {
     transport& t = *system.subsystems;
     for (const auto& [i, step] : turn_) in_turn_[i.value()] = 1;
     evaluate(system, [&](std::size_t i) { return in_turn_[i] && !known_[i]; });
     for (const auto& [i, step] : turn_) {
         readers_.find_inputs(system.coupling, outputs_, i.value(), step.begin, step.end, t.inputs());
-        see(system.coupling, i.value(), step, t_end);
+        predict(i.value(), step.end);
     }
     t.advance_some(turn_);
     ++system.integrations;
@@ -205,15 +207,34 @@ void multirate_method::advance(coupled_system& system, double t_end) {
     for (const auto& [i, step] : turn_) in_turn_[i.value()] = 0;
 }
 
-/// The first to come to the end of the macro step, who extrapolates most, says what was missed there.
-void multirate_method::see(const network& net, std::size_t i, const macro_step& step, double t_end) {
-    if (!reached(step.end, t_end) || reached(step.begin, t_end)) return;
-    if (!reached(t_end, step.end)) readers_.find_channels(net, outputs_, i, t_end, step.begin, step.end);
-    for (const channel_index c : readers_.channels(i)) {
-        if (was_seen_[c.value()]) continue;
-        was_seen_[c.value()] = 1;
-        seen_[c.value()] = readers_.u()[c.value()];
+void multirate_method::predict(std::size_t i, double t) {
+    const auto has_come = [&](std::size_t from) { return reached(time_[from], t); };
+    prediction& p = predictions_[i];
+    p.open = !std::ranges::all_of(readers_.senders(i), has_come);
+    p.time = t;
+    const auto& channels = readers_.channels(i);
+    for (std::size_t k = 0; k < channels.size(); ++k) p.u[k] = readers_.u()[channels[k].value()];
+}
+
+/// For those who look on: polynomials over the macro step that miss u at its end by what was missed during it.
+void multirate_method::judge(coupled_system& system, const macro_step& step) {
+    network& net = system.coupling;
+    std::ranges::fill(missed_, 0);
+    for (std::size_t i = 0; i < predictions_.size(); ++i) {
+        prediction& p = predictions_[i];
+        if (!p.open || !reached(step.end, p.time)) continue;
+        p.open = false;
+        readers_.find_channels(net, outputs_, i, p.time, p.time, p.time);
+        const auto& channels = readers_.channels(i);
+        for (std::size_t k = 0; k < channels.size(); ++k) {
+            double& missed = missed_[channels[k].value()];
+            const double now = p.u[k] - readers_.u()[channels[k].value()];
+            if (std::abs(now) > std::abs(missed)) missed = now;
+        }
     }
+    net.polynomial_values(step.end - step.begin, end_);
+    for (std::size_t c = 0; c < end_.size(); ++c)
+        if (!net.held(channel_index(c))) net.correct(channel_index(c), system.u[c] + missed_[c] - end_[c]);
 }
 
 /// Outputs with feed-through follow inputs of the same time: they are evaluated once whoever sends to them has come as far.
@@ -289,27 +310,27 @@ const method_registration registered{
      "every subsystem has a step of its own; whoever leads extrapolates, followers interpolate; Gauss-Seidel, too",
      make,
      {{.name = "scheme",
-       .unit = "1",
+       .unit = "",
        .description = "who leads",
        .default_value = 0,
        .choices = {"slowest-first", "fastest-first", "sequential"}},
       {.name = "slow-order",
-       .unit = "1",
+       .unit = "",
        .description = "order of polynomials for outputs of slower subsystems and of those with the same step",
        .default_value = 1,
        .choices = orders},
       {.name = "fast-order",
-       .unit = "1",
+       .unit = "",
        .description = "order of polynomials for outputs of faster subsystems",
        .default_value = 1,
        .choices = orders},
       {.name = "smoothing",
-       .unit = "1",
+       .unit = "",
        .description = "of outputs of faster subsystems: their mean over the step; with fastest-first",
        .default_value = 0,
        .choices = {"none", "mean"}},
       {.name = "fit",
-       .unit = "1",
+       .unit = "",
        .description = "of outputs of slower subsystems: through the last points, or nearest to twice as many",
        .default_value = 0,
        .choices = {"interpolation", "least-squares"}}}}};
