@@ -70,6 +70,10 @@ void network::impose(channel_index channel, double H, double mean, double part) 
     }
 }
 
+void network::impose(channel_index channel, const polynomial& p) {
+    std::copy(p.c.begin(), p.c.end(), coefficients_.data() + coefficients_of(channel.value()));
+}
+
 void network::impose(std::span<const channel_index> some, std::span<const double> u) {
     for (std::size_t i = 0; i < some.size(); ++i) {
         const place& at = places_[some[i].value()];

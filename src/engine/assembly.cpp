@@ -14,6 +14,7 @@
 #include "engine/feed_through.hpp"
 #include "engine/fmu_notes.hpp"
 #include "engine/inertia.hpp"
+#include "engine/joints.hpp"
 #include "engine/multirate.hpp"
 #include "engine/recording.hpp"
 #include "engine/step_control.hpp"
@@ -112,6 +113,7 @@ class builder {
         }
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
         for (const auto& c : scenario_.connections) {
+            if (c.is_joint()) continue;
             add_connection(c);
             set_delay(c.delay);
         }
@@ -119,6 +121,9 @@ class builder {
             add_signal(s);
             set_delay(s.delay);
         }
+        for (const auto& c : scenario_.connections)
+            if (c.is_joint()) add_joint(c, scenario_, *book_, graph_, result_, read_);
+        set_delay({});
         for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
             add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
         finish_inputs();
@@ -650,6 +655,10 @@ scenario resolved(const scenario& s, const assembly& a) {
         ++channel;
     };
     for (auto& c : full.connections) {
+        if (c.is_joint()) {
+            c.parameters = with_defaults(joint_parameters(c, book), c.parameters);
+            continue;
+        }
         fix(c.extrapolation, true);
         const law_info& law = known_law(c);
         const port_kind kind = book.find_port(c.between.front(), c.name).what->kind;

@@ -32,6 +32,10 @@ class method {
     virtual bool evaluates_each_step() const { return true; }
     /// The extrapolation that stands for what the method does itself with every channel that is not held; empty: each has its own.
     virtual std::string own_extrapolation() const { return {}; }
+    /// Whether it can hold joints; others need a scenario without.
+    virtual bool holds_joints() const { return false; }
+    /// Micro steps that a solver with a fixed step must do in a macro step at least, in subsystems with joints.
+    virtual int least_micro_steps() const { return 1; }
     /// For `check`, by subsystem: what the method does with it; empty: nothing worth saying.
     virtual std::vector<std::string> about_subsystems(const coupled_system& /*system*/) const { return {}; }
     /// What to do when a coupling diverges; empty: what helps the explicit method.
