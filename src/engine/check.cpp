@@ -137,6 +137,7 @@ std::string sign_text(double factor) {
 void write_channels(std::string& out, const assembly& a, bool signals) {
     for (const auto& c : a.channels) {
         if (c.is_signal != signals || c.internal) continue;
+        const double delay = a.system.multirate.delays[static_cast<std::size_t>(&c - a.channels.data())];
         std::vector<std::string> ends;
         for (const auto& e : c.ends)
             ends.push_back(
@@ -149,6 +150,7 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
                                fmt::join(ends, ", "));
         out += fmt::format("                 extrapolation {} ({}{})\n", c.extrapolation, c.why_extrapolation,
                            c.F ? fmt::format(", F = {:.4g}", *c.F) : "");
+        if (delay > 0) out += fmt::format("                 delay {} s\n", delay);
     }
 }
 
@@ -163,7 +165,8 @@ std::string check(const scenario& s) {
     const step_control_spec& control = s.step_control;
     std::string out = fmt::format(
         "{}: {} s to {} s, {} {} s, method {}{}\n\nsubsystems\n", s.path.string(), s.time.start, s.time.end,
-        control.given() ? "first macro step" : "macro step", s.time.step, full.method.value,
+        control.given() ? "first macro step" : "macro step", s.time.step,
+        solver_text({full.method, full.method_options}),
         control.given() ? fmt::format(", steps controlled with rtol {}, atol {} by '{}'", control.rtol, control.atol,
                                       control.estimate.empty() ? "trial" : control.estimate.value)
                         : "");

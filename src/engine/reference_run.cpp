@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "engine/multirate.hpp"
 #include "engine/statistics.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
 
 reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.subsystems.size()) {
+    refuse_delays(s, "cannot be part of one system of equations (--monolithic)");
     const transport& subsystems = *a.system.subsystems;
     for (std::size_t i = 0; i < subsystems_; ++i) {
         const subsystem_spec& spec = s.subsystems[i];

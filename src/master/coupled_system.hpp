@@ -6,6 +6,7 @@
 
 #include "coupling/joint.hpp"
 #include "coupling/network.hpp"
+#include "master/multirate_order.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
@@ -48,9 +49,12 @@ struct coupled_system {
         double per_unit;
     };
     std::vector<given_mobility> given;
+    multirate_plan multirate;
 
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
     std::vector<double> u, du;      ///< coupling variables and rates at the present time
+    std::vector<double> present;    ///< outputs at the present time, where subsystems are ahead of it; else empty
+    std::span<const double> outputs() const { return present.empty() ? subsystems->outputs() : present; }
 
     /// Sizes the vectors; after it nothing allocates.
     void finish();
