@@ -114,6 +114,8 @@ class network {
                                                          std::size_t count) const;
 
     polynomial channel_polynomial(channel_index channel) const;
+    /// What the channel's present polynomial says of a time t.
+    double expected(channel_index channel, double t) const { return channel_polynomial(channel)(t - times_[0]); }
     /// The polynomials of all channels at s = t - t_n.
     void polynomial_values(double s, std::span<double> values) const;
     /// q and v of all channels, for those who look on.

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+
+#include "coupling/fixed_point.hpp"
+#include "coupling/network.hpp"
+
+namespace mdpcosim {
+
+/// Coupling variables that depend on themselves at one time, because no output between them has a state. With the values of the torn
+/// channels everything in the loop can be evaluated in an order; at its end stand new values of the torn ones, which must be the same.
+class algebraic_loop {
+   public:
+    /// `path`: the loop from output to input, for messages.
+    algebraic_loop(std::vector<channel_index> torn, std::string path, const fixed_point_options& how);
+
+    const std::vector<channel_index>& torn() const { return torn_; }
+    const std::string& path() const { return path_; }
+    const fixed_point_options& options() const { return solver_.options(); }
+
+    /// From u of the torn channels on: `evaluate()` evaluates everything in the loop with the present u and leaves the outputs in y. Throws run_error
+    /// where the iteration fails. Then u of the torn channels belongs to the outputs.
+    template <class Evaluate>
+    void solve(double t, const network& net, std::span<const double> y, std::span<double> u, const Evaluate& evaluate) {
+        for (std::size_t i = 0; i < torn_.size(); ++i) x_[i] = u[torn_[i].value()];
+        solver_.begin();
+        auto state = fixed_point::state::more;
+        while (state == fixed_point::state::more) {
+            for (std::size_t i = 0; i < torn_.size(); ++i) u[torn_[i].value()] = x_[i];
+            evaluate();
+            for (std::size_t i = 0; i < torn_.size(); ++i) g_[i] = net.evaluate_one(t, torn_[i], y);
+            state = solver_.next(x_, g_);
+        }
+        count();
+        if (state == fixed_point::state::failed) fail(t, net);
+    }
+
+    struct counts {
+        std::int64_t solutions = 0, iterations = 0, evaluations = 0;
+        int largest = 0;      ///< number of iterations
+        double residual = 0;  ///< of the last solution
+    };
+    const counts& so_far() const { return counts_; }
+
+   private:
+    void count();
+    [[noreturn]] void fail(double t, const network& net) const;
+
+    std::vector<channel_index> torn_;
+    std::string path_;
+    fixed_point solver_;
+    std::vector<double> x_, g_;
+    counts counts_;
+};
+
+}  // namespace mdpcosim
