@@ -26,6 +26,18 @@ struct port_kind_info {
     std::string load_integral_unit = {};
 };
 
+/// A port's motion as numbers in a fixed order. In one dimension: value, rate, second rate. Of a frame (inertial axes
+/// throughout; the quaternion w, x, y, z turns vectors from the frame's axes into inertial ones):
+namespace frame_motion {
+inline constexpr int position = 0, orientation = 3, velocity = 7, angular_velocity = 10, acceleration = 13,
+                     angular_acceleration = 16, count = 19;
+}
+inline constexpr int frame_load_count = 6;  ///< force, torque at the frame's origin
+
+/// Numbers of a port's motion and load as joints see them.
+inline int motion_count(port_kind kind) { return kind == port_kind::frame ? frame_motion::count : 3; }
+inline int load_count(port_kind kind) { return kind == port_kind::frame ? frame_load_count : 1; }
+
 std::span<const port_kind_info> port_kinds();
 const port_kind_info& info(port_kind kind);
 std::optional<port_kind> find_port_kind(std::string_view name);

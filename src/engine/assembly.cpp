@@ -594,23 +594,10 @@ class builder {
 
 assembly assemble(const scenario& s, const transport_options& how) { return builder(s, how).build(); }
 
-std::unique_ptr<method> make_method(const scenario& s) {
-    const auto& methods = method_registry::instance();
-    const std::string name = s.method.empty() ? default_method : s.method.value;
-    if (const method_info* info = methods.find(name)) return info->make();
-    throw user_error(s.method.where, fmt::format("method '{}' does not exist. Methods: {}.{}", name,
-                                                 name_list(methods.names()), did_you_mean(name, methods.names())));
-}
-
-void check_method(const scenario& s, const method& how, const coupled_system& system) {
-    how.check(system);
-    if (s.step_control.given())
-        step_controller::check(step_control_of(s), system, how, s.method.empty() ? default_method : s.method.value);
-}
-
 scenario resolved(const scenario& s, const assembly& a) {
     scenario full = s;
-    if (full.method.empty()) full.method.value = "explicit";
+    full.method.value = known_method(s).name;
+    full.method_options = with_defaults(known_method(s).options, s.method_options);
     for (std::size_t i = 0; i < full.subsystems.size(); ++i) {
         subsystem_spec& subsystem = full.subsystems[i];
         subsystem = with_defaults(subsystem);
@@ -639,12 +626,7 @@ scenario resolved(const scenario& s, const assembly& a) {
         fix(c.extrapolation, true);
         const law_info& law = known_law(c);
         const port_kind kind = book.find_port(c.between.front(), c.name).what->kind;
-        for (const auto& p : parameters_for(law, kind)) {
-            setting missing;
-            const bool present = std::any_of(c.parameters.begin(), c.parameters.end(),
-                                             [&](const auto& g) { return p.is_called(g.name); });
-            if (!present && default_setting(p, missing)) c.parameters.push_back(std::move(missing));
-        }
+        c.parameters = with_defaults(parameters_for(law, kind), c.parameters);
     }
     for (auto& signal : full.signals) fix(signal.extrapolation, false);
     return full;

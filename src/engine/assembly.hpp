@@ -51,7 +51,8 @@ struct assembly {
 
 assembly assemble(const scenario& s, const transport_options& how);
 
-/// The method the scenario names.
+/// The method the scenario names, or the default.
+const method_info& known_method(const scenario& s);
 std::unique_ptr<method> make_method(const scenario& s);
 /// What the method and the control of macro steps need of the subsystems; throws user_error.
 void check_method(const scenario& s, const method& how, const coupled_system& system);

@@ -86,12 +86,7 @@ json topic_json(const std::string& topic) {
         return list;
     }
     if (topic == "solvers") return registry_json(&solver_info::options);
-    if (topic == "methods") {
-        json list = json::array();
-        for (const auto* m : method_registry::instance().all())
-            list.push_back({{"name", m->name}, {"summary", m->summary}});
-        return list;
-    }
+    if (topic == "methods") return registry_json(&method_info::options);
     if (topic == "joints") return json::array();
     if (topic == "extrapolations") return extrapolations_json();
     throw user_error(fmt::format("list: {}", unknown_name("topic", topic, "'mdpcosim list'", list_topics())));

@@ -73,7 +73,7 @@ class explicit_method final : public method {
 
 const method_registration registered{
     {"explicit", "one integration per macro step with extrapolated coupling variables, in parallel",
-     [] { return std::make_unique<explicit_method>(); }}};
+     [](const parameter_values&) { return std::make_unique<explicit_method>(); }}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "core/parameter.hpp"
 #include "core/registry.hpp"
 #include "core/time_grid.hpp"
 #include "master/coupled_system.hpp"
@@ -55,7 +56,10 @@ class method {
 struct method_info {
     std::string name;
     std::string summary;
-    std::function<std::unique_ptr<method>()> make;
+    std::function<std::unique_ptr<method>(const parameter_values&)> make_with;
+    std::vector<parameter_info> options = {};
+
+    std::unique_ptr<method> make() const { return make_with(parameter_values(options)); }
 };
 
 using method_registration = registration<method_info>;

@@ -200,7 +200,7 @@ class one_pass_method final : public method {
 
 const method_registration registered{
     {"one-pass", "one integration per macro step with linearly implicit coupling variables, for stiff couplings",
-     [] { return std::make_unique<one_pass_method>(); }}};
+     [](const parameter_values&) { return std::make_unique<one_pass_method>(); }}};
 
 }  // namespace
 

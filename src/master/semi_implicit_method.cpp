@@ -162,7 +162,7 @@ class semi_implicit_method final : public method {
 const method_registration registered{
     {"semi-implicit",
      "predictor, linearised coupling conditions, one corrector: two integrations per macro step, for stiff couplings",
-     [] { return std::make_unique<semi_implicit_method>(); }}};
+     [](const parameter_values&) { return std::make_unique<semi_implicit_method>(); }}};
 
 }  // namespace
 

@@ -68,6 +68,7 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     }
     const std::string rest = change.address.substr(dot + 1);
     if (rest.empty()) throw user_error(where, "a name is missing behind the point: write 'object.parameter=value'.");
+    if (object == "method") return entry(as_map(entry(root, object, where), "name"), rest, where);
     if (object == "time" || object == "record" || object == "step-control")
         return entry(entry(root, object, where), rest, where);
     yaml_node* subsystems = root.find("subsystems");
@@ -223,7 +224,9 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
         throw user_error(version.where,
                          fmt::format("scenario: this program reads version 1, not '{}'.", version.value));
     const yaml_node* time_node = map.find("time");
-    s.method = map.find_text("method");
+    const solver_spec method = read_solver(map.find("method"), let, "method");
+    s.method = method.name;
+    s.method_options = method.options;
     if (const yaml_node* rule = map.find("extrapolation"))
         s.extrapolation = read_extrapolation(*rule, let, "extrapolation");
     const yaml_node* subsystems = map.find("subsystems");

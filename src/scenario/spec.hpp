@@ -214,6 +214,7 @@ struct scenario {
     std::filesystem::path path;
     time_spec time;
     text method;  ///< default "explicit"
+    std::vector<setting> method_options;
     extrapolation_spec extrapolation;
     std::vector<subsystem_spec> subsystems;
     std::vector<connection_spec> connections;

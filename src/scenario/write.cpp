@@ -227,7 +227,9 @@ std::string write_scenario(const scenario& s) {
     std::string out = "mdpcosim: 1\n";
     write_block(out, "let", s.let, 0);
     out += fmt::format("time: {{start: {} s, end: {} s, step: {} s}}\n", s.time.start, s.time.end, s.time.step);
-    out += fmt::format("method: {}\n", s.method.empty() ? "explicit" : scalar(s.method.value));
+    const text method = s.method.empty() ? text{"explicit", {}} : s.method;
+    out += fmt::format("method: {}\n",
+                       s.method_options.empty() ? scalar(method.value) : flow_solver({method, s.method_options}));
     if (s.extrapolation.given()) out += fmt::format("extrapolation: {}\n", flow_extrapolation(s.extrapolation));
     out += "subsystems:\n";
     for (const auto& subsystem : s.subsystems) write_subsystem(out, subsystem);

@@ -105,7 +105,9 @@ double on_grid(double value, double H, double least, const location& where, cons
 
 constexpr double most_delayed_samples = 1000;
 
-std::vector<setting> complete(const std::vector<parameter_info>& infos, std::vector<setting> given) {
+}  // namespace
+
+std::vector<setting> with_defaults(const std::vector<parameter_info>& infos, std::vector<setting> given) {
     for (const auto& info : infos) {
         const bool present =
             std::any_of(given.begin(), given.end(), [&](const auto& s) { return info.is_called(s.name); });
@@ -114,8 +116,6 @@ std::vector<setting> complete(const std::vector<parameter_info>& infos, std::vec
     }
     return given;
 }
-
-}  // namespace
 
 bool default_setting(const parameter_info& info, setting& result) {
     using range = parameter_info::range;
@@ -234,7 +234,7 @@ solver_spec with_defaults(const solver_spec& spec, const std::string& owner) {
     const solver_info& info = known_solver(spec, owner);
     solver_spec full = spec;
     full.name.value = info.name;
-    full.options = complete(info.options, spec.options);
+    full.options = with_defaults(info.options, spec.options);
     return full;
 }
 
@@ -248,7 +248,7 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
     if (spec.kind == source_kind::program) return full;
     if (spec.kind == source_kind::plugin) {
         const plugin_model& model = load_plugin(spec);
-        full.set = complete(model.parameters, spec.set);
+        full.set = with_defaults(model.parameters, spec.set);
         if (model.own_solver()) return full;
     }
     if (spec.kind == source_kind::fmu) {
@@ -256,7 +256,7 @@ subsystem_spec with_defaults(const subsystem_spec& spec) {
         full.fmu.interface.value = exchange ? "model-exchange" : "co-simulation";
         if (!exchange) return full;
     }
-    if (spec.kind == source_kind::model) full.set = complete(known_model(spec).parameters, spec.set);
+    if (spec.kind == source_kind::model) full.set = with_defaults(known_model(spec).parameters, spec.set);
     if (is_sampled(spec)) return full;
     full.solver = with_defaults(spec.solver, owner_of(spec));
     return full;

@@ -41,6 +41,8 @@ sampling sampling_of(const subsystem_spec& spec);
 /// The entry with every default of its model and solver written out.
 subsystem_spec with_defaults(const subsystem_spec& spec);
 
+/// The settings, and those of declared parameters that are not given at their defaults.
+std::vector<setting> with_defaults(const std::vector<parameter_info>& infos, std::vector<setting> given);
 /// `name: value unit` for a parameter at its default; false where "not given" has a meaning of its own.
 bool default_setting(const parameter_info& info, setting& result);
 

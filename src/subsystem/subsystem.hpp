@@ -69,6 +69,9 @@ struct port {
     int load = -1;
     int load_integral = -1;  ///< takes_motion only: output slot of the load's integral (charge), where it is offered
     std::string description;
+    /// Of a frame, which has more than `motion` and `load` hold: the output slots in the order of frame_motion and the input slots of
+    /// force and torque; -1: not offered.
+    std::vector<int> motion_slots = {}, load_slots = {};
 };
 
 /// Shared by all subsystems of one structure; see model and port lists in `mdpcosim check`.
