@@ -11,14 +11,6 @@ namespace mdpcosim {
 algebraic_loop::algebraic_loop(std::vector<channel_index> torn, std::string path, const fixed_point_options& how)
     : torn_(std::move(torn)), path_(std::move(path)), solver_(torn_.size(), how), x_(torn_.size()), g_(torn_.size()) {}
 
-void algebraic_loop::count() {
-    ++counts_.solutions;
-    counts_.iterations += solver_.iterations();
-    counts_.evaluations += solver_.evaluations();
-    counts_.largest = std::max(counts_.largest, solver_.iterations());
-    counts_.residual = solver_.residual();
-}
-
 void algebraic_loop::fail(double t, const network& net) const {
     const fixed_point_options& how = solver_.options();
     const bool newton = how.how == fixed_point_options::solver::newton;

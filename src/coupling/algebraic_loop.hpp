@@ -16,6 +16,7 @@ class algebraic_loop {
 
     const std::vector<channel_index>& torn() const { return torn_; }
     const std::string& path() const { return path_; }
+    std::span<const double> solution() const { return x_; }  ///< the last one, of the torn channels
     const fixed_point_options& options() const { return solver_.options(); }
 
     /// From u of the torn channels on: `evaluate()` evaluates everything in the loop with the present u and leaves the outputs in y. Throws run_error
@@ -31,26 +32,20 @@ class algebraic_loop {
             for (std::size_t i = 0; i < torn_.size(); ++i) g_[i] = net.evaluate_one(t, torn_[i], y);
             state = solver_.next(x_, g_);
         }
-        count();
+        counts_.add(solver_);
         if (state == fixed_point::state::failed) fail(t, net);
     }
 
-    struct counts {
-        std::int64_t solutions = 0, iterations = 0, evaluations = 0;
-        int largest = 0;      ///< number of iterations
-        double residual = 0;  ///< of the last solution
-    };
-    const counts& so_far() const { return counts_; }
+    const iteration_counts& so_far() const { return counts_; }
 
    private:
-    void count();
     [[noreturn]] void fail(double t, const network& net) const;
 
     std::vector<channel_index> torn_;
     std::string path_;
     fixed_point solver_;
     std::vector<double> x_, g_;
-    counts counts_;
+    iteration_counts counts_;
 };
 
 }  // namespace mdpcosim

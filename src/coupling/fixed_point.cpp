@@ -316,6 +316,14 @@ fixed_point_options fixed_point_options_of(const parameter_values& values) {
 
 const char* name_of(fixed_point_options::solver how) { return solver_names()[static_cast<std::size_t>(how)].c_str(); }
 
+void iteration_counts::add(const fixed_point& solved) {
+    ++solutions;
+    iterations += solved.iterations();
+    evaluations += solved.evaluations();
+    largest = std::max(largest, solved.iterations());
+    residual = solved.residual();
+}
+
 fixed_point::fixed_point(std::size_t unknowns, const fixed_point_options& given)
     : options_(given),
       how_(make_accelerator(unknowns, given)),

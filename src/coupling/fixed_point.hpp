@@ -38,6 +38,16 @@ std::vector<parameter_info> fixed_point_parameters(const fixed_point_options& de
 fixed_point_options fixed_point_options_of(const parameter_values& values);
 const char* name_of(fixed_point_options::solver how);
 
+class fixed_point;
+
+/// Over many problems.
+struct iteration_counts {
+    std::int64_t solutions = 0, iterations = 0, evaluations = 0;
+    int largest = 0;      ///< number of iterations
+    double residual = 0;  ///< of the last one
+    void add(const fixed_point& solved);
+};
+
 class fixed_point {
    public:
     fixed_point(std::size_t unknowns, const fixed_point_options& options);

@@ -96,6 +96,7 @@ void network::make_groups() {
         const std::size_t n = g.channels.size();
         g.contiguous = g.channels.back() - g.channels.front() + 1 == n;
         g.padded = (n + block - 1) / block * block;
+        g.width = static_cast<std::size_t>(std::max(g.rule.degree, least_degree_)) + 1;
         const std::size_t rows = static_cast<std::size_t>(g.rule.K + 1) * g.padded;
         g.u.assign(rows, 0.0);
         if (g.rule.uses_rates) g.du.assign(rows, 0.0);
@@ -127,7 +128,7 @@ void network::make_inputs(std::span<const double> start) {
         }
         driven_input& target = driven_.back();
         target.limit = std::min(target.limit, p.degree);
-        target.degree = std::max(target.degree, groups_[places_[channel].group].rule.degree);
+        target.degree = std::max(target.degree, static_cast<int>(groups_[places_[channel].group].stride()) - 1);
         deliveries_.push_back({static_cast<std::uint32_t>(channel),
                                static_cast<std::uint32_t>(coefficients_of(channel)),
                                static_cast<std::uint32_t>(groups_[places_[channel].group].stride()), p.what.factor});
@@ -287,7 +288,9 @@ void network::remember(group& g, double elapsed, bool replace, std::span<const d
         enter(u, g.end.data());
     } else if (!replace) {
         const double* e = coefficients_.data() + g.coefficients;
-        for (std::size_t i = 0; i < n; ++i) g.end[i] = e[2 * i] + e[2 * i + 1] * elapsed;  // continuity: degree 1 only
+        const std::size_t stride = g.stride();
+        for (std::size_t i = 0; i < n; ++i)
+            g.end[i] = e[stride * i] + e[stride * i + 1] * elapsed;  // continuity: degree 1 only
     }
 }
 
@@ -434,7 +437,7 @@ polynomial network::channel_polynomial(channel_index channel) const {
     const group& g = groups_[places_[channel.value()].group];
     const double* e = coefficients_.data() + coefficients_of(channel.value());
     polynomial p;
-    p.degree = g.weights.degree;
+    p.degree = std::max(g.weights.degree, least_degree_);
     for (int n = 0; n <= p.degree; ++n) p.c[n] = e[n];
     return p;
 }

@@ -51,6 +51,9 @@ class network {
     /// `start` are the values of all inputs, used for those that nothing is delivered to.
     void finish(std::span<const double> start);
 
+    /// Polynomials of all channels get room for this degree, whatever their rules have. After finish(), before the first accept().
+    void widen(int degree);
+
     std::size_t channels() const { return laws_.size(); }
     const std::string& name(channel_index channel) const { return names_[channel.value()]; }
 
@@ -69,12 +72,16 @@ class network {
     void extrapolate(double t_next, bool values = true);
     void deliver(double H, std::span<polynomial> inputs) const;
     void deliver_starts(std::span<polynomial> inputs) const;
+    /// The same for a part of the step that begins `from` after its start and has the length `H`.
+    void deliver_part(double from, double H, std::span<polynomial> inputs) const;
     /// For methods that find u by themselves, after extrapolate(): the mean of the channel's polynomial over a step of length H,
     double mean(channel_index channel, double H) const;
     /// and the polynomial with another mean and `part` of its variation; a constant for part = 0.
     void impose(channel_index channel, double H, double mean, double part);
     /// Constants for many channels.
     void impose(std::span<const channel_index> some, std::span<const double> u);
+    /// A polynomial of a degree that there is room for.
+    void impose(channel_index channel, const polynomial& p);
     /// After extrapolate(): adds `by` at the end of the step to the channel's polynomial, and nothing at the n newest accepted times, n
     /// the rule's degree or as many as there are. For a rule poly-K that is the interpolation of those values and the new end.
     void correct(channel_index channel, double by);
@@ -172,6 +179,7 @@ class network {
         extrapolation_rule rule;
         std::vector<std::uint32_t> channels;  ///< position in the group -> channel
         bool contiguous = false;              ///< channels are first, first + 1, ...
+        std::size_t width = 0;                ///< coefficients of a channel
         std::size_t padded = 0;               ///< length of a row, a multiple of the block
         int newest = 0;                       ///< ring: row of the last accepted time
         std::vector<double> u, du;            ///< [K + 1][padded]; du only where the rule uses rates
@@ -180,7 +188,7 @@ class network {
         extrapolation_weights weights;
         bool weights_on_constant_grid = false;
 
-        std::size_t stride() const { return static_cast<std::size_t>(rule.degree) + 1; }
+        std::size_t stride() const { return width; }
         std::size_t row(int k) const { return static_cast<std::size_t>((newest + k) % (rule.K + 1)) * padded; }
     };
     struct place {
@@ -237,6 +245,7 @@ class network {
     std::vector<std::uint32_t> first_driven_;  ///< by input: how many before it are driven; inputs + 1 entries
     std::vector<double> start_;                ///< by input
 
+    int least_degree_ = 0;                     ///< that there is room for
     std::array<double, max_history> times_{};  ///< accepted times, newest first
     std::array<double, max_history> tau_{};    ///< of the last extrapolation
     double step_ = 0;                          ///< the same

@@ -40,6 +40,13 @@ std::optional<std::vector<network::plain_input>> network::plain_inputs(std::span
     return found;
 }
 
+void network::widen(int degree) {
+    least_degree_ = degree;
+    make_groups();
+    make_inputs(std::vector(start_));
+    clear_history();
+}
+
 double network::mean(channel_index channel, double H) const {
     const double* e = coefficients_.data() + coefficients_of(channel.value());
     double sum = 0;
@@ -60,6 +67,24 @@ void network::impose(channel_index channel, double H, double mean, double part) 
     for (std::size_t k = 1; k < count; ++k, power *= H) {
         e[k] *= part;
         e[0] -= e[k] * power / static_cast<double>(k + 1);
+    }
+}
+
+void network::impose(channel_index channel, const polynomial& p) {
+    double* e = coefficients_.data() + coefficients_of(channel.value());
+    const std::size_t count = groups_[places_[channel.value()].group].stride();
+    for (std::size_t k = 0; k < count; ++k) e[k] = k <= static_cast<std::size_t>(p.degree) ? p.c[k] : 0;
+}
+
+void network::deliver_part(double from, double H, std::span<polynomial> inputs) const {
+    for (const driven_input& target : driven_) {
+        polynomial p;
+        p.degree = target.degree;
+        for (std::uint32_t d = target.first; d < target.last; ++d) {
+            const delivered& part = deliveries_[d];
+            for (std::uint32_t n = 0; n < part.coefficients; ++n) p.c[n] += part.factor * coefficients_[part.at + n];
+        }
+        inputs[target.input] = project(shifted(p, from), H, target.limit);
     }
 }
 

@@ -88,6 +88,8 @@ void coupled_system::initialise(double t0) {
     evaluate_in_order(t0, at_start, true);
     // Every input is known now: 1/u with the start value u = 0 was no failure, with the true value it is one.
     coupling.evaluate(t0, subsystems->outputs(), u, du);
+    for (const algebraic_loop& loop : loops)  // what goes around a stiff loop once more is further off
+        for (std::size_t k = 0; k < loop.torn().size(); ++k) u[loop.torn()[k].value()] = loop.solution()[k];
     for (std::size_t i = 0; i < subsystems->size(); ++i) evaluate_one(subsystem_index(i), false);
     coupling.evaluate(t0, subsystems->outputs(), u, du);
 }

@@ -16,6 +16,7 @@ std::size_t size(int count) { return static_cast<std::size_t>(count); }
 composite_equations::composite_equations(composite_parts parts, double t0, const std::atomic<bool>* interrupt)
     : coupling_(std::move(parts.coupling)),
       order_(std::move(parts.order)),
+      loops_(std::move(parts.loops)),
       interrupt_(interrupt),
       t0_(t0),
       arrived_(t0) {
@@ -141,12 +142,21 @@ void composite_equations::couple(double t, const double* x) const {
     const auto inputs_of = [&](const place& p) {
         coupling_.input_values(u_, p.input, std::span(inputs_).subspan(p.input, p.inputs));
     };
-    for (const auto& [subsystem, channels] : order_) {
-        const place& p = places_[subsystem.value()];
-        if (!p.model && !sampling_) continue;
-        for (const channel_index c : channels) u_[c.value()] = coupling_.evaluate_one(t, c, y_);
+    const auto follow = [&](const composite_parts::evaluation& e) {
+        const place& p = places_[e.subsystem.value()];
+        if (!p.model && !sampling_) return;
+        for (const channel_index c : e.channels) u_[c.value()] = coupling_.evaluate_one(t, c, y_);
         inputs_of(p);
         evaluate(p, t, x, inputs_.data(), y_.data());
+    };
+    for (auto e = order_.begin(); e != order_.end();) {
+        if (e->loop < 0) {
+            follow(*e++);
+            continue;
+        }
+        const auto last = std::find_if(e, order_.end(), [&](const auto& other) { return other.loop != e->loop; });
+        loops_[size(e->loop)].solve(t, coupling_, y_, u_, [&] { std::for_each(e, last, follow); });
+        e = last;
     }
     coupling_.evaluate(t, y_, u_, du_);
     for (const auto& p : places_) inputs_of(p);

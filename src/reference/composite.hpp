@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/index.hpp"
+#include "coupling/algebraic_loop.hpp"
 #include "coupling/network.hpp"
 #include "subsystem/equations.hpp"
 #include "subsystem/sampling.hpp"
@@ -17,7 +18,7 @@
 ///
 /// x are the states of all subsystems one after the other, then the integrals of flows that the co-simulation's network
 /// would form from its history (V' = Q, V(t0) = 0). Outputs with feed-through are evaluated in a given order in which every
-/// cause comes before its effect, so that u is exact and no iteration is needed. State and time events are those of the
+/// cause comes before its effect, so that u is exact; algebraic loops are solved wherever the equations are asked. State and time events are those of the
 /// subsystems. There is no extrapolation and no history; laws are those of H -> 0 and never asked to accept().
 ///
 /// Outputs of sampled subsystems are constants of these equations. Who integrates them stops at every time t, t0 included, where
@@ -40,12 +41,14 @@ struct composite_parts {
     };
     struct evaluation {
         subsystem_index subsystem;
-        std::vector<channel_index> channels;  ///< delivered to its inputs
+        std::vector<channel_index> channels;  ///< delivered to its inputs, but for those torn in its loop
+        int loop = -1;
     };
 
     std::vector<part> subsystems;
     network coupling;               ///< after finish(), before start()
     std::vector<evaluation> order;  ///< of outputs with feed-through that coupling variables depend on
+    std::vector<algebraic_loop> loops;
 };
 
 /// Leaves derivatives() when `interrupt` was set: the solver gives up and the last row stands.
@@ -113,6 +116,7 @@ class composite_equations final : public equations {
     std::vector<place> places_;
     network coupling_;
     std::vector<composite_parts::evaluation> order_;
+    mutable std::vector<algebraic_loop> loops_;
     const std::atomic<bool>* interrupt_;
     subsystem_description description_;
     std::vector<output_slot> rates_;  ///< of the integrals
