@@ -37,6 +37,7 @@ class algebraic_loop {
     }
 
     const iteration_counts& so_far() const { return counts_; }
+    void count_anew() { counts_ = {}; }
 
    private:
     [[noreturn]] void fail(double t, const network& net) const;

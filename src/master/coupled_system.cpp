@@ -64,6 +64,7 @@ void coupled_system::advance(const macro_step& step) {
     plan_.of = this;
     subsystems->carry_out(step, plan_);
     ++integrations;
+    ++advances;
     for (const algebraic_loop& loop : loops)
         for (const channel_index c : loop.torn()) u[c.value()] = coupling.expected(c, step.end);
     evaluate_in_order(step.end, std::span(at_each_step).subspan(planned_), false);
@@ -103,6 +104,7 @@ void coupled_system::advance_trials(const macro_step& step, std::span<trial_step
     if (at_each_step.empty()) {
         subsystems->advance_trials(step, trials);
         integrations += static_cast<std::int64_t>(trials.size());
+        advances += static_cast<std::int64_t>(trials.size());
         coupling.evaluate(step.end, subsystems->outputs(), u, du);
         return;
     }

@@ -38,6 +38,7 @@ struct coupled_system {
     std::vector<given_mobility> given;
 
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
+    std::int64_t advances = 0;      ///< the same, each part of a divided macro step counted
     std::int64_t evaluations = 0;   ///< of the outputs of one subsystem, outside of steps without loops
     std::vector<double> u, du;      ///< coupling variables and rates at the present time
 
