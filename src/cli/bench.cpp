@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "engine/bench_loops.hpp"
 #include "engine/bench_methods.hpp"
 #include "engine/bench_transport.hpp"
 
@@ -36,6 +37,15 @@ void add_bench(CLI::App& app, int& status) {
         const auto results = bench_methods(*systems, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(results) : to_table(results));
         if (!figure->empty()) write_work_precision(*figure, results);
+        status = 0;
+    });
+    CLI::App* loops = command->add_subcommand(
+        "loops",
+        "Iterations that every solver of algebraic loops and of iterated macro steps needs, from weak to stiff");
+    loops->add_flag("--json", *json, "One JSON document on standard output");
+    loops->callback([json, &status] {
+        const auto results = bench_loops();
+        fmt::print("{}", *json ? to_json(results) : to_table(results));
         status = 0;
     });
     CLI::App* rank = command->add_subcommand("mpi-ping-pong")->group("");
