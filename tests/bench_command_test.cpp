@@ -39,5 +39,25 @@ TEST(bench_command, every_method_gets_better_with_more_work) {
     for (const auto& [method, list] : errors) EXPECT_LT(list.back(), list.front() / 10) << method;
 }
 
+TEST(bench_command, stiff_loops_need_more_than_fixed_points) {
+    const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "loops", "--json"}, {}).wait();
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
+    const auto results = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(results.size(), 48u);
+    for (const auto& r : results) {
+        const bool algebraic = r["system"] == "algebraic loop";
+        const double gain = r["gain"];
+        if (r["solver"] == "fixed-point") {
+            EXPECT_EQ(r["converged"], gain < (algebraic ? 1 : 500)) << r;
+        }
+        if (r["solver"] == "newton" || algebraic) {
+            EXPECT_TRUE(r["converged"] || r["solver"] == "fixed-point") << r;
+        }
+        if (r["solver"] == "newton") {
+            EXPECT_LT(r["iterations_mean"].get<double>(), 2.5) << r;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace mdpcosim::test

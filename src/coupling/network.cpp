@@ -91,16 +91,22 @@ void network::finish(std::span<const double> start) {
 }
 
 void network::make_groups() {
-    std::size_t total = 0;
     for (auto& g : groups_) {
         const std::size_t n = g.channels.size();
         g.contiguous = g.channels.back() - g.channels.front() + 1 == n;
         g.padded = (n + block - 1) / block * block;
-        g.width = static_cast<std::size_t>(std::max(g.rule.degree, least_degree_)) + 1;
         const std::size_t rows = static_cast<std::size_t>(g.rule.K + 1) * g.padded;
         g.u.assign(rows, 0.0);
         if (g.rule.uses_rates) g.du.assign(rows, 0.0);
         if (g.rule.continuous) g.end.assign(g.padded, 0.0);
+    }
+    make_coefficients();
+}
+
+void network::make_coefficients() {
+    std::size_t total = 0;
+    for (auto& g : groups_) {
+        g.width = static_cast<std::size_t>(std::max(g.rule.degree, least_degree_)) + 1;
         g.coefficients = total;
         total += g.padded * g.stride();
     }
@@ -437,8 +443,10 @@ polynomial network::channel_polynomial(channel_index channel) const {
     const group& g = groups_[places_[channel.value()].group];
     const double* e = coefficients_.data() + coefficients_of(channel.value());
     polynomial p;
-    p.degree = std::max(g.weights.degree, least_degree_);
+    // Corrections and imposed polynomials may have more than the rule at the start of a run.
+    p.degree = static_cast<int>(g.stride()) - 1;
     for (int n = 0; n <= p.degree; ++n) p.c[n] = e[n];
+    while (p.degree > g.weights.degree && p.c[p.degree] == 0) --p.degree;
     return p;
 }
 

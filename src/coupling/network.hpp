@@ -51,7 +51,7 @@ class network {
     /// `start` are the values of all inputs, used for those that nothing is delivered to.
     void finish(std::span<const double> start);
 
-    /// Polynomials of all channels get room for this degree, whatever their rules have. After finish(), before the first accept().
+    /// Polynomials of all channels get room for this degree, whatever their rules have; those there were are gone. After finish().
     void widen(int degree);
 
     std::size_t channels() const { return laws_.size(); }
@@ -222,6 +222,7 @@ class network {
     law_value channel_value(double t, std::size_t channel, const double* y) const;
     law_value ask_law(double t, std::size_t channel, const motion& m) const;
     void make_groups();
+    void make_coefficients();
     void make_inputs(std::span<const double> start);
     void remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du);
     void update_weights(group& g, std::span<const double> tau);

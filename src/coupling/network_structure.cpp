@@ -42,9 +42,9 @@ std::optional<std::vector<network::plain_input>> network::plain_inputs(std::span
 
 void network::widen(int degree) {
     least_degree_ = degree;
-    make_groups();
+    make_coefficients();
     make_inputs(std::vector(start_));
-    clear_history();
+    extrapolated_ = has_end_ = false;
 }
 
 double network::mean(channel_index channel, double H) const {
