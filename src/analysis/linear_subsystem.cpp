@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/balance.hpp"
 #include "subsystem/description_parts.hpp"
 
 namespace mdpcosim {
 
 Eigen::MatrixXd matrix_exponential(Eigen::MatrixXd M) {
+    const Eigen::VectorXd scale = balance(M);  // stiff systems: every squaring costs digits
     const double norm = M.cwiseAbs().rowwise().sum().maxCoeff();
     const int squarings = norm > 0.5 ? static_cast<int>(std::ceil(std::log2(norm / 0.5))) : 0;
     M *= std::ldexp(1.0, -squarings);
@@ -23,7 +25,7 @@ Eigen::MatrixXd matrix_exponential(Eigen::MatrixXd M) {
         product.noalias() = sum * sum;
         sum.swap(product);
     }
-    return sum;
+    return scale.asDiagonal() * sum * scale.cwiseInverse().asDiagonal();
 }
 
 struct linear_subsystem::stored final : snapshot {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/balance.hpp"
 #include "analysis/test_system.hpp"
 
 /// The recurrence r(t + H) = P r(t) of a co-simulated linear system on a constant grid, found by running it: column j of P is what
@@ -40,10 +41,6 @@ class recurrence {
     std::vector<double> scratch_, zeros_;
     Eigen::MatrixXd P_;
 };
-
-/// Scales rows and columns by powers of two until they are equally large (Parlett and Reinsch): displacements and forces
-/// of a stiff coupling differ by orders of magnitude, which costs digits of the eigenvalues. Returns the scale of every entry.
-Eigen::VectorXd balance(Eigen::MatrixXd& M);
 
 std::vector<std::complex<double>> eigenvalues(Eigen::MatrixXd P);
 double spectral_radius(Eigen::MatrixXd P);

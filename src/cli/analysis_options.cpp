@@ -155,6 +155,10 @@ double analysis_options::frequency_ratio() const {
     return frequency_ratio_ ? ratio("--frequency-ratio", *frequency_ratio_) : 1;
 }
 
+std::optional<double> analysis_options::mass_ratio() const {
+    return mass_ratio_ ? std::optional(ratio("--mass-ratio", *mass_ratio_)) : std::nullopt;
+}
+
 double analysis_options::damping() const { return damping_ ? number_not_negative("--damping", *damping_) : 0; }
 
 }  // namespace mdpcosim

@@ -30,6 +30,7 @@ class analysis_options {
     /// given is 1 (the mass ratio follows).
     double V() const;
     double frequency_ratio() const;
+    std::optional<double> mass_ratio() const;  ///< as given
     double damping() const;
 
     bool json() const { return json_; }

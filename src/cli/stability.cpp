@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "core/error.hpp"
 #include "engine/analysis_page.hpp"
+#include "engine/joint_stability.hpp"
 
 namespace mdpcosim {
 
@@ -18,7 +19,7 @@ const std::vector<std::string> shown_by_default{"const-2-3-opt", "lin-2-3-opt", 
 
 struct stability_settings {
     analysis_options common;
-    std::optional<std::string> coupling_damping, table, figure, points, seed;
+    std::optional<std::string> coupling_damping, table, figure, points, seed, damping_ratio, range;
     std::vector<std::string> weights;
     bool optimise = false;
 };
@@ -71,7 +72,22 @@ void optimise(const stability_settings& o) {
     fmt::print("{}", o.common.json() ? to_json(found, F) : to_table(found, F));
 }
 
+/// Joints have other parameters than springs, and a map instead of a limit.
+void map_joints(const stability_settings& o) {
+    joint_test_parameters p;
+    p.frequency_ratio = o.common.frequency_ratio();
+    p.mass_ratio = o.common.mass_ratio().value_or(1);
+    if (o.damping_ratio) p.damping_ratio = positive_number("--damping-ratio", *o.damping_ratio);
+    const double range = o.range ? positive_number("--range", *o.range) : 10;
+    const auto maps = mdpcosim::map_joints(p, range, whole_number("--points", o.points, 41, 2));
+    if (o.common.svg()) write_svg(*o.common.svg(), joint_plot(maps));
+    if (o.common.html()) throw user_error("--html: maps of joints are drawn by --svg.");
+    fmt::print("{}", o.common.json() ? to_json(maps) : to_table(maps));
+}
+
 void analyse(const stability_settings& o) {
+    if (o.common.method() == "index-1") return map_joints(o);
+    if (o.damping_ratio || o.range) throw user_error("--damping-ratio and --range belong to --method index-1.");
     if (o.table && o.figure) throw user_error("--table and --figure: give one of them.");
     if ((o.table || o.figure) && !(o.common.extrapolations({}).empty() && o.common.F({}).empty()))
         throw user_error(
@@ -107,7 +123,19 @@ void add_stability(CLI::App& app, int& status) {
         ->type_name("NUMBER");
     command->add_option("--figure", o->figure, "Reproduce Fig. 2.13: every extrapolation that has a limit, over F")
         ->type_name("NUMBER");
-    command->add_option("--points", o->points, "Points per curve of a figure (default: 60)")->type_name("N");
+    command
+        ->add_option("--points", o->points,
+                     "Points per curve of a figure (default: 60), or per axis of a map of joints (default: 41)")
+        ->type_name("N");
+    command
+        ->add_option("--damping-ratio", o->damping_ratio,
+                     "With --method index-1: real parts of the eigenvalues, Lambda_r2/Lambda_r1 (default: 1)")
+        ->type_name("X");
+    command
+        ->add_option(
+            "--range", o->range,
+            "With --method index-1: the map covers Lambda_r H from -R to 0 and Lambda_i H from 0 to R (default: 10)")
+        ->type_name("R");
     command->add_flag("--optimise", o->optimise,
                       "Find the free coefficients of const-K-R or lin-K-R (default lin-2-3) that allow the largest "
                       "steps; for several "

@@ -70,16 +70,34 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
     const bool plain = !laws_.back() && terms.size() == 1 && terms_.back().value >= 0 && terms_.back().rate < 0;
     plain_.push_back(plain ? plain_channel{terms_.back().value, terms_.back().weight} : plain_channel{-1, 0});
 
+    join_group(channel, rule, false);
+    return channel_index(channel);
+}
+
+channel_index network::add_imposed(std::string name) {
+    const std::size_t channel = names_.size();
+    names_.push_back(std::move(name));
+    laws_.push_back(nullptr);
+    first_term_.push_back(static_cast<std::uint32_t>(terms_.size()));
+    plain_.push_back({found_elsewhere, 0});
+    extrapolation_rule none;
+    none.degree = max_degree;
+    join_group(channel, none, true);
+    return channel_index(channel);
+}
+
+void network::join_group(std::size_t channel, const extrapolation_rule& rule, bool imposed) {
     auto g = std::find_if(groups_.begin(), groups_.end(),
-                          [&rule](const group& other) { return same_rule(other.rule, rule); });
+                          [&](const group& other) { return other.imposed == imposed && same_rule(other.rule, rule); });
     if (g == groups_.end()) {
         groups_.emplace_back().rule = rule;
         g = groups_.end() - 1;
+        g->imposed = imposed;
+        if (imposed) g->weights.degree = rule.degree;
     }
     places_.push_back(
         {static_cast<std::uint32_t>(g - groups_.begin()), static_cast<std::uint32_t>(g->channels.size())});
     g->channels.push_back(static_cast<std::uint32_t>(channel));
-    return channel_index(channel);
 }
 
 void network::add_delivery(input_slot input, int degree, delivery d) { pending_.push_back({input.value(), degree, d}); }
@@ -216,6 +234,7 @@ void network::evaluate(double t, std::span<const double> y, std::span<double> u,
             du[c] = 0;
             continue;
         }
+        if (plain[c].value == found_elsewhere) continue;
         const law_value value = channel_value(t, c, y.data());
         u[c] = value.u;
         du[c] = value.rate;
@@ -229,7 +248,9 @@ double network::evaluate_one(double t, channel_index channel, std::span<const do
 void network::evaluate_inputs(double t, std::span<const double> y, std::span<const channel_index> some,
                               std::span<double> u, std::size_t first, std::span<double> values) const {
     for (const channel_index c : some)
-        u[c.value()] = is_plain(c.value()) ? plain_value(c.value(), y.data()) : channel_value(t, c.value(), y.data()).u;
+        if (plain_[c.value()].value != found_elsewhere)
+            u[c.value()] =
+                is_plain(c.value()) ? plain_value(c.value(), y.data()) : channel_value(t, c.value(), y.data()).u;
     input_values(u, first, values);
 }
 
@@ -319,11 +340,13 @@ void network::extrapolate(double t_next, bool values) {
         tau[k] = (times_[k] - times_[0]) / H;
         if (std::abs(tau[k] + k) <= rounding * (k + 1)) tau[k] = -k;
     }
-    for (auto& g : groups_) update_weights(g, std::span(tau).first(used));
+    for (auto& g : groups_)
+        if (!g.imposed) update_weights(g, std::span(tau).first(used));
     tau_ = tau;
     step_ = H;
     if (values)
-        for (const auto& g : groups_) extrapolate_group(g, H);
+        for (const auto& g : groups_)
+            if (!g.imposed) extrapolate_group(g, H);
     extrapolated_ = true;
 }
 

@@ -46,6 +46,8 @@ class network {
     /// that a term does not give, or the rule needs du/dt and the law has none.
     channel_index add_channel(std::string name, std::unique_ptr<law> channel_law, std::vector<channel_term> terms,
                               const extrapolation_rule& rule);
+    /// A channel whose polynomials are not extrapolated but given by impose(), up to the highest degree; evaluate() leaves its u alone.
+    channel_index add_imposed(std::string name);
     /// Adds factor * u of `channel` to the input; `degree` is the highest degree the input takes.
     void add_delivery(input_slot input, int degree, delivery d);
     /// `start` are the values of all inputs, used for those that nothing is delivered to.
@@ -78,10 +80,10 @@ class network {
     double mean(channel_index channel, double H) const;
     /// and the polynomial with another mean and `part` of its variation; a constant for part = 0.
     void impose(channel_index channel, double H, double mean, double part);
+    /// The polynomial itself, of a degree that there is room for: by the channel's rule, by widen(), or by add_imposed().
+    void impose(channel_index channel, const polynomial& p);
     /// Constants for many channels.
     void impose(std::span<const channel_index> some, std::span<const double> u);
-    /// A polynomial of a degree that there is room for.
-    void impose(channel_index channel, const polynomial& p);
     /// After extrapolate(): adds `by` at the end of the step to the channel's polynomial, and nothing at the n newest accepted times, n
     /// the rule's degree or as many as there are. For a rule poly-K that is the interpolation of those values and the new end.
     void correct(channel_index channel, double by);
@@ -169,7 +171,8 @@ class network {
     struct motion {
         double q, v;
     };
-    /// A channel whose u is an output times a weight, as most signals are; value < 0: it is not.
+    /// A channel whose u is an output times a weight, as most signals are; value < 0: it is not; found_elsewhere: it is imposed.
+    static constexpr std::int32_t found_elsewhere = -2;
     struct plain_channel {
         std::int32_t value;
         double weight;
@@ -178,6 +181,7 @@ class network {
     struct group {
         extrapolation_rule rule;
         std::vector<std::uint32_t> channels;  ///< position in the group -> channel
+        bool imposed = false;                 ///< by add_imposed()
         bool contiguous = false;              ///< channels are first, first + 1, ...
         std::size_t width = 0;                ///< coefficients of a channel
         std::size_t padded = 0;               ///< length of a row, a multiple of the block
@@ -213,6 +217,7 @@ class network {
         delivery what;
     };
 
+    void join_group(std::size_t channel, const extrapolation_rule& rule, bool imposed);
     bool is_plain(std::size_t channel) const { return plain_[channel].value >= 0; }
     double plain_value(std::size_t channel, const double* y) const {
         return 0 + plain_[channel].weight * y[plain_[channel].value];

@@ -38,9 +38,13 @@ void network::correct_input(input_slot input, double H, double by, polynomial& p
 
 bool network::raise(std::span<double> by) const {
     for (const auto& g : groups_)
-        if (points_ < std::min(g.rule.K + 1, max_history)) return false;
+        if (!g.imposed && points_ < std::min(g.rule.K + 1, max_history)) return false;
     polynomial_values(step_, by);
     for (const auto& g : groups_) {
+        if (g.imposed) {
+            for (const std::uint32_t c : g.channels) by[c] = 0;
+            continue;
+        }
         const int points = std::min(g.rule.K + 1, max_history);
         for (std::size_t i = 0; i < g.channels.size(); ++i) {
             double value = 0;

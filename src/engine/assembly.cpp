@@ -15,6 +15,7 @@
 #include "engine/fmu_notes.hpp"
 #include "engine/inertia.hpp"
 #include "engine/iteration.hpp"
+#include "engine/joints.hpp"
 #include "engine/recording.hpp"
 #include "engine/step_control.hpp"
 #include "reference/monolithic.hpp"
@@ -110,8 +111,11 @@ class builder {
             rule_of(scenario_.extrapolation, "scenario", 1.0, nobody);  // wrong even where nobody uses it
         }
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
-        for (const auto& c : scenario_.connections) add_connection(c);
+        for (const auto& c : scenario_.connections)
+            if (!c.is_joint()) add_connection(c);
         for (const auto& s : scenario_.signals) add_signal(s);
+        for (const auto& c : scenario_.connections)
+            if (c.is_joint()) add_joint(c, scenario_, *book_, graph_, result_, read_);
         for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
             add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
         finish_inputs();
@@ -625,6 +629,10 @@ scenario resolved(const scenario& s, const assembly& a) {
         ++channel;
     };
     for (auto& c : full.connections) {
+        if (c.is_joint()) {
+            c.parameters = with_defaults(joint_parameters(c, book), c.parameters);
+            continue;
+        }
         fix(c.extrapolation, true);
         const law_info& law = known_law(c);
         const port_kind kind = book.find_port(c.between.front(), c.name).what->kind;

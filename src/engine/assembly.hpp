@@ -32,7 +32,9 @@ struct channel_report {
     std::string unit;
     bool is_signal = false;
     bool is_node = false;
-    bool recorded_name = false;  ///< has a column `<name>.u`
+    bool internal = false;       ///< a load of a joint, which nobody sees
+    bool recorded_name = false;  ///< has a column
+    std::string column = {};     ///< its name; empty: `<name>.u`
     std::string extrapolation;
     std::string why_extrapolation;  ///< "given", or why it was chosen
     std::optional<double> F;        ///< that its coefficients were chosen for (-opt-F)

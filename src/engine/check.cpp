@@ -115,7 +115,7 @@ std::string sign_text(double factor) {
 
 void write_channels(std::string& out, const assembly& a, bool signals) {
     for (const auto& c : a.channels) {
-        if (c.is_signal != signals) continue;
+        if (c.is_signal != signals || c.internal) continue;
         std::vector<std::string> ends;
         for (const auto& e : c.ends)
             ends.push_back(

@@ -5,6 +5,7 @@
 
 #include "core/suggest.hpp"
 #include "coupling/extrapolation.hpp"
+#include "coupling/joint.hpp"
 #include "coupling/law.hpp"
 #include "engine/engine.hpp"
 #include "master/method.hpp"
@@ -87,7 +88,13 @@ json topic_json(const std::string& topic) {
     }
     if (topic == "solvers") return registry_json(&solver_info::options);
     if (topic == "methods") return registry_json(&method_info::options);
-    if (topic == "joints") return json::array();
+    if (topic == "joints") {
+        json list = registry_json(&joint_info::parameters);
+        for (auto& entry : list)
+            for (const port_kind kind : joint_registry::instance().find(entry["name"].get<std::string>())->kinds)
+                entry["kinds"].push_back(info(kind).name);
+        return list;
+    }
     if (topic == "extrapolations") return extrapolations_json();
     throw user_error(fmt::format("list: {}", unknown_name("topic", topic, "'mdpcosim list'", list_topics())));
 }

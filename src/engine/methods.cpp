@@ -2,6 +2,7 @@
 
 #include "core/suggest.hpp"
 #include "engine/assembly.hpp"
+#include "engine/joints.hpp"
 #include "engine/step_control.hpp"
 #include "scenario/resolve.hpp"
 
@@ -26,6 +27,7 @@ std::unique_ptr<method> make_method(const scenario& s) {
 }
 
 void check_method(const scenario& s, const method& how, const coupled_system& system) {
+    check_joints(s, how, system);
     how.check(system);
     if (s.step_control.given()) step_controller::check(step_control_of(s), system, how, known_method(s).name);
 }

@@ -91,7 +91,7 @@ std::vector<recorded_column> select_columns(const record_spec& record, const ass
     }
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (!a.channels[c].recorded_name) continue;
-        const std::string name = a.channels[c].name + ".u";
+        const std::string name = a.channels[c].column.empty() ? a.channels[c].name + ".u" : a.channels[c].column;
         if (names.size() < 4000) names.push_back(name);
         if (select.wants(name, false))
             columns.push_back(

@@ -60,7 +60,7 @@ void reference_run::describe(run_summary& summary, const assembly& a) const {
     entry.type += fmt::format(", {} states", whole_->states());
     enter(whole_->statistics(), entry);
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
-        if (a.channels[c].is_signal) continue;
+        if (a.channels[c].is_signal || a.channels[c].internal) continue;
         run_summary::connection& connection = summary.connections.emplace_back();
         connection.name = a.channels[c].name;
         connection.law = a.channels[c].law_name;

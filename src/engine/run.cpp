@@ -75,7 +75,7 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
         entry.worker = cost.worker;
     }
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
-        if (a.channels[c].is_signal) continue;
+        if (a.channels[c].is_signal || a.channels[c].internal) continue;
         const coupling_quality q = watch.monitor().quality(c);
         summary.connections.push_back({a.channels[c].name, a.channels[c].law_name, a.channels[c].extrapolation, q.u_min,
                                        q.u_max, a.system.u[c], a.channels[c].unit, q.jump_max, q.jump_rms,

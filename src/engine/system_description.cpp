@@ -63,6 +63,7 @@ std::string system_json(const scenario& s, const assembly& a) {
     json connections = json::array();
     std::size_t signal = 0;
     for (const auto& c : a.channels) {
+        if (c.internal) continue;
         connections.push_back(channel_json(c));
         if (!c.is_signal || signal >= s.signals.size()) continue;
         json from = json::array();
@@ -83,7 +84,7 @@ std::string system_json(const scenario& s, const assembly& a) {
 
 std::vector<std::string> connection_names(const assembly& a) {
     std::vector<std::string> names;
-    for (const auto& c : a.channels) names.push_back(c.is_signal ? "" : c.name);
+    for (const auto& c : a.channels) names.push_back(c.is_signal || c.internal ? "" : c.name);
     return names;
 }
 

@@ -5,10 +5,26 @@
 #include <vector>
 
 #include "coupling/algebraic_loop.hpp"
+#include "coupling/joint.hpp"
 #include "coupling/network.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
+
+/// A joint between two ports, and what stands for it in the network: channels whose polynomials the method imposes.
+struct jointed {
+    struct end {
+        subsystem_index subsystem;
+        std::vector<output_slot> motion;
+        std::vector<input_slot> input;    ///< by component of the load
+        std::vector<channel_index> load;  ///< the same, delivered to the input
+        int degree = max_degree;          ///< the highest that all its inputs take
+    };
+    std::string name;
+    std::unique_ptr<joint> what;
+    std::array<end, 2> ends;
+    std::vector<channel_index> multipliers;  ///< by equation; delivered to nobody
+};
 
 /// Subsystems behind their transport and the network that couples them: all a method works on.
 ///
@@ -24,6 +40,7 @@ struct coupled_system {
 
     std::unique_ptr<transport> subsystems;
     network coupling;
+    std::vector<jointed> joints;
     std::vector<evaluation> at_start;      ///< for every output with feed-through
     std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
 

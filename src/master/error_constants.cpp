@@ -14,6 +14,15 @@ std::vector<output_level> output_levels(const coupled_system& system) {
             output_level& level = levels[term.value.value()];
             if (level != output_level::rate) level = term.rate.valid() ? output_level::value : output_level::rate;
         }
+    for (const jointed& j : system.joints)
+        for (const auto& end : j.ends) {
+            const std::size_t values = end.motion.size() == 3 ? 1 : frame_motion::velocity;
+            const std::size_t rates = end.motion.size() == 3 ? 2 : frame_motion::acceleration;
+            for (std::size_t k = 0; k < rates; ++k) {
+                output_level& level = levels[end.motion[k].value()];
+                level = k < values && level != output_level::rate ? output_level::value : output_level::rate;
+            }
+        }
     return levels;
 }
 

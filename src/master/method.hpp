@@ -28,6 +28,10 @@ class method {
     virtual void check(const coupled_system& /*system*/) const {}
     /// Whether accelerations of connected ports must be among the outputs that subsystems give.
     virtual bool reads_accelerations() const { return false; }
+    /// Whether it can hold joints; others need a scenario without.
+    virtual bool holds_joints() const { return false; }
+    /// Micro steps that a solver with a fixed step must do in a macro step at least, in subsystems with joints.
+    virtual int least_micro_steps() const { return 1; }
     /// For `check`, by subsystem: what the method does with it; empty: nothing worth saying.
     virtual std::vector<std::string> about_subsystems(const coupled_system& /*system*/) const { return {}; }
     /// What to do when a coupling diverges; empty: what helps the explicit method.

@@ -19,8 +19,13 @@ constexpr double most_growth = 2, most_shrinking = 0.2;
 /// Steps stay as they are while they could grow by less: equal steps are cheaper, and answers and weights are kept.
 constexpr double worth_growing = 1.2;
 
-std::string connections_of(const network& net, std::size_t slot) {
+std::string connections_of(const coupled_system& system, std::size_t slot) {
+    const network& net = system.coupling;
     std::string found;
+    for (const jointed& j : system.joints)
+        for (const auto& end : j.ends)
+            if (std::ranges::find(end.motion, output_slot(slot)) != end.motion.end())
+                found += fmt::format("{}'{}'", found.empty() ? "" : ", ", j.name);
     for (std::size_t c = 0; c < net.channels(); ++c)
         for (const auto& term : net.terms(channel_index(c)))
             for (const output_slot s : {term.value, term.rate})
@@ -38,7 +43,13 @@ step_controller::step_controller(const step_control_options& options, double sta
 
 void step_controller::check(const step_control_options& options, const coupled_system& system, const method& how,
                             const std::string& method_name) {
-    if (options.how != estimator::trial) return;
+    if (options.how != estimator::trial) {
+        if (!system.joints.empty())
+            throw user_error(
+                "step-control: multipliers of joints are found, not extrapolated, so that 'estimate: jump' and "
+                "'estimate: energy' see nothing of them. Take 'estimate: trial'.");
+        return;
+    }
     if (!how.estimates())
         throw user_error(
             fmt::format("step-control: method '{}' has no estimate by trial steps. Take 'estimate: jump' or 'estimate: "
@@ -66,7 +77,7 @@ void step_controller::prepare(coupled_system& system, method& how) {
                     const std::size_t slot = t.output_offset(s) + static_cast<std::size_t>(y.slot + k);
                     if (levels_[slot] != output_level::none)
                         names_[slot] = fmt::format("output '{}.{}' of connection {}", t.name(s),
-                                                   element_name(y, y.slot + k), connections_of(system.coupling, slot));
+                                                   element_name(y, y.slot + k), connections_of(system, slot));
                 }
         }
         return;

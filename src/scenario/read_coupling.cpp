@@ -130,7 +130,12 @@ connection_spec read_connection(const yaml_key& key, const yaml_node& node, cons
     spec.where = key.where;
     const std::string object = fmt::format("connection '{}'", key.name);
     map_reader map(node, let, object);
-    spec.law = map.need_text("law");
+    spec.joint = map.find_text("joint");
+    if (!spec.is_joint()) {
+        spec.law = map.need_text("law");
+    } else if (const text law = map.find_text("law"); !law.empty()) {
+        throw user_error(law.where, fmt::format("{}: it has a joint and a law; give one of the two.", object));
+    }
     const yaml_node& between = map.need("between");
     if (between.kind != yaml_node::type::list)
         throw user_error(between.where,

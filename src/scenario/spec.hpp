@@ -156,10 +156,11 @@ struct subsystem_spec {
 struct connection_spec {
     std::string name;
     location where;
-    text law;
+    text law, joint;  ///< one of the two
     std::vector<text> between;
     std::vector<setting> parameters;
     extrapolation_spec extrapolation;
+    bool is_joint() const { return !joint.empty(); }
 };
 
 /// `2 N/m*a.x - b.y + 3 -> c.u`

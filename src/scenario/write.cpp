@@ -183,8 +183,8 @@ void write_couplings(std::string& out, const scenario& s) {
     for (const auto& c : s.connections) {
         std::vector<std::string> ports;
         for (const auto& port : c.between) ports.push_back(scalar(port.value));
-        out += fmt::format("  {}:\n    law: {}\n    between: [{}]\n", scalar(c.name), scalar(c.law.value),
-                           fmt::join(ports, ", "));
+        out += fmt::format("  {}:\n    {}: {}\n    between: [{}]\n", scalar(c.name), c.is_joint() ? "joint" : "law",
+                           scalar(c.is_joint() ? c.joint.value : c.law.value), fmt::join(ports, ", "));
         for (const auto& p : c.parameters) out += fmt::format("    {}: {}\n", scalar(p.name), value_of(p));
         if (c.extrapolation.given()) out += fmt::format("    extrapolation: {}\n", flow_extrapolation(c.extrapolation));
     }
