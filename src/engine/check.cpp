@@ -5,6 +5,7 @@
 #include "core/units.hpp"
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "engine/iteration.hpp"
 #include "subsystem/factory.hpp"
 #include "subsystem/fmu_report.hpp"
 
@@ -185,6 +186,11 @@ std::string check(const scenario& s) {
     write_channels(out, a, false);
     if (!s.signals.empty()) out += "\nsignals\n";
     write_channels(out, a, true);
+    for (const auto& loop : a.system.loops)
+        out += fmt::format("\nalgebraic loop {}\n  solved at the start and at every macro point by {} for {}\n",
+                           loop.path(), name_of(loop.options().how),
+                           fmt::join(variables_of(loop, a.system.coupling), ", "));
+    if (s.iteration.given && a.system.loops.empty()) out += "\niteration: there are no algebraic loops\n";
     out += fmt::format("\nreference (--monolithic): {}\n", solver_text(full.reference.solver));
     out +=
         fmt::format("\nrecorded {}: {} columns\n",
