@@ -5,6 +5,7 @@
 #include "core/units.hpp"
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "engine/iteration.hpp"
 #include "subsystem/factory.hpp"
 #include "subsystem/fmu_report.hpp"
 
@@ -137,6 +138,7 @@ std::string sign_text(double factor) {
 void write_channels(std::string& out, const assembly& a, bool signals) {
     for (const auto& c : a.channels) {
         if (c.is_signal != signals || c.internal) continue;
+        const double delay = a.system.multirate.delays[static_cast<std::size_t>(&c - a.channels.data())];
         std::vector<std::string> ends;
         for (const auto& e : c.ends)
             ends.push_back(
@@ -149,6 +151,7 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
                                fmt::join(ends, ", "));
         out += fmt::format("                 extrapolation {} ({}{})\n", c.extrapolation, c.why_extrapolation,
                            c.F ? fmt::format(", F = {:.4g}", *c.F) : "");
+        if (delay > 0) out += fmt::format("                 delay {} s\n", delay);
     }
 }
 
@@ -163,7 +166,8 @@ std::string check(const scenario& s) {
     const step_control_spec& control = s.step_control;
     std::string out = fmt::format(
         "{}: {} s to {} s, {} {} s, method {}{}\n\nsubsystems\n", s.path.string(), s.time.start, s.time.end,
-        control.given() ? "first macro step" : "macro step", s.time.step, full.method.value,
+        control.given() ? "first macro step" : "macro step", s.time.step,
+        solver_text({full.method, full.method_options}),
         control.given() ? fmt::format(", steps controlled with rtol {}, atol {} by '{}'", control.rtol, control.atol,
                                       control.estimate.empty() ? "trial" : control.estimate.value)
                         : "");
@@ -182,6 +186,11 @@ std::string check(const scenario& s) {
     write_channels(out, a, false);
     if (!s.signals.empty()) out += "\nsignals\n";
     write_channels(out, a, true);
+    for (const auto& loop : a.system.loops)
+        out += fmt::format("\nalgebraic loop {}\n  solved at the start and at every macro point by {} for {}\n",
+                           loop.path(), name_of(loop.options().how),
+                           fmt::join(variables_of(loop, a.system.coupling), ", "));
+    if (s.iteration.given && a.system.loops.empty()) out += "\niteration: there are no algebraic loops\n";
     out += fmt::format("\nreference (--monolithic): {}\n", solver_text(full.reference.solver));
     out +=
         fmt::format("\nrecorded {}: {} columns\n",

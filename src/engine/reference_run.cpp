@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "engine/multirate.hpp"
 #include "engine/statistics.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
 
 reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.subsystems.size()) {
+    refuse_delays(s, "cannot be part of one system of equations (--monolithic)");
     const transport& subsystems = *a.system.subsystems;
     for (std::size_t i = 0; i < subsystems_; ++i) {
         const subsystem_spec& spec = s.subsystems[i];
@@ -23,7 +25,10 @@ reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.sub
             part.model = make_equations(spec);
         }
     }
-    for (const auto& e : a.system.at_each_step) parts_.order.push_back({e.subsystem, e.channels});
+    for (const auto& e : a.system.at_each_step) parts_.order.push_back({e.subsystem, e.channels, e.loop});
+    // Beside the errors of the solver those of loops are nothing.
+    for (const auto& loop : a.system.loops)
+        parts_.loops.emplace_back(loop.torn(), loop.path(), fixed_point_options{.tolerance = 1e-12});
     for (jointed& j : a.system.joints) {
         composite_joint& same = parts_.joints.emplace_back();
         same.name = j.name;

@@ -16,6 +16,7 @@ std::size_t size(int count) { return static_cast<std::size_t>(count); }
 composite_equations::composite_equations(composite_parts parts, double t0, const std::atomic<bool>* interrupt)
     : coupling_(std::move(parts.coupling)),
       order_(std::move(parts.order)),
+      loops_(std::move(parts.loops)),
       interrupt_(interrupt),
       t0_(t0),
       arrived_(t0) {
@@ -173,11 +174,20 @@ void composite_equations::couple_in_order(double t, const double* x) const {
         if (p.model || sampling_) evaluate(p, t, x, start_inputs_.data(), y_.data());
     std::copy(x + states_, x + x0_.size(), y_.begin() + static_cast<std::ptrdiff_t>(first_integral_));
     const auto inputs_of = [&](const place& p) { return std::span(inputs_).subspan(p.input, p.inputs); };
-    for (const auto& [subsystem, channels] : order_) {
-        const place& p = places_[subsystem.value()];
-        if (!p.model && !sampling_) continue;
-        coupling_.evaluate_inputs(t, y_, channels, u_, p.input, inputs_of(p));
+    const auto follow = [&](const composite_parts::evaluation& e) {
+        const place& p = places_[e.subsystem.value()];
+        if (!p.model && !sampling_) return;
+        coupling_.evaluate_inputs(t, y_, e.channels, u_, p.input, inputs_of(p));
         evaluate(p, t, x, inputs_.data(), y_.data());
+    };
+    for (auto e = order_.begin(); e != order_.end();) {
+        if (e->loop < 0) {
+            follow(*e++);
+            continue;
+        }
+        const auto last = std::find_if(e, order_.end(), [&](const auto& other) { return other.loop != e->loop; });
+        loops_[size(e->loop)].solve(t, coupling_, y_, u_, [&] { std::for_each(e, last, follow); });
+        e = last;
     }
     coupling_.evaluate(t, y_, u_, du_);
     for (const auto& p : places_) coupling_.input_values(u_, p.input, inputs_of(p));

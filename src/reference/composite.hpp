@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/index.hpp"
+#include "coupling/algebraic_loop.hpp"
 #include "coupling/network.hpp"
 #include "reference/composite_joints.hpp"
 #include "subsystem/equations.hpp"
@@ -18,7 +19,7 @@
 ///
 /// x are the states of all subsystems one after the other, then the integrals of flows that the co-simulation's network
 /// would form from its history (V' = Q, V(t0) = 0). Outputs with feed-through are evaluated in a given order in which every
-/// cause comes before its effect, so that u is exact and no iteration is needed. State and time events are those of the
+/// cause comes before its effect, so that u is exact; algebraic loops are solved wherever the equations are asked. State and time events are those of the
 /// subsystems. There is no extrapolation and no history; laws are those of H -> 0 and never asked to accept().
 ///
 /// Joints: composite_joints.hpp; their multipliers are coupling variables, and after micro steps the state is projected.
@@ -43,13 +44,15 @@ struct composite_parts {
     };
     struct evaluation {
         subsystem_index subsystem;
-        std::vector<channel_index> channels;  ///< delivered to its inputs
+        std::vector<channel_index> channels;  ///< delivered to its inputs, but for those torn in its loop
+        int loop = -1;
     };
 
     std::vector<part> subsystems;
     network coupling;                     ///< after finish(), before start()
     std::vector<evaluation> order;        ///< of outputs with feed-through that coupling variables depend on
     std::vector<composite_joint> joints;  ///< their channels are among those of the network, which leaves them alone
+    std::vector<algebraic_loop> loops;
 };
 
 /// Leaves derivatives() when `interrupt` was set: the solver gives up and the last row stands.
@@ -119,6 +122,7 @@ class composite_equations final : public equations {
     std::vector<place> places_;
     network coupling_;
     std::vector<composite_parts::evaluation> order_;
+    mutable std::vector<algebraic_loop> loops_;
     const std::atomic<bool>* interrupt_;
     subsystem_description description_;
     std::vector<output_slot> rates_;  ///< of the integrals

@@ -59,7 +59,8 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     const std::size_t dot = change.address.find('.');
     const std::string object = change.address.substr(0, dot);
     if (dot == std::string::npos) {
-        if (object == "method" || object == "extrapolation" || object == "replicas") return entry(root, object, where);
+        if (object == "method" || object == "extrapolation" || object == "replicas" || object == "iteration")
+            return entry(root, object, where);
         yaml_node* let = root.find("let");
         if (let == nullptr || let->find(object) == nullptr)
             throw user_error(where, unknown_name("let value", object, "'let'", keys(let)) +
@@ -85,7 +86,8 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
         if (rest.starts_with("inertia.")) return entry(entry(*found, "inertia", where), rest.substr(8), where);
         if (rest.starts_with("sample."))
             return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
-        if (rest == "solver" || rest == "sample" || rest == "input-degree" || rest == "limit" || rest == "replicas")
+        if (rest == "solver" || rest == "sample" || rest == "step" || rest == "input-degree" || rest == "limit" ||
+            rest == "replicas")
             return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }
@@ -99,6 +101,7 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
             return entry(as_map(entry(reference, "solver", where), "name"), rest.substr(7), where);
         return entry(reference, rest, where);
     }
+    if (object == "iteration") return entry(as_map(entry(root, object, where), "solver"), rest, where);
     std::vector<std::string> names = keys(subsystems);
     const auto more = keys(connections);
     names.insert(names.end(), more.begin(), more.end());
@@ -235,7 +238,9 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     s.record = read_record(map.find("record"), let);
     s.reference = read_reference(map.find("reference"), let);
     s.monitor = read_monitor(map.find("monitor"), let);
+    s.iteration = read_iteration(map.find("iteration"), let);
     const yaml_node* placement = map.find("placement");
+    const yaml_node* order = map.find("order");
     const yaml_node* control = map.find("step-control");
     const text replicas = map.find_text("replicas");
     map.finish();
@@ -258,6 +263,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     }
     check_unique(s);
     s.placement = read_placement(placement, let, s.subsystems);
+    s.order = read_order(order, let, s.subsystems);
     s.step_control = read_step_control(control, let, s.time);
     if (!replicas.empty()) {
         const int count = read_whole(replicas, 0, "scenario: replicas");

@@ -200,6 +200,7 @@ void put_reply(wire_writer& to, const exchange& from) {
         if (r.what == remote_command::statistics) {
             to.put(from.report(i).statistics);
             to.put(from.report(i).cpu_seconds);
+            to.put(from.report(i).next_step);
         }
         if (!r.timed) continue;
         to.put(from.report(i).begin);
@@ -221,6 +222,7 @@ void get_reply(std::span<const char> frame, exchange& to) {
             if (r.what == remote_command::statistics) {
                 to.report(i).statistics = from.get<subsystem_statistics>();
                 to.report(i).cpu_seconds = from.get<double>();
+                to.report(i).next_step = from.get<double>();
             }
             if (!r.timed) continue;
             to.report(i).begin = from.get<double>();

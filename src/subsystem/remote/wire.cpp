@@ -142,6 +142,7 @@ void put(wire_writer& to, const capabilities& c) {
     to.put(c.dense_output);
     to.put(c.directional_derivatives);
     to.put(c.own_equations);
+    to.put(c.chooses_step);
     to.put(c.why_no_save_restore);
     to.put(c.port_stiffness.size());
     for (const double stiffness : c.port_stiffness) to.put(stiffness);
@@ -153,6 +154,7 @@ capabilities get_capabilities(wire_reader& from) {
     c.dense_output = from.get<bool>();
     c.directional_derivatives = from.get<bool>();
     c.own_equations = from.get<bool>();
+    c.chooses_step = from.get<bool>();
     c.why_no_save_restore = from.get_text();
     c.port_stiffness.resize(from.get_count(sizeof(double)));
     for (double& stiffness : c.port_stiffness) stiffness = from.get<double>();
