@@ -219,7 +219,8 @@ const std::string three_ =
 
 TEST(algebraic_loop, of_one_subsystem) {
     expect_message(message_of(three_ + "  - a.y1 -> a.u1\n"), "s.yaml:13:5: ",
-                   {"signal to 'a.u1': algebraic loop a.y1 -> a.u1 -> a.y1.", "for example a lag-1 subsystem."});
+                   {"signal to 'a.u1': algebraic loop a.y1 -> a.u1 -> a.y1.",
+                    "for example a lag-1 subsystem, or have it solved at every macro point: 'iteration: newton'."});
 }
 
 TEST(algebraic_loop, of_two_subsystems_is_named_port_by_port) {

@@ -103,6 +103,22 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
+    iteration, bad_shape,
+    testing::Values(
+        top("solver", "iteration: |>newtn",
+            {"iteration: parameter 'solver': 'newtn' is not allowed. Allowed: newton, anderson, iqn-ils, fixed-point.",
+             "Did you mean 'newton'?"}),
+        top("unknown_key", "iteration: {solver: newton, |>limt: 3}",
+            {"iteration: parameter 'limt' does not exist.", "Did you mean 'limit'?"}),
+        top("tolerance", "iteration: {tolerance: |>0}", {"parameter 'tolerance': '0' must be greater than zero."}),
+        top("limit", "iteration: {limit: |>2.5}", {"parameter 'limit': '2.5' must be a whole number of at least 1."}),
+        top("list", "iteration: |>[newton]", {"iteration: a number or text is expected, not a list."}),
+        top("points", "method: {name: |>iterated, points: 7}", {"method iterated: points = 7 is too high; at most 6."}),
+        top("method_option", "method: {name: iterated, |>pionts: 2}",
+            {"method iterated: parameter 'pionts' does not exist.", "Did you mean 'points'?"})),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
     step_control, bad_shape,
     testing::Values(
         top("no_tolerance", "step-control: |>{atol: 1e-6}", {"step-control: key 'rtol' is missing."}),

@@ -59,5 +59,25 @@ TEST(bench_command, multirate_gives_errors_over_the_ratio_of_frequencies_and_cos
     EXPECT_LT(costs[4]["difference"].get<double>(), 0.05);
 }
 
+TEST(bench_command, stiff_loops_need_more_than_fixed_points) {
+    const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "loops", "--json"}, {}).wait();
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
+    const auto results = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(results.size(), 48u);
+    for (const auto& r : results) {
+        const bool algebraic = r["system"] == "algebraic loop";
+        const double gain = r["gain"];
+        if (r["solver"] == "fixed-point") {
+            EXPECT_EQ(r["converged"], gain < (algebraic ? 1 : 500)) << r;
+        }
+        if (r["solver"] == "newton" || algebraic) {
+            EXPECT_TRUE(r["converged"] || r["solver"] == "fixed-point") << r;
+        }
+        if (r["solver"] == "newton") {
+            EXPECT_LT(r["iterations_mean"].get<double>(), 2.5) << r;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace mdpcosim::test

@@ -117,10 +117,12 @@ measured run_counted(const std::string& text, int workers, std::optional<double>
 
 /// Trial steps, corrections, answers measured anew, rejected steps.
 TEST(no_allocation_in, methods_that_repeat_steps) {
-    for (const char* further : {"method: semi-implicit\n", "step-control: {rtol: 1e-3, atol: 1e-5}\n",
-                                "method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\n",
-                                "method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\nreplicas: 1\n",
-                                "step-control: {rtol: 1e-3, atol: 1e-5, estimate: jump}\n"})
+    for (const char* further :
+         {"method: semi-implicit\n", "method: {name: iterated, points: 3}\n",
+          "method: {name: iterated, solver: newton}\n", "step-control: {rtol: 1e-3, atol: 1e-5}\n",
+          "method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\n",
+          "method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\nreplicas: 1\n",
+          "step-control: {rtol: 1e-3, atol: 1e-5, estimate: jump}\n"})
         for (const int workers : {1, 2}) {
             const measured m = run_counted(test::two_subsystems(1) + further, workers, {});
             EXPECT_EQ(m.allocations, 0) << further << workers << " workers";

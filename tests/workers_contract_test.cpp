@@ -87,9 +87,9 @@ INSTANTIATE_TEST_SUITE_P(all, other_processes, testing::Values("processes", "tcp
 
 /// Methods that repeat steps, and steps that follow the error, with everything that trial steps can meet: feed-through, laws without
 /// rates, hermite extrapolations.
-void expect_equal_everywhere(const std::string& further) {
+void expect_equal_everywhere(const std::string& further, const std::string& first = test::mixed(2, 1, span)) {
     const temporary_folder folder;
-    const std::string text = test::mixed(2, 1, span) + further;
+    const std::string text = first + further;
     const scenario s = read_scenario_text(text, "test.yaml");
     const outcome serial = run_in(folder / "1", s, 1);
     EXPECT_GT(serial.summary.integrations, serial.summary.steps);
@@ -103,6 +103,21 @@ void expect_equal_everywhere(const std::string& further) {
 }
 
 TEST(methods, semi_implicit_gives_the_same_bits_everywhere) { expect_equal_everywhere("method: semi-implicit\n"); }
+TEST(methods, iterated_gives_the_same_bits_everywhere) {
+    expect_equal_everywhere("method: {name: iterated, points: 3}\n");
+}
+TEST(methods, algebraic_loops_give_the_same_bits_everywhere) {
+    const std::string loop =
+        "  - 0.5*g0.y + 3*g1.y -> p0.T\n  - h.y -> k.u\n  - -4*k.y + 0.1*s0.y -> h.u\niteration: {solver: "
+        "iqn-ils}\nmethod: "
+        "{name: iterated, points: 2}\n";
+    const std::string more =
+        "  h: {ode: {states: {x: 0}, inputs: {u: 0}, equations: {x: u - x}, outputs: {y: u + x}}}\n"
+        "  k: {ode: {inputs: {u: 0}, outputs: {y: u + 0.1*u^3}}}\n";
+    std::string text = test::mixed(2, 1, span);
+    text.insert(text.find("connections:"), more);
+    expect_equal_everywhere(loop, text);
+}
 TEST(methods, controlled_explicit_steps_give_the_same_bits_everywhere) {
     expect_equal_everywhere("step-control: {rtol: 1e-3, atol: 1e-5}\n");
 }

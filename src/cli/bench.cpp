@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "engine/bench_loops.hpp"
 #include "engine/bench_methods.hpp"
 #include "engine/bench_multirate.hpp"
 #include "engine/bench_transport.hpp"
@@ -53,6 +54,15 @@ void add_bench(CLI::App& app, int& status) {
             bench_multirate(*ratios, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(figures) : to_table(figures));
         if (!figure->empty()) write_multirate_figure(*figure, figures);
+        status = 0;
+    });
+    CLI::App* loops = command->add_subcommand(
+        "loops",
+        "Iterations that every solver of algebraic loops and of iterated macro steps needs, from weak to stiff");
+    loops->add_flag("--json", *json, "One JSON document on standard output");
+    loops->callback([json, &status] {
+        const auto results = bench_loops();
+        fmt::print("{}", *json ? to_json(results) : to_table(results));
         status = 0;
     });
     CLI::App* rank = command->add_subcommand("mpi-ping-pong")->group("");

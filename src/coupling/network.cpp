@@ -109,7 +109,6 @@ void network::finish(std::span<const double> start) {
 }
 
 void network::make_groups() {
-    std::size_t total = 0;
     for (auto& g : groups_) {
         const std::size_t n = g.channels.size();
         g.contiguous = g.channels.back() - g.channels.front() + 1 == n;
@@ -118,6 +117,14 @@ void network::make_groups() {
         g.u.assign(rows, 0.0);
         if (g.rule.uses_rates) g.du.assign(rows, 0.0);
         if (g.rule.continuous) g.end.assign(g.padded, 0.0);
+    }
+    make_coefficients();
+}
+
+void network::make_coefficients() {
+    std::size_t total = 0;
+    for (auto& g : groups_) {
+        g.width = static_cast<std::size_t>(std::max(g.rule.degree, least_degree_)) + 1;
         g.coefficients = total;
         total += g.padded * g.stride();
     }
@@ -145,7 +152,7 @@ void network::make_inputs(std::span<const double> start) {
         }
         driven_input& target = driven_.back();
         target.limit = std::min(target.limit, p.degree);
-        target.degree = std::max(target.degree, groups_[places_[channel].group].rule.degree);
+        target.degree = std::max(target.degree, static_cast<int>(groups_[places_[channel].group].stride()) - 1);
         deliveries_.push_back({static_cast<std::uint32_t>(channel),
                                static_cast<std::uint32_t>(coefficients_of(channel)),
                                static_cast<std::uint32_t>(groups_[places_[channel].group].stride()), p.what.factor});
@@ -308,7 +315,9 @@ void network::remember(group& g, double elapsed, bool replace, std::span<const d
         enter(u, g.end.data());
     } else if (!replace) {
         const double* e = coefficients_.data() + g.coefficients;
-        for (std::size_t i = 0; i < n; ++i) g.end[i] = e[2 * i] + e[2 * i + 1] * elapsed;  // continuity: degree 1 only
+        const std::size_t stride = g.stride();
+        for (std::size_t i = 0; i < n; ++i)
+            g.end[i] = e[stride * i] + e[stride * i + 1] * elapsed;  // continuity: degree 1 only
     }
 }
 
@@ -457,8 +466,10 @@ polynomial network::channel_polynomial(channel_index channel) const {
     const group& g = groups_[places_[channel.value()].group];
     const double* e = coefficients_.data() + coefficients_of(channel.value());
     polynomial p;
-    p.degree = g.weights.degree;
+    // Corrections and imposed polynomials may have more than the rule at the start of a run.
+    p.degree = static_cast<int>(g.stride()) - 1;
     for (int n = 0; n <= p.degree; ++n) p.c[n] = e[n];
+    while (p.degree > g.weights.degree && p.c[p.degree] == 0) --p.degree;
     return p;
 }
 

@@ -53,6 +53,9 @@ class network {
     /// `start` are the values of all inputs, used for those that nothing is delivered to.
     void finish(std::span<const double> start);
 
+    /// Polynomials of all channels get room for this degree, whatever their rules have; those there were are gone. After finish().
+    void widen(int degree);
+
     std::size_t channels() const { return laws_.size(); }
     const std::string& name(channel_index channel) const { return names_[channel.value()]; }
 
@@ -71,11 +74,13 @@ class network {
     void extrapolate(double t_next, bool values = true);
     void deliver(double H, std::span<polynomial> inputs) const;
     void deliver_starts(std::span<polynomial> inputs) const;
+    /// The same for a part of the step that begins `from` after its start and has the length `H`.
+    void deliver_part(double from, double H, std::span<polynomial> inputs) const;
     /// For methods that find u by themselves, after extrapolate(): the mean of the channel's polynomial over a step of length H,
     double mean(channel_index channel, double H) const;
     /// and the polynomial with another mean and `part` of its variation; a constant for part = 0.
     void impose(channel_index channel, double H, double mean, double part);
-    /// The polynomial itself, of a channel added by add_imposed().
+    /// The polynomial itself, of a degree that there is room for: by the channel's rule, by widen(), or by add_imposed().
     void impose(channel_index channel, const polynomial& p);
     /// Constants for many channels.
     void impose(std::span<const channel_index> some, std::span<const double> u);
@@ -118,6 +123,8 @@ class network {
                                                          std::size_t count) const;
 
     polynomial channel_polynomial(channel_index channel) const;
+    /// What the channel's present polynomial says of a time t.
+    double expected(channel_index channel, double t) const { return channel_polynomial(channel)(t - times_[0]); }
     /// The polynomials of all channels at s = t - t_n.
     void polynomial_values(double s, std::span<double> values) const;
     /// q and v of all channels, for those who look on.
@@ -180,6 +187,7 @@ class network {
         std::vector<std::uint32_t> channels;  ///< position in the group -> channel
         bool imposed = false;                 ///< by add_imposed()
         bool contiguous = false;              ///< channels are first, first + 1, ...
+        std::size_t width = 0;                ///< coefficients of a channel
         std::size_t padded = 0;               ///< length of a row, a multiple of the block
         int newest = 0;                       ///< ring: row of the last accepted time
         std::vector<double> u, du;            ///< [K + 1][padded]; du only where the rule uses rates
@@ -188,7 +196,7 @@ class network {
         extrapolation_weights weights;
         bool weights_on_constant_grid = false;
 
-        std::size_t stride() const { return static_cast<std::size_t>(rule.degree) + 1; }
+        std::size_t stride() const { return width; }
         std::size_t row(int k) const { return static_cast<std::size_t>((newest + k) % (rule.K + 1)) * padded; }
     };
     struct place {
@@ -223,6 +231,7 @@ class network {
     law_value channel_value(double t, std::size_t channel, const double* y) const;
     law_value ask_law(double t, std::size_t channel, const motion& m) const;
     void make_groups();
+    void make_coefficients();
     void make_inputs(std::span<const double> start);
     void remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du);
     void update_weights(group& g, std::span<const double> tau);
@@ -246,6 +255,7 @@ class network {
     std::vector<std::uint32_t> first_driven_;  ///< by input: how many before it are driven; inputs + 1 entries
     std::vector<double> start_;                ///< by input
 
+    int least_degree_ = 0;                     ///< that there is room for
     std::array<double, max_history> times_{};  ///< accepted times, newest first
     std::array<double, max_history> tau_{};    ///< of the last extrapolation
     double step_ = 0;                          ///< the same

@@ -24,7 +24,7 @@ void network::memory(double t, std::span<double> into) const {
         }
         if (!g.rule.continuous) continue;
         const double* e = coefficients_.data() + g.coefficients;
-        for (std::size_t i = 0; i < n; ++i) *out++ = e[2 * i] + e[2 * i + 1] * elapsed;
+        for (std::size_t i = 0; i < n; ++i) *out++ = e[g.stride() * i] + e[g.stride() * i + 1] * elapsed;
     }
     for (const auto& i : integrals_) {
         *out++ = i.value;
@@ -47,8 +47,8 @@ void network::set_memory(double t, double H, std::span<const double> from) {
         if (!g.rule.continuous) continue;
         double* e = coefficients_.data() + g.coefficients;
         for (std::size_t i = 0; i < n; ++i) {
-            e[2 * i] = *in++;
-            e[2 * i + 1] = 0;
+            e[g.stride() * i] = *in++;
+            e[g.stride() * i + 1] = 0;
         }
     }
     for (auto& i : integrals_) {

@@ -47,6 +47,13 @@ std::optional<std::vector<network::plain_input>> network::plain_inputs(std::span
     return found;
 }
 
+void network::widen(int degree) {
+    least_degree_ = degree;
+    make_coefficients();
+    make_inputs(std::vector(start_));
+    extrapolated_ = has_end_ = false;
+}
+
 double network::mean(channel_index channel, double H) const {
     const double* e = coefficients_.data() + coefficients_of(channel.value());
     double sum = 0;
@@ -71,7 +78,21 @@ void network::impose(channel_index channel, double H, double mean, double part) 
 }
 
 void network::impose(channel_index channel, const polynomial& p) {
-    std::copy(p.c.begin(), p.c.end(), coefficients_.data() + coefficients_of(channel.value()));
+    double* e = coefficients_.data() + coefficients_of(channel.value());
+    const std::size_t count = groups_[places_[channel.value()].group].stride();
+    for (std::size_t k = 0; k < count; ++k) e[k] = k <= static_cast<std::size_t>(p.degree) ? p.c[k] : 0;
+}
+
+void network::deliver_part(double from, double H, std::span<polynomial> inputs) const {
+    for (const driven_input& target : driven_) {
+        polynomial p;
+        p.degree = target.degree;
+        for (std::uint32_t d = target.first; d < target.last; ++d) {
+            const delivered& part = deliveries_[d];
+            for (std::uint32_t n = 0; n < part.coefficients; ++n) p.c[n] += part.factor * coefficients_[part.at + n];
+        }
+        inputs[target.input] = project(shifted(p, from), H, target.limit);
+    }
 }
 
 void network::impose(std::span<const channel_index> some, std::span<const double> u) {

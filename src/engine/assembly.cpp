@@ -14,6 +14,7 @@
 #include "engine/feed_through.hpp"
 #include "engine/fmu_notes.hpp"
 #include "engine/inertia.hpp"
+#include "engine/iteration.hpp"
 #include "engine/joints.hpp"
 #include "engine/multirate.hpp"
 #include "engine/recording.hpp"
@@ -128,7 +129,7 @@ class builder {
             add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
         finish_inputs();
         const auto cut = find_evaluation_order(transport_(), *book_, graph_, silent_outputs(scenario_, transport_()),
-                                               result_.system);
+                                               loop_options(scenario_), result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
         tell_how_subsystems_are_used();
@@ -629,6 +630,7 @@ assembly assemble(const scenario& s, const transport_options& how) { return buil
 scenario resolved(const scenario& s, const assembly& a) {
     scenario full = s;
     full.method.value = known_method(s).name;
+    full.iteration = with_defaults(s.iteration);
     full.method_options = with_defaults(known_method(s).options, s.method_options);
     for (std::size_t i = 0; i < full.subsystems.size(); ++i) {
         subsystem_spec& subsystem = full.subsystems[i];

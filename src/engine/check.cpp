@@ -5,6 +5,7 @@
 #include "core/units.hpp"
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "engine/iteration.hpp"
 #include "subsystem/factory.hpp"
 #include "subsystem/fmu_report.hpp"
 
@@ -22,10 +23,29 @@ std::string with_unit(const std::string& name, const std::string& unit) {
     return unit.empty() ? name : fmt::format("{} [{}]", name, unit);
 }
 
+/// `position [m] = (x, y, z), ...`, or no more than the names where the variables are the port's own.
+std::string frame_texts(std::span<const frame_variable> frame, const std::vector<int>& slots, const auto& variables,
+                        const port& p) {
+    std::vector<std::string> texts;
+    for (const auto& v : frame) {
+        if (slots[static_cast<std::size_t>(v.first)] < 0) continue;
+        std::vector<std::string> own;
+        for (int k = v.first; k < v.first + v.size; ++k)
+            own.push_back(slot_name(variables, slots[static_cast<std::size_t>(k)]));
+        const bool same = own.front() == p.name + "." + frame_element_name(frame, v.first);
+        texts.push_back(same ? v.name : fmt::format("{} = ({})", with_unit(v.name, v.unit), fmt::join(own, ", ")));
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 /// `shaft  rotation  gives angle [rad], speed [rad/s], takes torque [N.m]`, with own variable names where they differ.
 std::string port_line(const subsystem_description& d, const port& p) {
     const auto& words = info(p.kind);
     const bool takes_load = p.causality == causality::takes_load;
+    if (p.kind == port_kind::frame)
+        return fmt::format("    port {:<12} {:<12} gives {}, takes {}\n", p.name, words.name,
+                           frame_texts(frame_motion_variables(), p.motion_slots, d.outputs, p),
+                           frame_texts(frame_load_variables(), p.load_slots, d.inputs, p));
     std::vector<std::string> motion;
     for (std::size_t k = 0; k < 3; ++k) {
         if (p.motion[k] < 0) continue;
@@ -50,6 +70,9 @@ bool in_port(const subsystem_description& d, int slot, bool input) {
     for (const auto& p : d.ports) {
         const bool load_is_input = p.causality == causality::takes_load;
         if (!input && p.load_integral == slot) return true;
+        if (std::ranges::find(input ? p.load_slots : p.motion_slots, slot) !=
+            (input ? p.load_slots : p.motion_slots).end())
+            return true;
         if (input == load_is_input ? p.load == slot
                                    : std::find(p.motion.begin(), p.motion.end(), slot) != p.motion.end())
             return true;
@@ -163,6 +186,11 @@ std::string check(const scenario& s) {
     write_channels(out, a, false);
     if (!s.signals.empty()) out += "\nsignals\n";
     write_channels(out, a, true);
+    for (const auto& loop : a.system.loops)
+        out += fmt::format("\nalgebraic loop {}\n  solved at the start and at every macro point by {} for {}\n",
+                           loop.path(), name_of(loop.options().how),
+                           fmt::join(variables_of(loop, a.system.coupling), ", "));
+    if (s.iteration.given && a.system.loops.empty()) out += "\niteration: there are no algebraic loops\n";
     out += fmt::format("\nreference (--monolithic): {}\n", solver_text(full.reference.solver));
     out +=
         fmt::format("\nrecorded {}: {} columns\n",

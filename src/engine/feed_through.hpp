@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "engine/address_book.hpp"
@@ -16,11 +17,12 @@ struct coupling_graph {
     std::vector<location> channel_places;
 };
 
-/// The order in which subsystems with feed-through are evaluated (see coupled_system). An algebraic loop is a user error
-/// that names it port by port. Of `silent` outputs (by slot) nobody says what they depend on: on all inputs of their subsystem, unless
-/// that makes a loop; the subsystems where it did are returned.
+/// The order in which subsystems with feed-through are evaluated (see coupled_system). An algebraic loop is solved by `iteration`, without which it is
+/// a user error that names it port by port. Of `silent` outputs (by slot) nobody says what they depend on: on all inputs of their subsystem, unless
+/// that makes a loop that nobody solves; the subsystems where it did are returned.
 std::vector<subsystem_index> find_evaluation_order(const transport& subsystems, const address_book& book,
                                                    const coupling_graph& graph, const std::vector<bool>& silent,
+                                                   const std::optional<fixed_point_options>& iteration,
                                                    coupled_system& system);
 
 /// The subsystems that an evaluation in this order comes to before any other reads one of their outputs.

@@ -25,7 +25,18 @@ reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.sub
             part.model = make_equations(spec);
         }
     }
-    for (const auto& e : a.system.at_each_step) parts_.order.push_back({e.subsystem, e.channels});
+    for (const auto& e : a.system.at_each_step) parts_.order.push_back({e.subsystem, e.channels, e.loop});
+    // Beside the errors of the solver those of loops are nothing.
+    for (const auto& loop : a.system.loops)
+        parts_.loops.emplace_back(loop.torn(), loop.path(), fixed_point_options{.tolerance = 1e-12});
+    for (jointed& j : a.system.joints) {
+        composite_joint& same = parts_.joints.emplace_back();
+        same.name = j.name;
+        same.what = std::move(j.what);
+        same.multipliers = j.multipliers;
+        for (std::size_t e = 0; e < 2; ++e)
+            same.ends[e] = {j.ends[e].subsystem, j.ends[e].motion, j.ends[e].input, j.ends[e].load};
+    }
     parts_.coupling = std::move(a.system.coupling);
     const solver_spec chosen = reference_solver(s.reference);
     solver_name_ = chosen.name.value;

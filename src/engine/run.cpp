@@ -7,6 +7,7 @@
 
 #include "engine/assembly.hpp"
 #include "engine/engine.hpp"
+#include "engine/iteration.hpp"
 #include "engine/parallel_figures.hpp"
 #include "engine/reference_run.hpp"
 #include "engine/statistics.hpp"
@@ -64,7 +65,7 @@ void describe_after(run_summary& summary, const assembly& a, const coupling_watc
     summary.workers = subsystems.workers();
     // Counted per integration, told per macro step.
     summary.parallel_steps = subsystems.parallel_steps() * summary.steps /
-                             std::max<std::int64_t>(1, std::max(summary.steps, summary.integrations));
+                             std::max<std::int64_t>(1, std::max(summary.steps, a.system.advances));
     for (std::size_t i = 0; i < subsystems.size(); ++i) {
         const subsystem_index index(i);
         const subsystem_cost cost = subsystems.cost(index);
@@ -184,7 +185,7 @@ run_summary run(scenario s, const run_options& options) {
     double cpu_begin = 0;
     try {
         if (!reference) {
-            a.system.initialise(time.start);
+            summary.initialisation = initialise(a.system, time.start);
             how->prepare(a.system);
             steps->prepare(a.system, *how);
         }
@@ -212,6 +213,7 @@ run_summary run(scenario s, const run_options& options) {
     summary.steps = result.steps;
     summary.rows = rows.rows();
     summary.integrations = a.system.integrations;
+    if (!reference) summary.iterations = iterations_of(a.system, *how);
     if (controller != nullptr) {
         keep_first_failure(summary, [&] { attempts->finish(); });
         const step_control_counts& counts = controller->counts();

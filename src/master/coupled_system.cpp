@@ -1,6 +1,7 @@
 #include "master/coupled_system.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mdpcosim {
 
@@ -11,6 +12,8 @@ void coupled_system::finish() {
     for (std::size_t i = 0; i < subsystems->size(); ++i)
         inputs_.push_back({static_cast<std::uint32_t>(subsystems->input_offset(subsystem_index(i))),
                            static_cast<std::uint32_t>(subsystems->describe(subsystem_index(i)).input_count())});
+    const auto first_loop = std::ranges::find_if(at_each_step, [](const evaluation& e) { return e.loop >= 0; });
+    planned_ = static_cast<std::size_t>(first_loop - at_each_step.begin());
     plan_.make(*this);
 }
 
@@ -27,8 +30,8 @@ void coupled_system::plan::make(const coupled_system& system) {
     };
     items.clear();
     signals.clear();
-    for (std::size_t k = 0; k < system.at_each_step.size(); ++k) {
-        const auto& [subsystem, channels] = system.at_each_step[k];
+    for (std::size_t k = 0; k < system.planned_; ++k) {
+        const auto& [subsystem, channels, loop] = system.at_each_step[k];
         for (const channel_index c : channels)
             for (const channel_term& t : system.coupling.terms(c))
                 for (const output_slot y : {t.value, t.rate})
@@ -61,6 +64,10 @@ void coupled_system::advance(const macro_step& step) {
     plan_.of = this;
     subsystems->carry_out(step, plan_);
     ++integrations;
+    ++advances;
+    for (const algebraic_loop& loop : loops)
+        for (const channel_index c : loop.torn()) u[c.value()] = coupling.expected(c, step.end);
+    evaluate_in_order(step.end, std::span(at_each_step).subspan(planned_), false);
     coupling.evaluate(step.end, subsystems->outputs(), u, du);
 }
 
@@ -70,13 +77,20 @@ void coupled_system::initialise(double t0) {
         const auto values = values_of(subsystem_index(i));
         for (const auto& input : subsystems->describe(subsystem_index(i)).inputs)
             std::fill_n(values.begin() + input.slot, input.size, input.start);
-        subsystems->evaluate(subsystem_index(i), values, true);
+        evaluate_outputs(subsystem_index(i), true);
     }
     coupling.deliver_starts(subsystems->inputs());
     coupling.start(t0, subsystems->outputs());
+    for (const algebraic_loop& loop : loops)
+        for (const channel_index c : loop.torn()) {
+            const double guess = coupling.evaluate_one(t0, c, subsystems->outputs());
+            u[c.value()] = std::isfinite(guess) ? guess : 0;
+        }
     evaluate_in_order(t0, at_start, true);
     // Every input is known now: 1/u with the start value u = 0 was no failure, with the true value it is one.
     coupling.evaluate(t0, subsystems->outputs(), u, du);
+    for (const algebraic_loop& loop : loops)  // what goes around a stiff loop once more is further off
+        for (std::size_t k = 0; k < loop.torn().size(); ++k) u[loop.torn()[k].value()] = loop.solution()[k];
     for (std::size_t i = 0; i < subsystems->size(); ++i) evaluate_one(subsystem_index(i), false);
     coupling.evaluate(t0, subsystems->outputs(), u, du);
 }
@@ -90,6 +104,7 @@ void coupled_system::advance_trials(const macro_step& step, std::span<trial_step
     if (at_each_step.empty()) {
         subsystems->advance_trials(step, trials);
         integrations += static_cast<std::int64_t>(trials.size());
+        advances += static_cast<std::int64_t>(trials.size());
         coupling.evaluate(step.end, subsystems->outputs(), u, du);
         return;
     }
@@ -104,18 +119,49 @@ void coupled_system::advance_trials(const macro_step& step, std::span<trial_step
 }
 
 void coupled_system::evaluate_in_order(double t, std::span<const evaluation> order, bool provisional) {
-    const std::span<const double> y = subsystems->outputs();
-    for (const auto& [subsystem, channels] : order) {
-        const auto values = values_of(subsystem);
-        coupling.evaluate_inputs(t, y, channels, u, inputs_[subsystem.value()].first, values);
-        subsystems->evaluate(subsystem, values, provisional);
+    for (std::size_t k = 0; k < order.size();) {
+        const evaluation& e = order[k];
+        if (e.loop >= 0) {
+            std::size_t last = k;
+            while (last < order.size() && order[last].loop == e.loop) ++last;
+            solve(loops[static_cast<std::size_t>(e.loop)], t, order.subspan(k, last - k), provisional);
+            k = last;
+            continue;
+        }
+        coupling.evaluate_inputs(t, subsystems->outputs(), e.channels, u, inputs_[e.subsystem.value()].first,
+                                 values_of(e.subsystem));
+        evaluate_outputs(e.subsystem, provisional);
+        ++k;
     }
 }
 
+void coupled_system::solve(algebraic_loop& loop, double t, std::span<const evaluation> members, bool provisional) {
+    const std::span<const double> y = subsystems->outputs();
+    const auto evaluate = [&] {
+        for (const evaluation& e : members) {
+            coupling.evaluate_inputs(t, y, e.channels, u, inputs_[e.subsystem.value()].first, values_of(e.subsystem));
+            evaluate_outputs(e.subsystem, true);
+        }
+    };
+    loop.solve(t, coupling, y, u, evaluate);
+    if (provisional) return;
+    // On the way values may have had no answer; the solution must have one.
+    for (const evaluation& e : members) {
+        const auto count = static_cast<std::size_t>(subsystems->describe(e.subsystem).output_count());
+        if (!std::ranges::all_of(y.subspan(subsystems->output_offset(e.subsystem), count),
+                                 [](double value) { return std::isfinite(value); }))
+            evaluate_outputs(e.subsystem, false);
+    }
+}
+
+void coupled_system::evaluate_outputs(subsystem_index subsystem, bool provisional) {
+    ++evaluations;
+    subsystems->evaluate(subsystem, values_of(subsystem), provisional);
+}
+
 void coupled_system::evaluate_one(subsystem_index subsystem, bool provisional) {
-    const auto values = values_of(subsystem);
-    coupling.input_values(u, inputs_[subsystem.value()].first, values);
-    subsystems->evaluate(subsystem, values, provisional);
+    coupling.input_values(u, inputs_[subsystem.value()].first, values_of(subsystem));
+    evaluate_outputs(subsystem, provisional);
 }
 
 std::span<double> coupled_system::values_of(subsystem_index subsystem) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "coupling/algebraic_loop.hpp"
 #include "coupling/joint.hpp"
 #include "coupling/network.hpp"
 #include "master/multirate_order.hpp"
@@ -29,11 +30,13 @@ struct jointed {
 /// Subsystems behind their transport and the network that couples them: all a method works on.
 ///
 /// Outputs with feed-through depend on inputs of the same time: their subsystems are evaluated again once these are known,
-/// in an order in which every cause comes before its effect.
+/// in an order in which every cause comes before its effect. Where there is no such order, in an algebraic loop, they are evaluated again and again
+/// until nothing changes any more.
 struct coupled_system {
     struct evaluation {
         subsystem_index subsystem;
-        std::vector<channel_index> channels;  ///< delivered to its inputs
+        std::vector<channel_index> channels;  ///< delivered to its inputs, but for those torn in its loop
+        int loop = -1;                        ///< the evaluations of a loop follow each other
     };
 
     std::unique_ptr<transport> subsystems;
@@ -41,6 +44,8 @@ struct coupled_system {
     std::vector<jointed> joints;
     std::vector<evaluation> at_start;      ///< for every output with feed-through
     std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
+
+    std::vector<algebraic_loop> loops;  ///< all of them in both orders
 
     /// What the scenario says about inertias: per unit of the input, the output's rate (`per_unit` = 1/m) or its value changes so per time.
     struct given_mobility {
@@ -52,6 +57,8 @@ struct coupled_system {
     multirate_plan multirate;
 
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
+    std::int64_t advances = 0;      ///< the same, each part of a divided macro step counted
+    std::int64_t evaluations = 0;   ///< of the outputs of one subsystem, outside of steps without loops
     std::vector<double> u, du;      ///< coupling variables and rates at the present time
     std::vector<double> present;    ///< outputs at the present time, where subsystems are ahead of it; else empty
     std::span<const double> outputs() const { return present.empty() ? subsystems->outputs() : present; }
@@ -87,7 +94,10 @@ struct coupled_system {
         void find_values_by_laws(const item& i, double t) override;
     };
     plan plan_;
+    std::size_t planned_ = 0;  ///< evaluations of at_each_step that are in the plan: those before the first loop
 
+    void evaluate_outputs(subsystem_index subsystem, bool provisional);
+    void solve(algebraic_loop& loop, double t, std::span<const evaluation> members, bool provisional);
     void evaluate_in_order(double t, std::span<const evaluation> order, bool provisional);
 };
 

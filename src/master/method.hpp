@@ -55,6 +55,11 @@ class method {
     virtual void see_missed(double /*H*/, std::span<double> /*missed*/) {}
     virtual estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error);
 
+    /// What the method iterated so far, for the summary; nothing where it does not iterate.
+    virtual const iteration_counts* iterations() const { return nullptr; }
+    /// "iqn-ils", of what it iterates with.
+    virtual std::string iterates_by() const { return {}; }
+
     /// What the next step builds on besides the network's memory, while all steps have the length H; linear in a linear system.
     virtual std::size_t memory_size(const coupled_system& /*system*/) const { return 0; }
     virtual void memory(std::span<double> /*into*/) const {}

@@ -7,6 +7,24 @@
 
 namespace mdpcosim {
 
+namespace {
+
+nlohmann::ordered_json iterations_json(const std::vector<run_summary::iteration>& all) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& x : all)
+        list.push_back({{"of", x.what},
+                        {"solver", x.solver},
+                        {"variables", x.variables},
+                        {"solutions", x.solutions},
+                        {"iterations_mean", x.mean()},
+                        {"iterations_largest", x.largest},
+                        {"evaluations", x.evaluations},
+                        {"last_residual", x.residual}});
+    return list;
+}
+
+}  // namespace
+
 std::string to_json(const run_summary& s) {
     using json = nlohmann::ordered_json;
     json subsystems = json::array();
@@ -54,6 +72,11 @@ std::string to_json(const run_summary& s) {
                   {"connections", connections},
                   {"notes", s.notes}};
     if (s.integrations > 0) document["integrations"] = s.integrations;
+    if (s.initialisation)
+        document["initialisation"] = {{"seconds", s.initialisation->seconds},
+                                      {"evaluations", s.initialisation->evaluations},
+                                      {"loops", iterations_json(s.initialisation->loops)}};
+    if (!s.iterations.empty()) document["iterations"] = iterations_json(s.iterations);
     if (s.control)
         document["step_control"] = {{"estimate", s.control->estimate}, {"rtol", s.control->rtol},
                                     {"atol", s.control->atol},         {"accepted", s.steps},
@@ -125,6 +148,19 @@ std::string to_reference_table(const run_summary& s) {
 
 namespace {
 
+void append_iterations(std::string& out, const run_summary& s) {
+    if (s.initialisation) {
+        out += fmt::format("  initialised in {}, {} evaluations\n", duration_text(s.initialisation->seconds),
+                           s.initialisation->evaluations);
+        for (const auto& x : s.initialisation->loops)
+            out += fmt::format("    {}: {} iterations of {}, residual {:.1e}\n", x.what, x.iterations, x.solver,
+                               x.residual);
+    }
+    for (const auto& x : s.iterations)
+        out += fmt::format("  {}: {:.3g} iterations of {} in the mean, {} at most\n", x.what, x.mean(), x.solver,
+                           x.largest);
+}
+
 /// One line where there was something to divide.
 void append_work(std::string& out, const run_summary& s) {
     if (!s.work || s.subsystems.size() < 2 || s.parallel_steps == 0) return;
@@ -143,6 +179,7 @@ std::string to_table(const run_summary& s) {
         "{}: {} macro steps to t = {:.10g} s in {} ({} per step, {})\n", s.status, s.steps, s.reached,
         duration_text(s.wall_seconds), duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),
         s.parallel_steps > 0 ? fmt::format("{} workers, {} steps in parallel", s.workers, s.parallel_steps) : "serial");
+    append_iterations(out, s);
     if (s.control)
         out += fmt::format("  macro steps from {} to {}, {} rejected\n", duration_text(s.control->smallest),
                            duration_text(s.control->largest), s.control->rejected);

@@ -47,6 +47,26 @@ struct run_summary {
         double on_4 = 1, on_8 = 1;  ///< expected with as many cores, longest first
     };
 
+    /// What was found by iteration: an algebraic loop, or the macro steps themselves.
+    struct iteration {
+        std::string what;  ///< "macro steps", or the loop from output to input
+        std::string solver;
+        std::vector<std::string> variables;
+        std::int64_t solutions = 0, iterations = 0, evaluations = 0;
+        int largest = 0;
+        double residual = 0;  ///< of the last solution
+        double mean() const {
+            return solutions > 0 ? static_cast<double>(iterations) / static_cast<double>(solutions) : 0;
+        }
+    };
+
+    /// All outputs at the start, consistent with each other.
+    struct initialisation_phase {
+        double seconds = 0;
+        std::int64_t evaluations = 0;  ///< of the outputs of a subsystem
+        std::vector<iteration> loops;
+    };
+
     /// Of macro steps whose length followed the error.
     struct step_control {
         std::string estimate;
@@ -67,6 +87,8 @@ struct run_summary {
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
     int workers = 1;
     double wall_seconds = 0, setup_seconds = 0;
+    std::optional<initialisation_phase> initialisation;  ///< absent for the reference
+    std::vector<iteration> iterations;                   ///< after it
     std::optional<step_control> control;
     std::optional<parallel> work;  ///< absent for the reference and where no step was sampled
     std::vector<subsystem> subsystems;

@@ -57,6 +57,7 @@ step_control_spec read_step_control(const yaml_node* node, const let_table& let,
 own_step_spec read_own_step(const text& given, const std::string& object);
 delay_spec read_delay(const text& given, const std::string& object);
 order_spec read_order(const yaml_node* node, const let_table& let, const std::vector<subsystem_spec>& subsystems);
+iteration_spec read_iteration(const yaml_node* node, const let_table& let);
 placement_spec read_placement(const yaml_node* node, const let_table& let,
                               const std::vector<subsystem_spec>& subsystems);
 solver_spec read_solver(const yaml_node* node, const let_table& let, const std::string& object);

@@ -59,7 +59,8 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
     const std::size_t dot = change.address.find('.');
     const std::string object = change.address.substr(0, dot);
     if (dot == std::string::npos) {
-        if (object == "method" || object == "extrapolation" || object == "replicas") return entry(root, object, where);
+        if (object == "method" || object == "extrapolation" || object == "replicas" || object == "iteration")
+            return entry(root, object, where);
         yaml_node* let = root.find("let");
         if (let == nullptr || let->find(object) == nullptr)
             throw user_error(where, unknown_name("let value", object, "'let'", keys(let)) +
@@ -100,6 +101,7 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
             return entry(as_map(entry(reference, "solver", where), "name"), rest.substr(7), where);
         return entry(reference, rest, where);
     }
+    if (object == "iteration") return entry(as_map(entry(root, object, where), "solver"), rest, where);
     std::vector<std::string> names = keys(subsystems);
     const auto more = keys(connections);
     names.insert(names.end(), more.begin(), more.end());
@@ -236,6 +238,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     s.record = read_record(map.find("record"), let);
     s.reference = read_reference(map.find("reference"), let);
     s.monitor = read_monitor(map.find("monitor"), let);
+    s.iteration = read_iteration(map.find("iteration"), let);
     const yaml_node* placement = map.find("placement");
     const yaml_node* order = map.find("order");
     const yaml_node* control = map.find("step-control");

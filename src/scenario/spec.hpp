@@ -228,6 +228,13 @@ struct step_control_spec {
     bool given() const { return rtol > 0; }
 };
 
+/// `iteration:`, how algebraic loops are solved.
+struct iteration_spec {
+    location where;
+    bool given = false;
+    std::vector<setting> options;
+};
+
 /// `placement:`, who works where.
 struct placement_spec {
     std::vector<std::vector<text>> groups;  ///< subsystems that share a process or a rank
@@ -248,6 +255,7 @@ struct scenario {
     reference_spec reference;
     monitor_spec monitor;
     step_control_spec step_control;
+    iteration_spec iteration;
     placement_spec placement;
     std::vector<setting> let;        ///< as written, for the record
     std::vector<std::string> notes;  ///< what whoever made it wants to be told

@@ -246,6 +246,7 @@ std::string write_scenario(const scenario& s) {
         for (const auto& pattern : s.record.only) patterns.push_back(scalar(pattern.value));
         record.push_back(fmt::format("only: [{}]", fmt::join(patterns, ", ")));
     }
+    if (s.iteration.given) out += fmt::format("iteration: {}\n", flow_map(s.iteration.options));
     out += step_control_text(s.step_control);
     out += placement_text(s.placement);
     if (!s.monitor.divergence.empty()) out += fmt::format("monitor: {{divergence: {}}}\n", s.monitor.divergence.value);

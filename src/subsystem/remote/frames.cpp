@@ -73,6 +73,14 @@ void check(const remote_member& m) {
             if (!in(slot, load ? d.output_count() : d.input_count())) misfit("description");
         if (!in(p.load, load ? d.input_count() : d.output_count()) || !in(p.load_integral, d.output_count()))
             misfit("description");
+        const bool frame = p.kind == port_kind::frame;
+        if (p.motion_slots.size() != (frame ? frame_motion::count : 0u) ||
+            p.load_slots.size() != (frame ? frame_load_count : 0u))
+            misfit("description");
+        for (const int slot : p.motion_slots)
+            if (!in(slot, d.output_count())) misfit("description");
+        for (const int slot : p.load_slots)
+            if (!in(slot, d.input_count())) misfit("description");
     }
     if (!m.offers.port_stiffness.empty() && m.offers.port_stiffness.size() != d.ports.size()) misfit("description");
 }

@@ -1,0 +1,211 @@
+// The iterated method: every macro step is repeated until its coupling variables no longer change (waveform iteration; Arnold and Schierz 2009,
+// implicit couplings). Unknown are the values of all coupling variables at `points` equal parts of the step,
+//
+//   x = u(t_n + H j/m), j = 1 .. m  ->  polynomials of degree m through u(t_n) and x  ->  all subsystems over the step, part by part
+//   ->  g(x): u from the outputs at the same times  ->  next x (coupling/fixed_point.hpp)  ->  ...  until g(x) = x .
+//
+// With m = 1 the end is corrected as in the semi-implicit method: polynomials through the accepted values that the extrapolation uses, and x. Stopping at
+// the parts takes the place of dense output: any subsystem that can save and restore takes part. Held signals (of sampled subsystems) are not iterated.
+// Order and cost: docs/methods/iteration.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "master/method.hpp"
+#include "master/requirements.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+/// Coefficients in sigma = (t - t_n)/H of the polynomials that are 1 at j/m and 0 at the other parts, j = 0 .. m.
+std::vector<polynomial> interpolation_basis(int m) {
+    std::vector<polynomial> basis;
+    for (int j = 0; j <= m; ++j) {
+        polynomial p{.c = {1}};
+        for (int k = 0; k <= m; ++k) {
+            if (k == j) continue;
+            const double root = static_cast<double>(k) / m, scale = static_cast<double>(m) / (j - k);
+            for (int i = ++p.degree; i > 0; --i) p.c[i] = scale * (p.c[i - 1] - root * p.c[i]);
+            p.c[0] *= -root * scale;
+        }
+        basis.push_back(p);
+    }
+    return basis;
+}
+
+class iterated_method final : public method {
+   public:
+    iterated_method(int points, const fixed_point_options& how)
+        : points_(points), solver_(0, how), basis_(interpolation_basis(points)) {}
+
+    void check(const coupled_system& system) const override {
+        require_save_restore(system, "method 'iterated' repeats every macro step",
+                             "'method: explicit' or 'method: one-pass'; for algebraic loops 'iteration: newton', which "
+                             "evaluates outputs only");
+    }
+    std::string remedy() const override {
+        return "the converged coupling grows: use a smaller macro step, more 'points', or look at the models "
+               "themselves";
+    }
+
+    void prepare(coupled_system& system) override {
+        const network& net = system.coupling;
+        if (points_ > 1) system.coupling.widen(points_);
+        channels_.clear();
+        for (std::size_t c = 0; c < net.channels(); ++c)
+            if (!net.held(channel_index(c))) channels_.emplace_back(c);
+        const std::size_t unknowns = channels_.size() * parts();
+        solver_ = fixed_point(unknowns, solver_.options());
+        x_.assign(unknowns, 0.0);
+        g_.assign(unknowns, 0.0);
+        predicted_.assign(net.channels(), 0.0);
+        start_.assign(net.channels(), 0.0);
+        system.subsystems->save();  // makes what it saves into
+        prepared_ = true;
+    }
+
+    void step(coupled_system& system, const macro_step& step) override {
+        if (!prepared_) prepare(system);
+        network& net = system.coupling;
+        transport& t = *system.subsystems;
+        net.accept(step.begin, t.outputs(), system.u, system.du);
+        net.extrapolate(step.end);
+        net.polynomial_values(step.end - step.begin, predicted_);
+        if (channels_.empty()) {
+            net.deliver(step.end - step.begin, t.inputs());
+            return system.advance(step);
+        }
+        std::ranges::copy(system.u, start_.begin());
+        t.save();
+        for (std::size_t c = 0; c < channels_.size(); ++c)
+            for (std::size_t j = 0; j < parts(); ++j)
+                x_[c * parts() + j] = net.expected(channels_[c], time(step, j + 1));
+        solver_.begin();
+        auto state = fixed_point::state::more;
+        while (true) {
+            look(system, step);
+            state = solver_.next(x_, g_);
+            if (state != fixed_point::state::more) break;
+            t.restore();
+        }
+        counts_.add(solver_);
+        if (state == fixed_point::state::failed) fail(net, step);
+    }
+
+    /// Not what the converged polynomials miss, but what the prediction did.
+    void see_missed(double /*H*/, std::span<double> missed) override {
+        for (std::size_t c = 0; c < channels_.size(); ++c)
+            missed[channels_[c].value()] += x_[(c + 1) * parts() - 1] - predicted_[channels_[c].value()];
+    }
+
+    const iteration_counts* iterations() const override { return &counts_; }
+    std::string iterates_by() const override { return name_of(solver_.options().how); }
+
+   private:
+    std::size_t parts() const { return static_cast<std::size_t>(points_); }
+    /// Where part j ends, 0: the step begins.
+    double time(const macro_step& step, std::size_t j) const {
+        if (j == parts()) return step.end;
+        return step.begin + (step.end - step.begin) * static_cast<double>(j) / points_;
+    }
+
+    /// g(x): the step with polynomials through x.
+    void look(coupled_system& system, const macro_step& step) {
+        const double H = step.end - step.begin;
+        for (std::size_t c = 0; c < channels_.size(); ++c)
+            set_polynomial(system.coupling, channels_[c], H, std::span(x_).subspan(c * parts(), parts()));
+        for (std::size_t j = 0; j < parts(); ++j) {
+            const macro_step part{time(step, j), time(step, j + 1), step.counter};
+            system.coupling.deliver_part(part.begin - step.begin, part.end - part.begin, system.subsystems->inputs());
+            system.advance(part);
+            for (std::size_t c = 0; c < channels_.size(); ++c) g_[c * parts() + j] = system.u[channels_[c].value()];
+        }
+        system.integrations -= points_ - 1;  // which are counted by macro steps
+    }
+
+    void set_polynomial(network& net, channel_index channel, double H, std::span<const double> x) const {
+        if (points_ == 1) return net.correct(channel, x[0] - net.channel_polynomial(channel)(H));
+        polynomial p{.c = {}, .degree = points_};
+        double power = 1;
+        for (int k = 0; k <= points_; ++k, power *= H) {
+            double sum = basis_[0].c[k] * start_[channel.value()];
+            for (std::size_t j = 0; j < parts(); ++j) sum += basis_[j + 1].c[k] * x[j];
+            p.c[k] = sum / power;
+        }
+        net.impose(channel, p);
+    }
+
+    [[noreturn]] void fail(const network& net, const macro_step& step) const {
+        std::vector<std::pair<double, std::size_t>> worst;
+        for (std::size_t c = 0; c < channels_.size(); ++c) {
+            double largest = 0, size = 0;
+            for (std::size_t i = c * parts(); i < (c + 1) * parts(); ++i) {
+                largest = std::max(largest, std::isfinite(g_[i]) ? std::abs(g_[i] - x_[i]) : HUGE_VAL);
+                size = std::max({size, std::abs(g_[i]), std::abs(x_[i])});
+            }
+            worst.emplace_back(std::isinf(largest) || size == 0 ? largest : largest / size, c);
+        }
+        std::ranges::stable_sort(worst, std::greater{}, [](const auto& w) { return w.first; });
+        constexpr std::size_t most = 4;
+        std::vector<std::string> names;
+        for (const auto& [residual, c] : std::span(worst).first(std::min(most, worst.size())))
+            names.push_back(fmt::format("'{}' {:.3g}", net.name(channels_[c]), residual));
+        if (worst.size() > most) names.push_back(fmt::format("and {} more", worst.size() - most));
+        const fixed_point_options& how = solver_.options();
+        throw run_error(fmt::format(
+            "method 'iterated': the macro step from t = {} s to {} s does not converge: {} after {} iterations of {} "
+            "({} integrations); last residuals: {}; tolerance {:g}. Try a smaller macro step, 'solver: {}', a higher "
+            "'limit' than {}, or a larger tolerance where the subsystems' own solvers are less exact",
+            step.begin, step.end, solver_.why_failed(), solver_.iterations(), name_of(how.how), solver_.evaluations(),
+            fmt::join(names, ", "), how.tolerance,
+            how.how == fixed_point_options::solver::newton ? "iqn-ils" : "newton", how.limit));
+    }
+
+    int points_;
+    fixed_point solver_;
+    std::vector<polynomial> basis_;
+    std::vector<channel_index> channels_;  ///< that are iterated
+    std::vector<double> x_, g_;            ///< [channel][part]
+    std::vector<double> start_;            ///< u(t_n), by channel
+    std::vector<double> predicted_;        ///< at the end of the step, by channel
+    iteration_counts counts_;
+    bool prepared_ = false;
+};
+
+constexpr fixed_point_options iterated_defaults{
+    .how = fixed_point_options::solver::iqn_ils, .tolerance = 1e-6, .absolute = 1e-9};
+
+std::vector<parameter_info> iterated_options() {
+    std::vector<parameter_info> all = fixed_point_parameters(iterated_defaults);
+    all.insert(
+        all.begin(),
+        {.name = "points",
+         .unit = "1",
+         .description = "of each macro step where coupling variables are found, from 1 to 6; the degree of their "
+                        "polynomials",
+         .default_value = 2,
+         .allowed = parameter_info::range::whole,
+         .choices = {},
+         .symbol = {}});
+    return all;
+}
+
+const method_registration registered{
+    {"iterated", "waveform iteration: every macro step is repeated until the coupling variables no longer change",
+     [](const parameter_values& values) {
+         if (values["points"] > max_degree)
+             throw std::invalid_argument(
+                 fmt::format("points = {} is too high; at most {}", values["points"], max_degree));
+         fixed_point_options how = fixed_point_options_of(values);
+         how.disturbance = 1e-3;  // far above the noise of the subsystems' solvers
+         return std::make_unique<iterated_method>(static_cast<int>(values["points"]), how);
+     },
+     iterated_options()}};
+
+}  // namespace
+
+}  // namespace mdpcosim

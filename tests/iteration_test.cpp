@@ -1,0 +1,227 @@
+// Algebraic loops and iterated macro steps through the whole engine; the numbers of examples/iterated-loop/README.md.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bad_input.hpp"
+#include "coupled_run.hpp"
+#include "monolithic_fixture.hpp"
+
+namespace mdpcosim::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// y1 = x - 20 (u + c u^3), y2 = w + z: a stiff loop, linear for c = 0.
+std::string stiff_loop(const std::string& c, const std::string& further) {
+    return "time: {end: 1, step: 0.01}\nsubsystems:\n"
+           "  a: {ode: {states: {x: 1}, inputs: {u: 0}, equations: {x: -x}, outputs: {y: x - 20*(u + " +
+           c +
+           "*u^3)}}}\n  b: {ode: {states: {z: 2}, inputs: {w: 0}, equations: {z: -2*z}, outputs: {y: w + z}}}\n"
+           "  after: {ode: {inputs: {u: 0}, outputs: {y: 3*u}}}\n  last: {model: lag-1}\n"
+           "signals:\n  - a.y -> b.w\n  - b.y -> a.u\n  - b.y -> after.u\n  - 1*after.y -> last.u\n" +
+           further + "\n";
+}
+
+/// u = (x + z)/21, x = exp(-t), z = 2 exp(-2t)
+TEST(algebraic_loop_run, has_the_exact_solution_at_every_macro_point) {
+    for (const char* solver : {"newton", "anderson", "iqn-ils"}) {
+        coupled_run run(read_scenario_text(stiff_loop("0", fmt::format("iteration: {}", solver)), "s.yaml"));
+        run.watch("b.y");
+        run.watch("after.y");
+        int n = 0;
+        for (const auto& row : run.rows()) {
+            const double t = 0.01 * n++, u = (std::exp(-t) + 2 * std::exp(-2 * t)) / 21;
+            EXPECT_NEAR(row[0], u, 1e-6 * u) << solver << " at " << t;
+            EXPECT_NEAR(row[1], 3 * row[0], 1e-7) << "what follows the loop comes after it";
+        }
+    }
+}
+
+TEST(algebraic_loop_run, of_two_unknowns) {
+    // Two loops through one subsystem: p = 1 - 2 q - 3 r, q = 4 p + t, r = -p/2 + 1, so that 7.5 p = -2 - 2 t.
+    coupled_run run(read_scenario_text(R"(time: {end: 1, step: 0.1}
+iteration: {solver: anderson}
+subsystems:
+  s: {ode: {inputs: {q: 0, r: 0}, outputs: {p: 1 - 2*q - 3*r}}}
+  q: {ode: {inputs: {p: 0}, outputs: {y: 4*p + t}}}
+  r: {ode: {inputs: {p: 0}, outputs: {y: 1 - p/2}}}
+signals: [s.p -> q.p, s.p -> r.p, q.y -> s.q, r.y -> s.r]
+)",
+                                       "s.yaml"));
+    run.watch("s.p");
+    ASSERT_EQ(run.assembled.system.loops.size(), 1u);
+    int n = 0;
+    for (const auto& row : run.rows()) EXPECT_NEAR(row[0], -(2 + 0.2 * n++) / 7.5, 1e-7);
+}
+
+TEST(algebraic_loop_run, tears_few_channels) {
+    std::string ring = "time: {end: 1, step: 0.1}\niteration: newton\nsubsystems:\n", signals = "signals:\n";
+    for (int k = 0; k < 6; ++k) {
+        ring += fmt::format("  s{}: {{ode: {{inputs: {{u: 0, v: 0}}, outputs: {{y: 0.3*u + 0.1*v + {}}}}}}}\n", k, k);
+        signals += fmt::format("  - s{}.y -> s{}.u\n", k, (k + 1) % 6);
+    }
+    signals += "  - s2.y -> s0.v\n";
+    const assembly one = assemble(read_scenario_text(ring + signals, "s.yaml"), {.workers = 1});
+    ASSERT_EQ(one.system.loops.size(), 1u);
+    EXPECT_EQ(one.system.loops[0].torn().size(), 1u);  // s0.y -> s1.u or s1.y -> s2.u stands in both rings
+    const assembly two = assemble(read_scenario_text(ring + signals + "  - s5.y -> s4.v\n", "s.yaml"), {.workers = 1});
+    EXPECT_EQ(two.system.loops[0].torn().size(), 2u);
+}
+
+TEST(algebraic_loop_run, through_a_damper_whose_velocity_follows_the_force) {
+    // v = 0.1 F, F = -10 v against a wall at rest that nothing moves, with a force of 5: v = 0.1 (5 - 10 v).
+    coupled_run run(read_scenario_text(R"(time: {end: 1, step: 0.01}
+iteration: newton
+subsystems:
+  a:
+    ode: {states: {x: 0 m}, inputs: {F: 0 N}, equations: {x: 0.1*(F + 5)}, outputs: {v: {value: 0.1*(F + 5), unit: m/s}}}
+    ports: {end: {kind: translation, position: x, velocity: v, force: F}}
+  b: {model: mass-spring-damper, set: {mass: 1e9, stiffness: 0}}
+connections:
+  d: {law: spring-damper, between: [a.end, b.mass], stiffness: 0, damping: 10, extrapolation: poly-1}
+)",
+                                       "s.yaml"));
+    run.watch("a.v");
+    for (const auto& row : run.rows()) EXPECT_NEAR(row[0], 0.25, 1e-7);
+}
+
+class iteration_run : public monolithic {
+   protected:
+    run_summary run_scenario(const std::string& text, bool whole = false) {
+        return run_into(whole ? "whole" : "run", read_scenario_text(text, "s.yaml"), whole);
+    }
+};
+
+TEST_F(iteration_run, the_reference_solves_the_same_loop) {
+    const std::string text = stiff_loop("0.5", "iteration: newton\nmethod: {name: iterated, tolerance: 1e-9}");
+    EXPECT_EQ(run_scenario(text).status, "done");
+    EXPECT_EQ(run_scenario(text, true).status, "done");
+    for (const auto& e : compare(folder / "run", folder / "whole").errors) EXPECT_LT(e.relative, 1e-5) << e.name;
+}
+
+TEST_F(iteration_run, the_initialisation_is_a_phase_of_its_own) {
+    const run_summary s = run_scenario(stiff_loop("0.5", "iteration: newton"));
+    ASSERT_TRUE(s.initialisation);
+    EXPECT_GT(s.initialisation->seconds, 0);
+    EXPECT_GE(s.initialisation->evaluations, 8);
+    ASSERT_EQ(s.initialisation->loops.size(), 1u);
+    EXPECT_EQ(s.initialisation->loops[0].what, "algebraic loop a.y -> b.w -> b.y -> a.u -> a.y");
+    EXPECT_EQ(s.initialisation->loops[0].variables, std::vector<std::string>{"a.u"});
+    EXPECT_LT(s.initialisation->loops[0].residual, 1e-8);
+    EXPECT_GE(s.initialisation->loops[0].iterations, 2);
+    ASSERT_EQ(s.iterations.size(), 1u);
+    EXPECT_EQ(s.iterations[0].solutions, 100);
+    EXPECT_THAT(to_table(s), AllOf(HasSubstr("\n  initialised in "), HasSubstr(" iterations of newton, residual "),
+                                   HasSubstr(" iterations of newton in the mean, ")));
+    std::ifstream in(folder / "run/summary.json");
+    const auto document = nlohmann::json::parse(in);
+    EXPECT_EQ(document["initialisation"]["loops"][0]["solver"], "newton");
+    EXPECT_EQ(document["iterations"][0]["iterations_largest"], s.iterations[0].largest);
+}
+
+TEST_F(iteration_run, a_loop_that_does_not_converge_at_the_start_is_told) {
+    const run_summary s = run_scenario(stiff_loop("0", "iteration: {solver: fixed-point, limit: 20}"));
+    EXPECT_EQ(s.status, "failed");
+    EXPECT_THAT(
+        s.message,
+        AllOf(HasSubstr("initialisation: algebraic loop a.y -> b.w -> b.y -> a.u -> a.y at t = 0 s: the limit is "
+                        "reached after 20 iterations of fixed-point (20 evaluations); last residual "),
+              HasSubstr(" at 'a.u' = "), HasSubstr("Try 'iteration: {solver: newton}'")));
+}
+
+/// The gain of the loop grows with time; what was recorded before it passes 1 is kept.
+TEST_F(iteration_run, a_loop_that_stops_converging_leaves_what_was_recorded) {
+    const run_summary s = run_scenario(
+        "time: {end: 2, step: 0.01}\niteration: fixed-point\nsubsystems:\n"
+        "  a: {ode: {states: {x: 0.1}, equations: {x: 1}, inputs: {u: 0}, outputs: {y: 1 - x*u}}}\n"
+        "  b: {ode: {inputs: {u: 0}, outputs: {y: u}}}\nsignals: [a.y -> b.u, b.y -> a.u]\n");
+    EXPECT_EQ(s.status, "failed");
+    EXPECT_THAT(s.message, HasSubstr("algebraic loop a.y -> b.u -> b.y -> a.u -> a.y at t = 0."));
+    EXPECT_THAT(s.message, testing::Not(HasSubstr("initialisation")));
+    EXPECT_GT(s.rows, 40);
+    EXPECT_LT(s.reached, 0.9);
+}
+
+TEST_F(iteration_run, macro_steps_that_do_not_converge_leave_what_was_recorded) {
+    const run_summary s = run_scenario(
+        "time: {end: 2, step: 0.1}\nmethod: {name: iterated, solver: fixed-point}\nsubsystems:\n"
+        "  a: {model: mass-spring-damper, set: {mass: 1, stiffness: 1, x0: 1}}\n"
+        "  b: {model: mass-spring-damper, set: {mass: 1, stiffness: 1}}\n"
+        "connections: {rod: {law: spring, between: [a.mass, b.mass], stiffness: 1e4}}\n");
+    EXPECT_EQ(s.status, "failed");
+    EXPECT_THAT(s.message, AllOf(HasSubstr("the macro step from t = 0 s to 0.1 s does not converge"),
+                                 HasSubstr("last residuals: 'rod' "), HasSubstr("'solver: newton'")));
+    EXPECT_EQ(s.rows, 1);
+    EXPECT_TRUE(fs::exists(folder / "run/summary.json"));
+}
+
+TEST_F(iteration_run, sampled_controllers_take_part) {
+    const std::string text =
+        "time: {end: 1 s, step: 10 ms}\nmethod: {name: iterated, points: 3, tolerance: 1e-9}\nsubsystems:\n"
+        "  a: {ode: {states: {x: 0}, inputs: {u: 0, v: 0}, equations: {x: 5*(v - x) + u}}, solver: &exact {name: "
+        "erk-8, "
+        "rtol: 1e-11, atol: 1e-13}}\n"
+        "  b: {ode: {states: {v: 0}, inputs: {x: 0}, equations: {v: 20*(x - v)}}, solver: *exact}\n"
+        "  pid: {model: pid-sampled, set: {kp: 2, ki: 5}, sample: 50 ms}\n"
+        "signals: [a.x -> b.x, b.v -> a.v, 1 -> pid.setpoint, a.x -> pid.measurement, pid.y -> a.u]\n";
+    EXPECT_EQ(run_scenario(text).status, "done");
+    EXPECT_EQ(run_scenario(text, true).status, "done");
+    for (const auto& e : compare(folder / "run", folder / "whole", {"a.x", "b.v"}).errors) EXPECT_LT(e.relative, 1e-7);
+}
+
+TEST(iteration, what_needs_more_is_refused_with_the_way_that_needs_less) {
+    EXPECT_THAT(
+        message_of("time: {end: 1, step: 0.1}\nmethod: iterated\nsubsystems:\n"
+                   "  a: {model: lag-1, solver: cvode-bdf}\n  b: {model: lag-1}\nsignals: [a.y -> b.u]\n"),
+        AllOf(HasSubstr("method 'iterated' repeats every macro step, and needs subsystems that can save and restore"),
+              HasSubstr("a: "), HasSubstr("for algebraic loops 'iteration: newton'")));
+}
+
+TEST(iteration, check_shows_loops) {
+    EXPECT_THAT(check(read_scenario_text(stiff_loop("0", "iteration: anderson"), "s.yaml")),
+                HasSubstr("algebraic loop a.y -> b.w -> b.y -> a.u -> a.y\n  solved at the start and at every macro "
+                          "point by anderson for a.u\n"));
+    EXPECT_THAT(message_of(stiff_loop("0", "")), HasSubstr("'iteration: newton'"));
+}
+
+const fs::path iterated_loop = examples / "iterated-loop/scenario.yaml";
+
+class iterated_loop_example : public monolithic {
+   protected:
+    double error(const settings& list) {
+        return difference(run("run", iterated_loop, false, list), "drive.vc", run("whole", iterated_loop, true),
+                          "drive.vc");
+    }
+};
+
+TEST_F(iterated_loop_example, errors_as_stated) {
+    const double coarse = shown("explicit, 50 us", error({{"time.step", "50 us"}}));
+    const double fine = shown("explicit, 25 us", error({}));
+    EXPECT_NEAR(coarse, 3.4e-3, 3e-4);
+    EXPECT_NEAR(std::log2(coarse / fine), 2, 0.1);
+    settings changes{{"method", "iterated"}, {"method.tolerance", "1e-10"}, {"iteration.tolerance", "1e-13"}};
+    const double best = shown("iterated, 25 us", error(changes));
+    changes.emplace_back("time.step", "50 us");
+    const double better = shown("iterated, 50 us", error(changes));
+    EXPECT_LT(better, coarse / 500);
+    EXPECT_NEAR(std::log2(better / best), 4, 0.3);
+}
+
+TEST_F(iterated_loop_example, solvers_as_stated) {
+    for (const auto& [solver, most] : {std::pair{"newton", 2.2}, {"anderson", 3.2}, {"iqn-ils", 2.4}}) {
+        const run_summary s = run_into("run", read_scenario(iterated_loop, overrides({{"iteration", solver}})), false);
+        ASSERT_EQ(s.status, "done") << s.message;
+        EXPECT_LT(shown(solver, s.iterations.at(0).mean()), most);
+    }
+    const run_summary s =
+        run_into("run", read_scenario(iterated_loop, overrides({{"iteration", "fixed-point"}})), false);
+    EXPECT_EQ(s.status, "failed");
+    EXPECT_THAT(s.message, HasSubstr("initialisation: algebraic loop battery.v -> drive.v -> drive.i -> battery.i"));
+}
+
+}  // namespace
+}  // namespace mdpcosim::test
