@@ -82,6 +82,11 @@ void check_multirate(const scenario& s, const coupled_system& system) {
     const auto where = [&](std::size_t i) {
         return s.subsystems[i].step.given() ? s.subsystems[i].step.where : s.subsystems[i].where;
     };
+    if (!system.loops.empty())
+        throw user_error(s.iteration.where,
+                         fmt::format("iteration: method 'multirate' solves no algebraic loops, and there is {}. Put a "
+                                     "'delay' into it, or take another method.",
+                                     system.loops.front().path()));
     for (std::size_t i = 0; i < t.size(); ++i) {
         if (s.subsystems[i].step.by_solver && !t.offers(subsystem_index(i)).chooses_step)
             throw user_error(

@@ -192,6 +192,7 @@ void multirate_method::advance(coupled_system& system) {
     }
     t.advance_some(turn_);
     ++system.integrations;
+    ++system.advances;
     for (group* g : taken_) {
         g->now = g->next;
         ++g->steps;
