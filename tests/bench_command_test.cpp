@@ -39,6 +39,32 @@ TEST(bench_command, every_method_gets_better_with_more_work) {
     for (const auto& [method, list] : errors) EXPECT_LT(list.back(), list.front() / 10) << method;
 }
 
+TEST(bench_command, multirate_gives_errors_over_the_ratio_of_frequencies_and_costs) {
+    const auto outcome =
+        process({MDPCOSIM_PROGRAM, "bench", "multirate", "--frequency-ratio", "10", "39", "--json"}, {}).wait();
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
+    const auto found = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(found["results"].size(), 2u * 2 * 11);
+    for (const auto& r : found["results"])
+        if (r["scheme"] == "fastest-first" && r["slow_order"] == 4 && r["damping"] == 0) {
+            const double error = r["position_error"];
+            if (r["frequency_ratio"] == 39)
+                EXPECT_GT(error, 0.1);
+            else
+                EXPECT_LT(error, 0.01);
+        }
+    const auto& costs = found["costs"];
+    ASSERT_EQ(costs.size(), 5u);
+    EXPECT_LT(costs[4]["cpu_seconds"].get<double>(), costs[0]["cpu_seconds"].get<double>() / 5);
+    EXPECT_LT(costs[4]["difference"].get<double>(), 0.05);
+}
+
+TEST(bench_command, joints_of_a_chain_take_two_integrations_whatever_their_number) {
+    const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "joints", "--joints", "2", "8", "--json"}, {}).wait();
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
+    for (const auto& r : nlohmann::json::parse(outcome.out)) EXPECT_LT(r["integrations_per_step"], 4) << r;
+}
+
 TEST(bench_command, stiff_loops_need_more_than_fixed_points) {
     const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "loops", "--json"}, {}).wait();
     ASSERT_EQ(outcome.exit_status, 0) << outcome.err;

@@ -20,6 +20,7 @@ class coupled_run {
           method_(make_method(s)),
           book_(*assembled.system.subsystems) {
         assembled.system.initialise(s.time.start);
+        method_->prepare(assembled.system);
     }
 
     /// Watches an output by its address; read it with value().

@@ -208,6 +208,8 @@ TEST(registered_models, have_cases_defaults_and_shared_descriptions) {
     for (const auto& c : cases()) covered.insert(c.model);
     for (const char* model : {"lookup-table", "pid", "pid-sampled", "saturation", "state-space", "transfer-function"})
         covered.insert(model);  // control_models_test.cpp
+    for (const char* model : {"fixed-frame", "planar-link", "rigid-body"})
+        covered.insert(model);  // body_models_test.cpp
     EXPECT_THAT(model_registry::instance().names(), testing::ElementsAreArray(covered));
     for (const model_info* info : model_registry::instance().all()) {
         if (info->make_sampled) continue;

@@ -193,6 +193,15 @@ TEST_P(no_allocation, a_hundred_subsystems) {
     }
 }
 
+TEST_P(no_allocation, multirate) {
+    for (const char* scheme :
+         {"slowest-first", "fastest-first", "fastest-first, smoothing: mean, fit: least-squares"}) {
+        const measured m = run_counted(test::multirate(scheme), GetParam(), {});
+        EXPECT_EQ(m.allocations, 0) << scheme;
+        EXPECT_EQ(m.rows, 21);
+    }
+}
+
 /// With ports whose mobility is evaluated, and tried.
 TEST_P(no_allocation, one_pass) {
     const measured m =

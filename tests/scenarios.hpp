@@ -62,4 +62,34 @@ inline std::string mixed(int groups, int work, const std::string& time = "{end: 
                        connections, signals);
 }
 
+/// Method multirate with steps that never meet and one that an integrator chooses, parts that are not coupled, laws, signals, feed-through, a
+/// sampled controller and a delay.
+inline std::string multirate(const std::string& scheme) {
+    return fmt::format(R"(mdpcosim: 1
+time: {{end: 0.2 s, step: 10 ms}}
+method: {{name: multirate, scheme: {}, slow-order: 2, fast-order: 3}}
+subsystems:
+  m: {{model: mass-spring-damper, set: {{mass: 2 kg, stiffness: 800 N/m, damping: 4 N.s/m, x0: 10 mm}}, solver: rk4, step: 0.7 ms}}
+  k: {{model: chain, set: {{n: 5, stiffness: 2 kN/m, damping: 1 N.s/m, x-amplitude: 10 mm, seed: 3}}, solver: {{name: rk4, step: 500 us}}, step: 3 ms}}
+  b: {{model: mass-spring-damper, set: {{mass: 5 kg, stiffness: 50 N/m}}, solver: erk-5, step: solver}}
+  s: {{model: source, set: {{kind: sine, frequency: 4 Hz, amplitude: 3}}, solver: rk4, step: 2.3 ms}}
+  g: {{ode: {{inputs: {{u: 0}}, outputs: {{y: 1.5*u}}}}, solver: rk4, step: 1 ms}}
+  l: {{model: lag-1, set: {{time-constant: 20 ms}}, solver: rk4, step: 1 ms}}
+  c: {{model: pid-sampled, set: {{kp: 0.4, ki: 8}}, sample: {{time: 10 ms}}, step: 5 ms}}
+  i: {{model: inertia, set: {{inertia: 0.02 kg.m2}}, solver: rk4, step: 1.9 ms}}
+  j: {{model: inertia, set: {{inertia: 0.5 kg.m2, damping: 0.8 N.m.s/rad}}, solver: trapezoidal, step: 4.3 ms}}
+connections:
+  mk: {{law: spring-damper, between: [m.mass, k.left], stiffness: 1 kN/m, damping: 2 N.s/m}}
+  kb: {{law: spring, between: [k.right, b.mass], stiffness: 500 N/m}}
+  ij: {{law: gear, between: [i.shaft, j.shaft], ratio: 4, stiffness: 20 N.m/rad}}
+signals:
+  - s.y -> g.u
+  - g.y -> c.setpoint
+  - c.y -> l.u
+  - {{connect: l.y -> c.measurement, delay: 2 ms}}
+  - 2*m.mass.position -> i.torque
+)",
+                       scheme);
+}
+
 }  // namespace mdpcosim::test

@@ -132,8 +132,10 @@ subsystems:
     set: {J: 0.13 kg.m2}
     solver: {name: cvode-bdf, rtol: 1e-8}
     input-degree: 2
+    step: 40 us
     ports:
       shaft: {kind: rotation, causality: takes-load, angle: phi, speed: w, torque: tau}
+      tip: {kind: frame, position: [x, y, z], orientation: [a, b, c, d], angular-velocity: [o, o, w], force: [F, G, H], torque: [S, T, U]}
     scene:
       - {rod: [[0, 0], [sin(phi), -cos(phi)]], port: shaft}
       - {box: [0, 0, 0], size: [1, 2, $half], quaternion: [cos(phi/2), 0, 0, sin(phi/2)]}
@@ -141,19 +143,20 @@ subsystems:
   brake: {model: inertia, set: {J: 0.4 kg.m2, shape: [1, 2 m]}, solver: erk-5, limit: 5 s, input-degree: $half}
   pump: {plugin: libraries/pump.so, set: {volume: 28e-6 m3}, solver: rk4, input-degree: 1}
   valve: {program: ./valve --fast, set: {gain: 3, law: linear}, folder: programs, limit: 5 s}
-  guard: {program: [python3, guard.py, 7]}
+  guard: {program: [python3, guard.py, 7], step: solver}
   pid: {model: pid-sampled, sample: {time: 10 ms, offset: $half, delay: 2 ms}}
   relay: {model: pid-sampled, sample: 5 ms}
   cycle: {file: run42.csv, units: {demand: N.m}, interpolation: cubic, outside: repeat}
 connections:
-  coupling: {law: spring, between: [engine.shaft, brake.shaft], stiffness: $c, extrapolation: $rule}
+  coupling: {law: spring, between: [engine.shaft, brake.shaft], stiffness: $c, extrapolation: $rule, delay: 1 ms}
   node: {law: capacitance, between: [a.p, b.p, c.p], mode: exact}
 signals:
   - cycle.demand -> engine.demand
   - 2 N/m*a.x - b.y + 3 -> c.u
-  - {connect: cycle.demand -> brake.demand, name: demand, extrapolation: poly-1}
+  - {connect: cycle.demand -> brake.demand, name: demand, extrapolation: poly-1, delay: $half}
 record: {every: 1 ms, only: [engine.*, coupling.*]}
 reference: {solver: {name: dirk-5, rtol: 1e-9}}
+order: [brake, engine]
 )";
 
 TEST(schema, takes_the_smallest_and_the_fullest_scenario) {
@@ -206,10 +209,16 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"sample_without_time", "time: 10 ms, offset", "offset"},
         wrong{"sample_key", "delay: 2 ms", "latency: 2 ms"},
         wrong{"sample_of_a_file", "outside: repeat", "sample: 5 ms"},
+        wrong{"step_without_number", "step: 40 us", "step: soon"},
+        wrong{"delay_without_number", "delay: $half", "delay: late"},
+        wrong{"order_of_a_name", "order: [brake, engine]", "order: brake"},
         wrong{"limit_in_a_list", "limit: 5 s", "limit: [5 s]"},
         wrong{"degree_too_high", "input-degree: 2", "input-degree: 7"},
         wrong{"degree_not_whole", "input-degree: 2", "input-degree: 1.5"},
         wrong{"port_kind", "kind: rotation", "kind: rotational"}, wrong{"port_without_kind", "kind: rotation, ", ""},
+        wrong{"frame_of_a_scalar", "position: [x, y, z]", "position: x"},
+        wrong{"frame_of_three", "orientation: [a, b, c, d]", "orientation: [a, b, c]"},
+        wrong{"list_of_a_shaft", "angle: phi", "angle: [phi, phi, phi]"},
         wrong{"port_variable_of_another_kind", "angle: phi", "position: phi"},
         wrong{"causality", "takes-load", "takes_load"}, wrong{"ode_key", "equations:", "equation:"},
         wrong{"ode_name", "{J: 0.12 kg.m2,", "{J-x: 0.12 kg.m2,"},

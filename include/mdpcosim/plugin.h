@@ -65,10 +65,10 @@ typedef struct mdpcosim_output {
     const char* direct;
 } mdpcosim_output;
 
-/* A physical port: outputs and an input that belong together, so that laws and joints can connect them. */
+/* A physical port: outputs and inputs that belong together, so that laws and joints can connect them. */
 typedef struct mdpcosim_port {
     const char* name;
-    const char* kind;      /* "translation", "rotation", "hydraulic", "thermal", "electric", "magnetic" */
+    const char* kind;      /* "translation", "rotation", "hydraulic", "thermal", "electric", "magnetic", "frame" */
     const char* causality; /* NULL or "takes-load": gives motion, takes the load; "takes-motion": the reverse */
     const char* variables; /* "position=x velocity=v force=F"; NULL: those named <port>.position, <port>.velocity ... */
     const char* description;

@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "engine/bench_joints.hpp"
 #include "engine/bench_loops.hpp"
 #include "engine/bench_methods.hpp"
+#include "engine/bench_multirate.hpp"
 #include "engine/bench_transport.hpp"
 
 namespace mdpcosim {
@@ -39,12 +41,40 @@ void add_bench(CLI::App& app, int& status) {
         if (!figure->empty()) write_work_precision(*figure, results);
         status = 0;
     });
+    CLI::App* multirate = command->add_subcommand(
+        "multirate",
+        "Steps of their own: errors of two masses over the ratio of their frequencies, and what longer steps save");
+    multirate->add_flag("--json", *json, "One JSON document on standard output");
+    multirate->add_option("--svg", *figure, "Write the figure");
+    auto ratios = std::make_shared<std::vector<double>>();
+    multirate->add_option("--frequency-ratio", *ratios, "Only these ratios of the fast to the slow frequency")
+        ->check(CLI::Range(1.1, 1000.0))
+        ->type_name("FR");
+    multirate->callback([json, figure, ratios, &status] {
+        const auto figures =
+            bench_multirate(*ratios, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
+        fmt::print("{}", *json ? to_json(figures) : to_table(figures));
+        if (!figure->empty()) write_multirate_figure(*figure, figures);
+        status = 0;
+    });
     CLI::App* loops = command->add_subcommand(
         "loops",
         "Iterations that every solver of algebraic loops and of iterated macro steps needs, from weak to stiff");
     loops->add_flag("--json", *json, "One JSON document on standard output");
     loops->callback([json, &status] {
         const auto results = bench_loops();
+        fmt::print("{}", *json ? to_json(results) : to_table(results));
+        status = 0;
+    });
+    CLI::App* joints =
+        command->add_subcommand("joints", "What a macro step of the index-1 method costs over the number of joints");
+    joints->add_flag("--json", *json, "One JSON document on standard output");
+    auto counts = std::make_shared<std::vector<int>>(std::vector<int>{2, 5, 10, 20, 50});
+    joints->add_option("--joints", *counts, "These numbers of joints (default: 2 5 10 20 50)")
+        ->check(CLI::Range(1, 1000))
+        ->type_name("N");
+    joints->callback([json, counts, &status] {
+        const auto results = bench_joints(*counts, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(results) : to_table(results));
         status = 0;
     });

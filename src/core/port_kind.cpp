@@ -42,6 +42,29 @@ std::optional<port_kind> find_port_kind(std::string_view name) {
     return std::nullopt;
 }
 
+std::span<const frame_variable> frame_motion_variables() {
+    static const std::vector<frame_variable> all{
+        {"position", "m", frame_motion::position, 3},
+        {"orientation", "1", frame_motion::orientation, 4},
+        {"velocity", "m/s", frame_motion::velocity, 3},
+        {"angular-velocity", "rad/s", frame_motion::angular_velocity, 3},
+        {"acceleration", "m/s2", frame_motion::acceleration, 3},
+        {"angular-acceleration", "rad/s2", frame_motion::angular_acceleration, 3},
+    };
+    return all;
+}
+
+std::span<const frame_variable> frame_load_variables() {
+    static const std::vector<frame_variable> all{{"force", "N", 0, 3}, {"torque", "N.m", 3, 3}};
+    return all;
+}
+
+std::string frame_element_name(std::span<const frame_variable> variables, int k) {
+    std::size_t i = variables.size() - 1;
+    while (k < variables[i].first) --i;
+    return variables[i].name + "[" + std::to_string(k - variables[i].first) + "]";
+}
+
 std::string unit_for(port_kind kind, std::string_view pattern) {
     const port_kind_info& units = info(kind);
     std::string text(pattern);

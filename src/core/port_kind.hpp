@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mdpcosim {
 
@@ -31,8 +32,25 @@ struct port_kind_info {
 namespace frame_motion {
 inline constexpr int position = 0, orientation = 3, velocity = 7, angular_velocity = 10, acceleration = 13,
                      angular_acceleration = 16, count = 19;
-}
+/// What is whose rate, three numbers each.
+inline constexpr std::array<std::pair<int, int>, 3> rates{
+    {{position, velocity}, {velocity, acceleration}, {angular_velocity, angular_acceleration}}};
+}  // namespace frame_motion
 inline constexpr int frame_load_count = 6;  ///< force, torque at the frame's origin
+
+/// One variable of a frame, `orientation`, and its place among the numbers of the motion or load.
+struct frame_variable {
+    std::string name;
+    std::string unit;
+    int first;
+    int size;
+};
+
+std::span<const frame_variable> frame_motion_variables();
+std::span<const frame_variable> frame_load_variables();
+
+/// `orientation[3]` for the number at place k.
+std::string frame_element_name(std::span<const frame_variable> variables, int k);
 
 /// Numbers of a port's motion and load as joints see them.
 inline int motion_count(port_kind kind) { return kind == port_kind::frame ? frame_motion::count : 3; }

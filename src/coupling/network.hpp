@@ -145,6 +145,10 @@ class network {
         delivery what;
     };
     std::vector<connected> deliveries() const;
+    /// The highest degree that the input takes; something is delivered to it.
+    int degree_limit(input_slot input) const { return driven_[first_driven_[input.value()]].limit; }
+    /// Whether a value is integrated here, or the law remembers something.
+    bool has_memory(channel_index channel) const;
 
     /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
     void clear_history();

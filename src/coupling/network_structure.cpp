@@ -25,6 +25,13 @@ std::vector<network::connected> network::deliveries() const {
     return found;
 }
 
+bool network::has_memory(channel_index channel) const {
+    const auto first = terms_.begin() + first_term_[channel.value()];
+    const auto last = terms_.begin() + first_term_[channel.value() + 1];
+    const bool integrated = std::any_of(first, last, [](const term& t) { return t.value < 0; });
+    return integrated || (law_of(channel) != nullptr && law_of(channel)->remembers());
+}
+
 std::optional<std::vector<network::plain_input>> network::plain_inputs(std::span<const channel_index> some,
                                                                        std::size_t first, std::size_t count) const {
     std::vector<plain_input> found;

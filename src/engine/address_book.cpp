@@ -54,6 +54,13 @@ int find_in_ports(const subsystem_description& d, std::string_view name, causali
         if (p.name != name.substr(0, dot)) continue;
         const auto& words = info(p.kind);
         const auto variable = name.substr(dot + 1);
+        if (p.kind == port_kind::frame) {
+            const auto words_of_frame = p.causality == side ? frame_motion_variables() : frame_load_variables();
+            const auto& slots = p.causality == side ? p.motion_slots : p.load_slots;
+            for (std::size_t k = 0; k < slots.size(); ++k)
+                if (variable == frame_element_name(words_of_frame, static_cast<int>(k))) return slots[k];
+            return -1;
+        }
         if (p.causality != side && variable == words.load_integral) return p.load_integral;
         if (p.causality != side) return variable == words.load ? p.load : -1;
         for (std::size_t k = 0; k < 3; ++k)

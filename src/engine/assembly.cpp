@@ -16,6 +16,7 @@
 #include "engine/inertia.hpp"
 #include "engine/iteration.hpp"
 #include "engine/joints.hpp"
+#include "engine/multirate.hpp"
 #include "engine/recording.hpp"
 #include "engine/step_control.hpp"
 #include "reference/monolithic.hpp"
@@ -99,7 +100,8 @@ conjugate conjugate_of(port_kind kind, const law_info& law) {
 
 class builder {
    public:
-    builder(const scenario& s, const transport_options& how) : scenario_(s) {
+    builder(const scenario& s, const transport_options& how) : scenario_(s), method_(make_method(s)) {
+        result_.system.multirate = multirate_plan_of(s);
         result_.system.subsystems = make_transport(s, how);
         book_ = std::make_unique<address_book>(transport_());
         graph_.input_channels.resize(transport_().inputs().size());
@@ -111,11 +113,18 @@ class builder {
             rule_of(scenario_.extrapolation, "scenario", 1.0, nobody);  // wrong even where nobody uses it
         }
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
-        for (const auto& c : scenario_.connections)
-            if (!c.is_joint()) add_connection(c);
-        for (const auto& s : scenario_.signals) add_signal(s);
+        for (const auto& c : scenario_.connections) {
+            if (c.is_joint()) continue;
+            add_connection(c);
+            set_delay(c.delay);
+        }
+        for (const auto& s : scenario_.signals) {
+            add_signal(s);
+            set_delay(s.delay);
+        }
         for (const auto& c : scenario_.connections)
             if (c.is_joint()) add_joint(c, scenario_, *book_, graph_, result_, read_);
+        set_delay({});
         for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
             add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
         finish_inputs();
@@ -174,11 +183,23 @@ class builder {
         }
     }
 
+    /// Of the channels added last.
+    void set_delay(const delay_spec& delay) {
+        result_.system.multirate.delays.resize(result_.system.coupling.channels(), delay.value);
+        graph_.delayed.resize(result_.system.coupling.channels(), delay.value > 0);
+    }
+
     /// The channel's own extrapolation, else the scenario's (`general`) if the channel has the rates it uses, else a default.
     const extrapolation_rule& choose_rule(const extrapolation_spec& own, const extrapolation_spec* general,
                                           const reason& no_rate, const char* with_rates, const char* without_rates,
                                           const std::string& object, channel_report& report,
                                           std::optional<double> F = {}) {
+        if (const std::string name = method_->own_extrapolation(); !name.empty()) {
+            report.why_extrapolation = fmt::format("of method {}", scenario_.method.value);
+            for (const auto* other : {&own, general})
+                ignored_ |= other != nullptr && other->given() && other->name.value != name;
+            return rule_named(name, {}, object);
+        }
         if (own.given()) {
             const extrapolation_rule& rule = rule_of(own, object, F, report);
             if (rule.uses_rates && !no_rate.empty())
@@ -466,7 +487,8 @@ class builder {
                                                  const reason& no_rate, const std::string& object,
                                                  channel_report& report) {
         const auto held = std::find_if(places.begin(), places.end(), [](const auto& p) { return p.what->sampled; });
-        if (s.extrapolation.given() || (!target.what->sampled && held == places.end())) {
+        const bool given = s.extrapolation.given() && method_->own_extrapolation().empty();
+        if (given || (!target.what->sampled && held == places.end())) {
             const extrapolation_rule& rule =
                 choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
             if (target.what->sampled && rule.name != held_signal)
@@ -546,7 +568,7 @@ class builder {
         for (const output_slot slot : read_) all[slot.value()] = true;
         for (const recorded_column& c : result_.columns)
             if (c.from == recorded_column::source::output) all[c.index] = true;
-        if (make_method(scenario_)->reads_accelerations()) add_accelerations(all);
+        if (method_->reads_accelerations()) add_accelerations(all);
         for (std::size_t i = 0; i < transport_().size(); ++i) {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
@@ -556,6 +578,7 @@ class builder {
                 driven[k] = !graph_.input_channels[transport_().input_offset(s) + k].empty();
             transport_().drive_inputs(s, driven);
         }
+        if (!method_->evaluates_each_step()) return;
         for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))
             transport_().outputs_follow(s);
     }
@@ -581,11 +604,16 @@ class builder {
                     "point after each record time.",
                     *scenario_.record.every, scenario_.time.step));
         }
+        if (ignored_)
+            result_.notes.push_back(fmt::format("extrapolation: method {} has orders of its own and takes no other.",
+                                                scenario_.method.value));
         if (scenario_.subsystems.size() > 1 && result_.channels.empty())
             result_.notes.emplace_back("nothing is coupled: there are neither connections nor signals.");
     }
 
     const scenario& scenario_;
+    std::unique_ptr<method> method_;
+    bool ignored_ = false;  ///< extrapolations that the method has no use for
     assembly result_;
     std::unique_ptr<address_book> book_;
     coupling_graph graph_;

@@ -23,10 +23,29 @@ std::string with_unit(const std::string& name, const std::string& unit) {
     return unit.empty() ? name : fmt::format("{} [{}]", name, unit);
 }
 
+/// `position [m] = (x, y, z), ...`, or no more than the names where the variables are the port's own.
+std::string frame_texts(std::span<const frame_variable> frame, const std::vector<int>& slots, const auto& variables,
+                        const port& p) {
+    std::vector<std::string> texts;
+    for (const auto& v : frame) {
+        if (slots[static_cast<std::size_t>(v.first)] < 0) continue;
+        std::vector<std::string> own;
+        for (int k = v.first; k < v.first + v.size; ++k)
+            own.push_back(slot_name(variables, slots[static_cast<std::size_t>(k)]));
+        const bool same = own.front() == p.name + "." + frame_element_name(frame, v.first);
+        texts.push_back(same ? v.name : fmt::format("{} = ({})", with_unit(v.name, v.unit), fmt::join(own, ", ")));
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 /// `shaft  rotation  gives angle [rad], speed [rad/s], takes torque [N.m]`, with own variable names where they differ.
 std::string port_line(const subsystem_description& d, const port& p) {
     const auto& words = info(p.kind);
     const bool takes_load = p.causality == causality::takes_load;
+    if (p.kind == port_kind::frame)
+        return fmt::format("    port {:<12} {:<12} gives {}, takes {}\n", p.name, words.name,
+                           frame_texts(frame_motion_variables(), p.motion_slots, d.outputs, p),
+                           frame_texts(frame_load_variables(), p.load_slots, d.inputs, p));
     std::vector<std::string> motion;
     for (std::size_t k = 0; k < 3; ++k) {
         if (p.motion[k] < 0) continue;
@@ -51,6 +70,9 @@ bool in_port(const subsystem_description& d, int slot, bool input) {
     for (const auto& p : d.ports) {
         const bool load_is_input = p.causality == causality::takes_load;
         if (!input && p.load_integral == slot) return true;
+        if (std::ranges::find(input ? p.load_slots : p.motion_slots, slot) !=
+            (input ? p.load_slots : p.motion_slots).end())
+            return true;
         if (input == load_is_input ? p.load == slot
                                    : std::find(p.motion.begin(), p.motion.end(), slot) != p.motion.end())
             return true;
@@ -116,6 +138,7 @@ std::string sign_text(double factor) {
 void write_channels(std::string& out, const assembly& a, bool signals) {
     for (const auto& c : a.channels) {
         if (c.is_signal != signals || c.internal) continue;
+        const double delay = a.system.multirate.delays[static_cast<std::size_t>(&c - a.channels.data())];
         std::vector<std::string> ends;
         for (const auto& e : c.ends)
             ends.push_back(
@@ -128,6 +151,7 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
                                fmt::join(ends, ", "));
         out += fmt::format("                 extrapolation {} ({}{})\n", c.extrapolation, c.why_extrapolation,
                            c.F ? fmt::format(", F = {:.4g}", *c.F) : "");
+        if (delay > 0) out += fmt::format("                 delay {} s\n", delay);
     }
 }
 
@@ -142,7 +166,8 @@ std::string check(const scenario& s) {
     const step_control_spec& control = s.step_control;
     std::string out = fmt::format(
         "{}: {} s to {} s, {} {} s, method {}{}\n\nsubsystems\n", s.path.string(), s.time.start, s.time.end,
-        control.given() ? "first macro step" : "macro step", s.time.step, full.method.value,
+        control.given() ? "first macro step" : "macro step", s.time.step,
+        solver_text({full.method, full.method_options}),
         control.given() ? fmt::format(", steps controlled with rtol {}, atol {} by '{}'", control.rtol, control.atol,
                                       control.estimate.empty() ? "trial" : control.estimate.value)
                         : "");

@@ -134,8 +134,9 @@ class level_search {
         for (const int local : n.inputs) {
             const input_slot input = book_.global_input(n.subsystem, local);
             for (const channel_index channel : graph_.input_channels[input.value()])
-                for (const output_slot source : graph_.channel_sources[channel.value()])
-                    if (const int cause = node_of_[source.value()]; cause >= 0) next(cause, input, channel);
+                if (graph_.delayed[channel.value()] == 0)
+                    for (const output_slot source : graph_.channel_sources[channel.value()])
+                        if (const int cause = node_of_[source.value()]; cause >= 0) next(cause, input, channel);
         }
     }
 

@@ -12,6 +12,7 @@ namespace mdpcosim {
 struct coupling_graph {
     std::vector<std::vector<output_slot>> channel_sources;   ///< outputs that u depends on, by channel
     std::vector<std::vector<channel_index>> input_channels;  ///< channels delivered to an input, by input slot
+    std::vector<char> delayed;                               ///< by channel: it reads what was, and closes no loop
     std::vector<std::string> channel_names;                  ///< "connection 'c'", "signal 'a.y -> b.u'"
     std::vector<location> channel_places;
 };

@@ -47,12 +47,13 @@ void add_fmu_notes(const scenario& s, const transport& subsystems, const std::ve
                         "they are taken as results of its last step.",
                         names));
     }
-    const time_grid grid(s.time.start, s.time.end, s.time.step);
-    const macro_step last = grid.step(grid.steps() - 1);
-    if (last.end - last.begin > (1 - 1e-9) * s.time.step) return;
     for (const subsystem_spec& spec : s.subsystems) {
         if (!is_fmu(spec)) continue;
-        std::string note = check_last_fmu_step(spec, s.time.step, last.end - last.begin, last.end);
+        const double H = spec.step.value.value_or(s.time.step);
+        const time_grid grid(s.time.start, s.time.end, H);
+        const macro_step last = grid.step(grid.steps() - 1);
+        if (last.end - last.begin > (1 - 1e-9) * H) continue;
+        std::string note = check_last_fmu_step(spec, H, last.end - last.begin, last.end);
         if (!note.empty()) notes.push_back(std::move(note));
     }
 }

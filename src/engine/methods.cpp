@@ -3,6 +3,7 @@
 #include "core/suggest.hpp"
 #include "engine/assembly.hpp"
 #include "engine/joints.hpp"
+#include "engine/multirate.hpp"
 #include "engine/step_control.hpp"
 #include "scenario/resolve.hpp"
 
@@ -29,6 +30,7 @@ std::unique_ptr<method> make_method(const scenario& s) {
 void check_method(const scenario& s, const method& how, const coupled_system& system) {
     check_joints(s, how, system);
     how.check(system);
+    if (known_method(s).name == "multirate") check_multirate(s, system);
     if (s.step_control.given()) step_controller::check(step_control_of(s), system, how, known_method(s).name);
 }
 

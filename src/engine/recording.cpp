@@ -59,6 +59,9 @@ std::vector<std::string> port_names(const subsystem_description& d, int slot) {
         if (p.load_integral == slot) names.push_back(p.name + "." + words.load_integral);
         for (std::size_t k = 0; p.causality == causality::takes_load && k < 3; ++k)
             if (p.motion[k] == slot) names.push_back(p.name + "." + words.motion[k]);
+        for (std::size_t k = 0; k < p.motion_slots.size(); ++k)
+            if (p.motion_slots[k] == slot)
+                names.push_back(p.name + "." + frame_element_name(frame_motion_variables(), static_cast<int>(k)));
     }
     return names;
 }

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "engine/multirate.hpp"
 #include "engine/statistics.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
 
 reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.subsystems.size()) {
+    refuse_delays(s, "cannot be part of one system of equations (--monolithic)");
     const transport& subsystems = *a.system.subsystems;
     for (std::size_t i = 0; i < subsystems_; ++i) {
         const subsystem_spec& spec = s.subsystems[i];
@@ -27,6 +29,14 @@ reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.sub
     // Beside the errors of the solver those of loops are nothing.
     for (const auto& loop : a.system.loops)
         parts_.loops.emplace_back(loop.torn(), loop.path(), fixed_point_options{.tolerance = 1e-12});
+    for (jointed& j : a.system.joints) {
+        composite_joint& same = parts_.joints.emplace_back();
+        same.name = j.name;
+        same.what = std::move(j.what);
+        same.multipliers = j.multipliers;
+        for (std::size_t e = 0; e < 2; ++e)
+            same.ends[e] = {j.ends[e].subsystem, j.ends[e].motion, j.ends[e].input, j.ends[e].load};
+    }
     parts_.coupling = std::move(a.system.coupling);
     const solver_spec chosen = reference_solver(s.reference);
     solver_name_ = chosen.name.value;

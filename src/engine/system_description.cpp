@@ -17,7 +17,9 @@ json ports_json(const subsystem_description& d) {
         const auto& words = info(p.kind);
         ports.push_back({{"name", p.name},
                          {"kind", words.name},
-                         {"takes", p.causality == causality::takes_load ? words.load : words.motion[0]}});
+                         {"takes", p.kind == port_kind::frame             ? "force and torque"
+                                   : p.causality == causality::takes_load ? words.load
+                                                                          : words.motion[0]}});
     }
     return ports;
 }

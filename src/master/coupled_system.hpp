@@ -7,6 +7,7 @@
 #include "coupling/algebraic_loop.hpp"
 #include "coupling/joint.hpp"
 #include "coupling/network.hpp"
+#include "master/multirate_order.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
@@ -53,11 +54,14 @@ struct coupled_system {
         double per_unit;
     };
     std::vector<given_mobility> given;
+    multirate_plan multirate;
 
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
     std::int64_t advances = 0;      ///< the same, each part of a divided macro step counted
     std::int64_t evaluations = 0;   ///< of the outputs of one subsystem, outside of steps without loops
     std::vector<double> u, du;      ///< coupling variables and rates at the present time
+    std::vector<double> present;    ///< outputs at the present time, where subsystems are ahead of it; else empty
+    std::span<const double> outputs() const { return present.empty() ? subsystems->outputs() : present; }
 
     /// Sizes the vectors; after it nothing allocates.
     void finish();

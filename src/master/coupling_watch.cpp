@@ -10,7 +10,7 @@ coupling_watch::coupling_watch(coupling_monitor& monitor, std::vector<std::strin
 }
 
 void coupling_watch::start(const coupled_system& system, double t0) {
-    system.coupling.motions(t0, system.subsystems->outputs(), q_, v_);
+    system.coupling.motions(t0, system.outputs(), q_, v_);
     monitor_.start(system.u, system.du, q_, v_);
 }
 
@@ -19,7 +19,7 @@ bool coupling_watch::after(const coupled_system& system, const macro_step& step)
     system.coupling.polynomial_values(0, begin_);
     system.coupling.polynomial_values(H / 2, middle_);
     system.coupling.polynomial_values(H, end_);
-    system.coupling.motions(step.end, system.subsystems->outputs(), q_, v_);
+    system.coupling.motions(step.end, system.outputs(), q_, v_);
     monitor_.step(H, {begin_, middle_, end_, system.u, system.du, q_, v_});
     trace_.step(step, monitor_.jumps(), monitor_.energy_errors());
     if (monitor_.diverging() < 0 || !divergence_.empty()) return false;

@@ -58,8 +58,15 @@ polynomial as_effective(const polynomial& p, int degree, double start, double H)
 joint_equations::joint_equations(const coupled_system& system, const joint_loads& loads)
     : multipliers_(loads.multipliers()) {
     std::vector<std::int64_t> block_of(system.subsystems->size(), -1);
+    std::vector<std::string> units;
     for (std::size_t j = 0; j < system.joints.size(); ++j) {
         equations_.push_back(system.joints[j].what->equations());
+        for (int i = 0; i < equations_.back(); ++i) {
+            const std::string unit = system.joints[j].what->multiplier_unit(i);
+            const auto known = std::ranges::find(units, unit);
+            unit_of_.push_back(static_cast<std::uint32_t>(known - units.begin()));
+            if (known == units.end()) units.push_back(unit);
+        }
         for (const auto& end : system.joints[j].ends) {
             auto& at = block_of[end.subsystem.value()];
             if (at < 0) {
@@ -88,6 +95,7 @@ joint_equations::joint_equations(const coupled_system& system, const joint_loads
     else
         lu_ = sparse_lu(size(), entries_);
     row_work_.resize(size());
+    largest_.resize(units.size());
     size_.assign(size(), 0.0);
 }
 
@@ -103,13 +111,17 @@ void joint_equations::residuals(const joint_state& at, double H, std::span<doubl
 void joint_equations::disturb(std::size_t round, const coupled_system& system, const joint_loads& loads, int degree,
                               double H, std::span<const polynomial> multipliers, std::span<polynomial> inputs,
                               std::span<double> u) {
+    // A multiplier that happens to be zero is disturbed as much as others of its unit.
+    std::ranges::fill(largest_, 0.0);
+    for (std::size_t i = 0; i < multipliers_; ++i)
+        largest_[unit_of_[i]] =
+            std::max({largest_[unit_of_[i]], std::abs(multipliers[i].c[0]), std::abs(multipliers[i](H))});
     for (auto& b : blocks_) {
         if (round >= b.columns.size()) continue;
         column& c = b.columns[round];
         const jointed& joint = system.joints[c.joint];
-        const polynomial& m = multipliers[c.unknown / levels];
         // Small against the multiplier for models that are not linear, and far above the noise of solvers.
-        c.disturbance = std::max({1e-3 * std::abs(m.c[0]), 1e-3 * std::abs(m(H)), size_[c.unknown]});
+        c.disturbance = std::max(1e-3 * largest_[unit_of_[c.unknown / levels]], size_[c.unknown]);
         if (c.disturbance == 0) c.disturbance = 1;
         polynomial part = multiplier_basis(degree, static_cast<int>(c.parameter), H);
         for (double& coefficient : part.c) coefficient *= c.disturbance;

@@ -69,7 +69,9 @@ class joint_equations {
     };
 
     std::vector<block> blocks_;
-    std::vector<matrix_entry> entries_;  ///< block by block, column by column
+    std::vector<std::uint32_t> unit_of_;  ///< by multiplier: which of the units
+    std::vector<double> largest_;         ///< by unit: of all multipliers
+    std::vector<matrix_entry> entries_;   ///< block by block, column by column
     sparse_lu lu_;
     std::unique_ptr<dense_lu, drop> dense_;
     bool factorised_ = false;

@@ -17,8 +17,7 @@ void run_macro_loop(coupled_system& system, method& how, const time_grid& grid, 
     const auto look = [&](double t, bool last) {
         if (observers.rows == nullptr || !(rows.due(t) || last)) return;
         const coupling_monitor* monitor = observers.watch == nullptr ? nullptr : &observers.watch->monitor();
-        observers.rows->row(t, system.subsystems->outputs(), system.u,
-                            monitor == nullptr ? no_values : monitor->jumps(),
+        observers.rows->row(t, system.outputs(), system.u, monitor == nullptr ? no_values : monitor->jumps(),
                             monitor == nullptr ? no_values : monitor->energy_errors());
     };
 

@@ -28,6 +28,10 @@ class method {
     virtual void check(const coupled_system& /*system*/) const {}
     /// Whether accelerations of connected ports must be among the outputs that subsystems give.
     virtual bool reads_accelerations() const { return false; }
+    /// Whether outputs with feed-through are evaluated after every macro step, before anybody reads them.
+    virtual bool evaluates_each_step() const { return true; }
+    /// The extrapolation that stands for what the method does itself with every channel that is not held; empty: each has its own.
+    virtual std::string own_extrapolation() const { return {}; }
     /// Whether it can hold joints; others need a scenario without.
     virtual bool holds_joints() const { return false; }
     /// Micro steps that a solver with a fixed step must do in a macro step at least, in subsystems with joints.

@@ -21,6 +21,9 @@ composite_equations::composite_equations(composite_parts parts, double t0, const
       t0_(t0),
       arrived_(t0) {
     for (auto& p : parts.subsystems) add(std::move(p));
+    std::vector<composite_joints::range> states;
+    for (const auto& p : places_) states.push_back({p.state, p.states});
+    joints_ = composite_joints(std::move(parts.joints), std::move(states));
     rates_ = coupling_.read_integrals_from(output_slot(first_integral_));
     y_.resize(first_integral_ + rates_.size());
     u_.resize(coupling_.channels());
@@ -82,6 +85,9 @@ void composite_equations::start(double t0) {
     }
     coupling_.use_limit();
     coupling_.start(t0, y_);
+    if (joints_.empty()) return;
+    couple(t0, x0_.data());
+    joints_.check_start();
 }
 
 /// Failures name the subsystem, as they do in the co-simulation.
@@ -135,18 +141,43 @@ std::int64_t composite_equations::samples() const {
 }
 
 void composite_equations::couple(double t, const double* x) const {
+    if (joints_.empty()) return couple_in_order(t, x);
+    std::ranges::fill(u_, 0);
+    couple_in_order(t, x);
+    for (const subsystem_index s : joints_.subsystems()) evaluate(places_[s.value()], t, x, inputs_.data(), y_.data());
+    without_joints_ = inputs_;
+    joints_.hold(x, inputs_, y_, u_, at(t));
+    // Once more for outputs that depend on the loads of joints. Where these act on joined subsystems again, the loads are not the right ones.
+    const std::vector<double> u = u_;
+    couple_in_order(t, x);
+    for (const subsystem_index s : joints_.subsystems()) {
+        const place& p = places_[s.value()];
+        coupling_.input_values(u, p.input, std::span(without_joints_).subspan(p.input, p.inputs));
+        if (!std::equal(inputs_.begin() + p.input, inputs_.begin() + p.input + p.inputs,
+                        without_joints_.begin() + p.input))
+            throw run_error(fmt::format(
+                "subsystem '{}' has a joint and an input that depends at once on the joints' loads, through outputs "
+                "with feed-through: the reference does not solve such loops",
+                p.name));
+    }
+}
+
+composite_joints::evaluation composite_equations::at(double t) const {
+    return [this, t](subsystem_index s, const double* x, const double* inputs, double* y) {
+        evaluate(places_[s.value()], t, x, inputs, y);
+    };
+}
+
+void composite_equations::couple_in_order(double t, const double* x) const {
     // Outputs without feed-through are right at once; those with it get start values first, as at the start of a run.
     for (const auto& p : places_)
         if (p.model || sampling_) evaluate(p, t, x, start_inputs_.data(), y_.data());
     std::copy(x + states_, x + x0_.size(), y_.begin() + static_cast<std::ptrdiff_t>(first_integral_));
-    const auto inputs_of = [&](const place& p) {
-        coupling_.input_values(u_, p.input, std::span(inputs_).subspan(p.input, p.inputs));
-    };
+    const auto inputs_of = [&](const place& p) { return std::span(inputs_).subspan(p.input, p.inputs); };
     const auto follow = [&](const composite_parts::evaluation& e) {
         const place& p = places_[e.subsystem.value()];
         if (!p.model && !sampling_) return;
-        for (const channel_index c : e.channels) u_[c.value()] = coupling_.evaluate_one(t, c, y_);
-        inputs_of(p);
+        coupling_.evaluate_inputs(t, y_, e.channels, u_, p.input, inputs_of(p));
         evaluate(p, t, x, inputs_.data(), y_.data());
     };
     for (auto e = order_.begin(); e != order_.end();) {
@@ -159,7 +190,7 @@ void composite_equations::couple(double t, const double* x) const {
         e = last;
     }
     coupling_.evaluate(t, y_, u_, du_);
-    for (const auto& p : places_) inputs_of(p);
+    for (const auto& p : places_) coupling_.input_values(u_, p.input, inputs_of(p));
 }
 
 std::string composite_equations::state_name(int state) const {
@@ -247,6 +278,7 @@ double composite_equations::next_time_event(double t) const {
 }
 
 bool composite_equations::watches(moment m) const {
+    if (m == moment::micro_step && !joints_.empty()) return true;
     return std::any_of(places_.begin(), places_.end(), [m](const place& p) { return p.model && p.model->watches(m); });
 }
 
@@ -257,6 +289,7 @@ bool composite_equations::discrete_update(moment m, double t, double* x, const d
         couple(t, x);
         guarded(p, t, [&] { changed |= p.model->discrete_update(m, t, x + p.state, inputs_.data() + p.input); });
     }
+    if (m == moment::micro_step && !joints_.empty()) changed |= joints_.project(x, inputs_, y_, at(t));
     return changed;
 }
 

@@ -9,6 +9,7 @@
 #include "core/index.hpp"
 #include "coupling/algebraic_loop.hpp"
 #include "coupling/network.hpp"
+#include "reference/composite_joints.hpp"
 #include "subsystem/equations.hpp"
 #include "subsystem/sampling.hpp"
 
@@ -20,6 +21,8 @@
 /// would form from its history (V' = Q, V(t0) = 0). Outputs with feed-through are evaluated in a given order in which every
 /// cause comes before its effect, so that u is exact; algebraic loops are solved wherever the equations are asked. State and time events are those of the
 /// subsystems. There is no extrapolation and no history; laws are those of H -> 0 and never asked to accept().
+///
+/// Joints: composite_joints.hpp; their multipliers are coupling variables, and after micro steps the state is projected.
 ///
 /// Outputs of sampled subsystems are constants of these equations. Who integrates them stops at every time t, t0 included, where
 /// samples_at(t) holds, and at the end, and calls
@@ -46,8 +49,9 @@ struct composite_parts {
     };
 
     std::vector<part> subsystems;
-    network coupling;               ///< after finish(), before start()
-    std::vector<evaluation> order;  ///< of outputs with feed-through that coupling variables depend on
+    network coupling;                     ///< after finish(), before start()
+    std::vector<evaluation> order;        ///< of outputs with feed-through that coupling variables depend on
+    std::vector<composite_joint> joints;  ///< their channels are among those of the network, which leaves them alone
     std::vector<algebraic_loop> loops;
 };
 
@@ -108,6 +112,8 @@ class composite_equations final : public equations {
     void start(double t0);
     /// y_ of everything that coupling variables depend on, then u_ and the inputs of all subsystems.
     void couple(double t, const double* x) const;
+    void couple_in_order(double t, const double* x) const;
+    composite_joints::evaluation at(double t) const;
     const place& place_of_event(int event) const;
     void evaluate(const place& p, double t, const double* x, const double* inputs, double* y) const;
     template <class Call>
@@ -126,6 +132,8 @@ class composite_equations final : public equations {
     int events_ = 0;
     std::vector<double> x0_, start_inputs_;
     mutable std::vector<double> y_, u_, du_, inputs_;
+    mutable composite_joints joints_;
+    mutable std::vector<double> without_joints_;  ///< inputs
 };
 
 }  // namespace mdpcosim

@@ -86,7 +86,8 @@ yaml_node& target_of(yaml_node& root, const scenario_override& change, const loc
         if (rest.starts_with("inertia.")) return entry(entry(*found, "inertia", where), rest.substr(8), where);
         if (rest.starts_with("sample."))
             return entry(as_map(entry(*found, "sample", where), "time"), rest.substr(7), where);
-        if (rest == "solver" || rest == "sample" || rest == "input-degree" || rest == "limit" || rest == "replicas")
+        if (rest == "solver" || rest == "sample" || rest == "step" || rest == "input-degree" || rest == "limit" ||
+            rest == "replicas")
             return entry(*found, rest, where);
         return entry(entry(*found, "set", where), rest, where);
     }
@@ -239,6 +240,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     s.monitor = read_monitor(map.find("monitor"), let);
     s.iteration = read_iteration(map.find("iteration"), let);
     const yaml_node* placement = map.find("placement");
+    const yaml_node* order = map.find("order");
     const yaml_node* control = map.find("step-control");
     const text replicas = map.find_text("replicas");
     map.finish();
@@ -261,6 +263,7 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     }
     check_unique(s);
     s.placement = read_placement(placement, let, s.subsystems);
+    s.order = read_order(order, let, s.subsystems);
     s.step_control = read_step_control(control, let, s.time);
     if (!replicas.empty()) {
         const int count = read_whole(replicas, 0, "scenario: replicas");

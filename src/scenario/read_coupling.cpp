@@ -144,6 +144,7 @@ connection_spec read_connection(const yaml_key& key, const yaml_node& node, cons
     for (const auto& item : between.items) spec.between.push_back(read_text(item, let, object + ": 'between'"));
     if (const yaml_node* rule = map.find("extrapolation"))
         spec.extrapolation = read_extrapolation(*rule, let, object + ": extrapolation");
+    spec.delay = read_delay(map.find_text("delay"), object);
     spec.parameters = map.rest();
     return spec;
 }
@@ -159,6 +160,7 @@ signal_spec read_signal(const yaml_node& node, const let_table& let) {
         signal.name = name.value;
         if (const yaml_node* rule = map.find("extrapolation"))
             signal.extrapolation = read_extrapolation(*rule, let, "signal '" + connect.value + "': extrapolation");
+        signal.delay = read_delay(map.find_text("delay"), "signal '" + connect.value + "'");
         map.finish();
     } else {
         connect = read_text(node, let, "signal");

@@ -264,7 +264,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
                         (fmu != nullptr) + (program != nullptr);
     if (sources != 1) {
         for (const char* other :
-             {"set", "limit", "replicas", "solver", "ports", "scene", "input-degree", "units", "interpolation",
+             {"set", "limit", "replicas", "step", "solver", "ports", "scene", "input-degree", "units", "interpolation",
               "outside", "interface", "isolate", "tolerance", "outputs", "log", "folder"})
             map.find(other);
         map.finish();  // a misspelt key says more than a missing one
@@ -275,6 +275,7 @@ subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const 
         throw user_error(key.where, fmt::format("{}: {}", object, reason));
     }
     spec.limit = read_limit(map.find_text("limit"), object);
+    spec.step = read_own_step(map.find_text("step"), object);
     if (model != nullptr) {
         spec.kind = subsystem_spec::source_kind::model;
         spec.source = read_text(*model, let, object + ": 'model'");

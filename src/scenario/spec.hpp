@@ -115,6 +115,26 @@ struct sample_spec {
     location time_where, offset_where, delay_where;
 };
 
+/// `step:` of a subsystem, its own communication step; for method 'multirate'.
+struct own_step_spec {
+    location where;
+    bool by_solver = false;       ///< `step: solver`: what its integrator chooses
+    std::optional<double> value;  ///< s
+    bool given() const { return by_solver || value.has_value(); }
+};
+
+/// `delay:` of a connection or signal, s; for method 'multirate'.
+struct delay_spec {
+    location where;
+    double value = 0;
+};
+
+/// `order: [a, b, c]`, who goes first; for method 'multirate'.
+struct order_spec {
+    location where;
+    std::vector<text> names;
+};
+
 /// `- {rod: [[0, 0], [x, y]]}`: a shape of the report's animation; coordinates and angles are expressions of outputs.
 struct scene_shape_spec {
     text kind;                              ///< ball, box, disc, rod, spring, line
@@ -143,6 +163,7 @@ struct subsystem_spec {
     double limit = 0;                 ///< s of wall time that it may take for one macro step; 0: any time
     int replicas = 0;                 ///< more instances, for trial steps at the same time
     std::optional<sample_spec> sample;
+    own_step_spec step;
     std::vector<port_spec> ports;
     std::vector<scene_shape_spec> scene;  ///< in place of the model's own
     std::vector<setting>
@@ -160,6 +181,7 @@ struct connection_spec {
     std::vector<text> between;
     std::vector<setting> parameters;
     extrapolation_spec extrapolation;
+    delay_spec delay;
     bool is_joint() const { return !joint.empty(); }
 };
 
@@ -178,6 +200,7 @@ struct signal_spec {
     std::string offset_unit;
     text target;
     extrapolation_spec extrapolation;
+    delay_spec delay;
 };
 
 struct record_spec {
@@ -223,6 +246,7 @@ struct scenario {
     time_spec time;
     text method;  ///< default "explicit"
     std::vector<setting> method_options;
+    order_spec order;
     extrapolation_spec extrapolation;
     std::vector<subsystem_spec> subsystems;
     std::vector<connection_spec> connections;

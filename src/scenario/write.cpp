@@ -153,6 +153,8 @@ void write_subsystem(std::string& out, const subsystem_spec& s) {
     if (s.sample)
         out += fmt::format("    sample: {{time: {} s, offset: {} s, delay: {} s}}\n", s.sample->time, s.sample->offset,
                            s.sample->delay);
+    if (s.step.by_solver) out += "    step: solver\n";
+    if (s.step.value) out += fmt::format("    step: {} s\n", *s.step.value);
     if (s.input_degree) out += fmt::format("    input-degree: {}\n", *s.input_degree);
     if (!s.inertia.empty()) out += fmt::format("    inertia: {}\n", flow_map(s.inertia));
     if (!s.ports.empty()) out += "    ports:\n";
@@ -187,6 +189,7 @@ void write_couplings(std::string& out, const scenario& s) {
                            scalar(c.is_joint() ? c.joint.value : c.law.value), fmt::join(ports, ", "));
         for (const auto& p : c.parameters) out += fmt::format("    {}: {}\n", scalar(p.name), value_of(p));
         if (c.extrapolation.given()) out += fmt::format("    extrapolation: {}\n", flow_extrapolation(c.extrapolation));
+        if (c.delay.value > 0) out += fmt::format("    delay: {} s\n", c.delay.value);
     }
     if (!s.signals.empty()) out += "signals:\n";
     for (const auto& signal : s.signals) {
@@ -194,6 +197,7 @@ void write_couplings(std::string& out, const scenario& s) {
         if (signal.name != signal.target.value) out += fmt::format("    name: {}\n", scalar(signal.name));
         if (signal.extrapolation.given())
             out += fmt::format("    extrapolation: {}\n", flow_extrapolation(signal.extrapolation));
+        if (signal.delay.value > 0) out += fmt::format("    delay: {} s\n", signal.delay.value);
     }
 }
 
@@ -231,6 +235,7 @@ std::string write_scenario(const scenario& s) {
     out += fmt::format("method: {}\n",
                        s.method_options.empty() ? scalar(method.value) : flow_solver({method, s.method_options}));
     if (s.extrapolation.given()) out += fmt::format("extrapolation: {}\n", flow_extrapolation(s.extrapolation));
+    if (!s.order.names.empty()) out += fmt::format("order: {}\n", value_of({"order", {}, s.order.names, true}));
     out += "subsystems:\n";
     for (const auto& subsystem : s.subsystems) write_subsystem(out, subsystem);
     write_couplings(out, s);

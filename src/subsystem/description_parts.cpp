@@ -7,11 +7,12 @@
 
 namespace mdpcosim {
 
-int add_input(subsystem_description& to, std::string name, std::string unit, std::string description) {
+int add_input(subsystem_description& to, std::string name, std::string unit, std::string description, int size) {
     input_variable added;
     added.name = std::move(name);
     added.unit = std::move(unit);
     added.description = std::move(description);
+    added.size = size;
     added.slot = to.input_count();
     to.inputs.push_back(std::move(added));
     return to.inputs.back().slot;
@@ -53,6 +54,30 @@ int add_mechanical_port(subsystem_description& to, const std::string& name, port
     acceleration->direct = {added.load};
     to.ports.push_back(std::move(added));
     return value->slot;
+}
+
+int add_frame_port(subsystem_description& to, const std::string& name, std::string description) {
+    port added;
+    added.name = name;
+    added.kind = port_kind::frame;
+    added.description = std::move(description);
+    const int load = to.input_count(), motion = to.output_count();
+    for (int k = 0; k < frame_load_count; ++k) added.load_slots.push_back(load + k);
+    for (int k = 0; k < frame_motion::count; ++k) added.motion_slots.push_back(motion + k);
+    for (const auto& v : frame_load_variables())
+        add_input(to, name + "." + v.name, v.unit, v.name + " on port '" + name + "'", v.size);
+    for (const auto& v : frame_motion_variables()) {
+        add_output(to, name + "." + v.name, v.unit, v.name + " of port '" + name + "'", v.size);
+        output_variable& output = to.outputs.back();
+        for (const auto& [value, rate] : frame_motion::rates) {
+            if (v.first != value) continue;
+            output.rate_slot = motion + rate;
+            output.rate_needs_input = rate >= frame_motion::acceleration;
+        }
+        if (v.first >= frame_motion::acceleration) output.direct = added.load_slots;
+    }
+    to.ports.push_back(std::move(added));
+    return motion;
 }
 
 const subsystem_description& shared_description(const std::string& key,

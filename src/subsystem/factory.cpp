@@ -92,15 +92,14 @@ void check_sampled(const subsystem_spec& spec) {
 }
 
 /// `value` as a whole multiple of H.
-double on_grid(double value, double H, double least, const location& where, const std::string& object) {
+double on_grid(double value, double H, bool own, double least, const location& where, const std::string& object) {
     const double n = std::round(value / H);
     if (std::abs(value / H - n) <= 1e-9 * std::max(1.0, n) && n >= least) return n * H;
     const double below = std::max(least, std::floor(value / H)), above = std::max(least, std::ceil(value / H));
     const std::string nearest = below == above ? fmt::format("{:.12g} s", below * H)
                                                : fmt::format("{:.12g} s and {:.12g} s", below * H, above * H);
-    throw user_error(
-        where, fmt::format("{} of {} s is no whole multiple of the macro step {} s. The nearest allowed: {}.", object,
-                           value, H, nearest));
+    throw user_error(where, fmt::format("{} of {} s is no whole multiple of {} step {} s. The nearest allowed: {}.",
+                                        object, value, own ? "its own" : "the macro", H, nearest));
 }
 
 constexpr double most_delayed_samples = 1000;
@@ -181,13 +180,15 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
 }
 
 subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
+    H = spec.step.value.value_or(H);
     if (spec.kind == source_kind::fmu) check_fmu_step(spec, H);
     if (!spec.sample || !is_sampled(spec)) return spec;
     sample_spec& s = *spec.sample;
     const std::string object = fmt::format("subsystem '{}': sample", spec.name);
-    s.time = on_grid(s.time, H, 1, s.time_where, object + " time");
-    s.offset = on_grid(s.offset, H, 0, s.offset_where, object + " offset");
-    s.delay = on_grid(s.delay, H, 0, s.delay_where, object + " delay");
+    const bool own = spec.step.value.has_value();
+    s.time = on_grid(s.time, H, own, 1, s.time_where, object + " time");
+    s.offset = on_grid(s.offset, H, own, 0, s.offset_where, object + " offset");
+    s.delay = on_grid(s.delay, H, own, 0, s.delay_where, object + " delay");
     if (s.delay > most_delayed_samples * s.time)
         throw user_error(
             s.delay_where,

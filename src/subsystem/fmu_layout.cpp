@@ -244,19 +244,28 @@ class fmu_layout_builder final : public port_variables {
         return result_.description.outputs.back().slot;
     }
 
+    /// Finds the rate of the output `value` where the port names none, and takes the port at its word where it does: where the
+    /// FMU does not say more, a rate is taken to hang on states only, an acceleration on inputs.
+    void join_rate(int value, int& rate, bool acceleration) {
+        if (value < 0) return;
+        if (rate < 0) rate = find_rate(value, true);
+        output_variable& y = output_at(value);
+        if (rate < 0 || y.rate_slot >= 0) return;
+        y.rate_slot = rate;
+        y.rate_needs_input = acceleration || !output_at(rate).direct.empty();
+    }
+
     void add_port(port added) {
         const bool takes_load = added.causality == causality::takes_load;
         const auto& names = info(added.kind).motion;
-        for (std::size_t k = 1; takes_load && k < 3; ++k) {
-            const int value = added.motion[k - 1];
-            if (names[k].empty() || value < 0) continue;
-            if (added.motion[k] < 0) added.motion[k] = find_rate(value, true);
-            output_variable& y = output_at(value);
-            if (added.motion[k] < 0 || y.rate_slot >= 0) continue;
-            // The port says what is whose rate; where the FMU does not say more, it is taken to hang on states only.
-            y.rate_slot = added.motion[k];
-            y.rate_needs_input = k == 2 || !output_at(added.motion[k]).direct.empty();
-        }
+        for (std::size_t k = 1; takes_load && k < 3; ++k)
+            if (!names[k].empty()) join_rate(added.motion[k - 1], added.motion[k], k == 2);
+        if (added.kind == port_kind::frame)
+            for (const auto& [value, rate] : frame_motion::rates)
+                for (int k = 0; k < 3; ++k)
+                    join_rate(added.motion_slots[static_cast<std::size_t>(value + k)],
+                              added.motion_slots[static_cast<std::size_t>(rate + k)],
+                              rate >= frame_motion::acceleration);
         if (!takes_load && added.load < 0) added.load = find_rate(added.load_integral, true);
         result_.description.ports.push_back(std::move(added));
     }

@@ -29,7 +29,10 @@ class native_subsystem final : public subsystem {
 
     capabilities offers() const override {
         const std::string why = why_not_saved();
-        capabilities offered{.save_restore = why.empty(), .own_equations = true, .why_no_save_restore = why};
+        capabilities offered{.save_restore = why.empty(),
+                             .own_equations = true,
+                             .chooses_step = integrator_->chooses_step(),
+                             .why_no_save_restore = why};
         for (std::size_t i = 0; i < model_->describe().ports.size(); ++i)
             offered.port_stiffness.push_back(model_->port_stiffness(static_cast<int>(i)));
         return offered;
@@ -79,6 +82,7 @@ class native_subsystem final : public subsystem {
     }
 
     subsystem_statistics statistics() const override { return integrator_->statistics(); }
+    double next_step() const override { return integrator_->next_step(); }
 
    private:
     std::span<double> x() { return {numbers_.get(), n_}; }

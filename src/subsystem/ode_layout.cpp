@@ -70,7 +70,12 @@ class layout_builder {
 
     /// Motion (and a load besides its integral) that the user left out is taken from the exact derivative.
     void add_port(port added) {
-        if (added.causality == causality::takes_load) {
+        if (added.kind == port_kind::frame) {
+            for (const auto& [value, rate] : frame_motion::rates)
+                for (int k = 0; k < 3; ++k)
+                    if (int& slot = added.motion_slots[static_cast<std::size_t>(rate + k)]; slot < 0)
+                        slot = rate_of(added.motion_slots[static_cast<std::size_t>(value + k)]);
+        } else if (added.causality == causality::takes_load) {
             const auto& names = info(added.kind).motion;
             for (std::size_t order = 1; order < 3; ++order)
                 if (added.motion[order] < 0 && !names[order].empty() && added.motion[order - 1] >= 0)
@@ -101,6 +106,7 @@ class layout_builder {
     /// The slot of dy/dt = y_t + sum of y_xi f_i; -1 when y depends on an input or an algebraic variable, whose rates are
     /// not known.
     int rate_of(int slot) {
+        if (slot < 0) return -1;
         const auto at = static_cast<std::size_t>(slot);
         if (const int known = layout_.description.outputs[at].rate_slot; known >= 0) return known;
         if (!layout_.description.outputs[at].direct.empty() || model_.has_algebraic(layout_.formulas[at])) return -1;

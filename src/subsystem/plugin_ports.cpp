@@ -19,7 +19,7 @@ namespace {
 port_kind kind_of(const char* given, const std::string& object) {
     std::vector<std::string> allowed;
     for (const auto& k : port_kinds())
-        if (k.kind != port_kind::signal && k.kind != port_kind::frame) allowed.push_back(k.name);
+        if (k.kind != port_kind::signal) allowed.push_back(k.name);
     const std::string name = given == nullptr ? "" : given;
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
         refuse(fmt::format("{}: kind '{}' does not exist. Allowed: {}.{}", object, name, name_list(allowed),
@@ -38,6 +38,11 @@ causality causality_of(const char* given, const std::string& object) {
 
 std::vector<std::string> words_of(const port_kind_info& kind) {
     std::vector<std::string> words;
+    if (kind.kind == port_kind::frame) {
+        for (const auto& v : frame_motion_variables()) words.push_back(v.name);
+        for (const auto& v : frame_load_variables()) words.push_back(v.name);
+        return words;
+    }
     for (const auto& word : kind.motion)
         if (!word.empty()) words.push_back(word);
     words.push_back(kind.load);
@@ -74,7 +79,7 @@ bool plugin_port_reader::exists(const std::string& variable, bool input) const {
 }
 
 int plugin_port_reader::slot_of(const std::string& object, const std::string& word, const std::string& variable,
-                                const std::string& unit, bool wants_input) {
+                                const std::string& unit, bool wants_input, int size) {
     const auto take = [&](auto& variables, const char* what, const char* other) {
         const auto found =
             std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.name == variable; });
@@ -85,9 +90,9 @@ int plugin_port_reader::slot_of(const std::string& object, const std::string& wo
             refuse(fmt::format("{}: {}: {}", object, word,
                                unknown_name("variable", variable, who_, variable_names(variables))));
         }
-        if (found->size != 1)
-            refuse(fmt::format("{}: {} is '{}', which has {} elements; a port takes one.", object, word, variable,
-                               found->size));
+        if (found->size != size)
+            refuse(fmt::format("{}: {} is '{}', which has {} elements; a port takes {}.", object, word, variable,
+                               found->size, size == 1 ? "one" : std::to_string(size)));
         if (!units_fit(found->unit, unit))
             refuse(fmt::format("{}: {} needs a variable in '{}', but '{}' is in '{}'.", object, word, unit, variable,
                                found->unit));
@@ -122,6 +127,25 @@ port plugin_port_reader::read(const std::string& name, const mdpcosim_port& give
         const std::string own = name + "." + word;
         return exists(own, input) || exists(own, !input) ? own : std::string{};
     };
+    const auto missing = [&](const std::string& word) {
+        refuse(fmt::format("{}: its {} is missing. {}", object, word,
+                           by_name ? fmt::format("Declare '{}.{}', or give 'variables'.", name, word)
+                                   : fmt::format("A {} port has: {}.", kind.name, name_list(words_of(kind)))));
+    };
+    if (made.kind == port_kind::frame) {
+        if (!takes_load)
+            refuse(fmt::format("{}: a frame takes force and torque; takes-motion is not allowed.", object));
+        const auto slots = [&](const frame_variable& v, bool input, std::vector<int>& to) {
+            const std::string own = variable(v.name, input);
+            const int first = own.empty() ? -1 : slot_of(object, v.name, own, v.unit, input, v.size);
+            for (int k = 0; k < v.size; ++k) to.push_back(own.empty() ? -1 : first + k);
+            // Accelerations may be left out; joints then say what they miss.
+            if (own.empty() && (input || v.first < frame_motion::acceleration)) missing(v.name);
+        };
+        for (const auto& v : frame_motion_variables()) slots(v, false, made.motion_slots);
+        for (const auto& v : frame_load_variables()) slots(v, true, made.load_slots);
+        return made;
+    }
     for (std::size_t k = 0; k < 3; ++k)
         if (const std::string v = variable(kind.motion[k], !takes_load); !v.empty())
             made.motion[k] = slot_of(object, kind.motion[k], v, kind.motion_unit[k], !takes_load);
@@ -130,12 +154,7 @@ port plugin_port_reader::read(const std::string& name, const mdpcosim_port& give
 
     // Of a hydraulic port the flow is enough: the master integrates it to the volume.
     const bool flow_only = made.kind == port_kind::hydraulic && made.motion[1] >= 0;
-    if ((made.motion[0] < 0 && !flow_only) || made.load < 0) {
-        const std::string& missing = made.load < 0 ? kind.load : kind.motion[0];
-        refuse(fmt::format("{}: its {} is missing. {}", object, missing,
-                           by_name ? fmt::format("Declare '{}.{}', or give 'variables'.", name, missing)
-                                   : fmt::format("A {} port has: {}.", kind.name, name_list(words_of(kind)))));
-    }
+    if ((made.motion[0] < 0 && !flow_only) || made.load < 0) missing(made.load < 0 ? kind.load : kind.motion[0]);
     return made;
 }
 

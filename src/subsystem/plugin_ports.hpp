@@ -27,7 +27,7 @@ class plugin_port_reader {
 
    private:
     int slot_of(const std::string& object, const std::string& word, const std::string& variable,
-                const std::string& unit, bool wants_input);
+                const std::string& unit, bool wants_input, int size = 1);
     bool exists(const std::string& variable, bool input) const;
 
     subsystem_description& description_;

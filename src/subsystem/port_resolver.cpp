@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/suggest.hpp"
@@ -23,6 +24,10 @@ class port_resolver {
         made.causality = read_causality();
         info_ = &info(made.kind);
         takes_load_ = made.causality == causality::takes_load;
+        if (made.kind == port_kind::frame) {
+            resolve_frame(made);
+            return made;
+        }
         for (const auto& s : written.variables) {
             if (s.name == info_->load) {
                 take(s, made.load, info_->load_unit, takes_load_);
@@ -47,11 +52,37 @@ class port_resolver {
         throw user_error(where, fmt::format("{}: port '{}': {}", owner_, written_->name, message));
     }
 
+    void resolve_frame(port& made) {
+        if (!takes_load_)
+            fail(written_->causality.where,
+                 "'takes-motion' is not allowed: a frame gives its motion and takes force and torque.");
+        made.motion_slots.assign(frame_motion::count, -1);
+        made.load_slots.assign(frame_load_count, -1);
+        for (const auto& s : written_->variables) {
+            const auto named = [&](const frame_variable& v) { return v.name == s.name; };
+            const auto motion = frame_motion_variables(), load = frame_load_variables();
+            auto v = std::find_if(load.begin(), load.end(), named);
+            const bool is_load = v != load.end();
+            if (!is_load) v = std::find_if(motion.begin(), motion.end(), named);
+            if (!is_load && v == motion.end()) unknown_variable(s);
+            if (s.values.size() != static_cast<std::size_t>(v->size))
+                fail(s.where, fmt::format("'{}': a list of {} variables is expected, not of {}.", s.name, v->size,
+                                          s.values.size()));
+            int* place = (is_load ? made.load_slots : made.motion_slots).data() + v->first;
+            for (const text& target : s.values) take(s, target, *place++, v->unit, is_load);
+        }
+        // Velocities and accelerations may be rates that the subsystem knows by itself.
+        for (const int needed : {frame_motion::position, frame_motion::orientation, frame_motion::angular_velocity})
+            if (made.motion_slots[static_cast<std::size_t>(needed)] < 0) missing(frame_motion_variables(), needed);
+        for (const auto& v : frame_load_variables())
+            if (made.load_slots[static_cast<std::size_t>(v.first)] < 0) missing(frame_load_variables(), v.first);
+    }
+
     port_kind kind() const {
         const text& name = written_->kind;
         std::vector<std::string> allowed;
         for (const auto& k : port_kinds())
-            if (k.kind != port_kind::signal && k.kind != port_kind::frame) allowed.push_back(k.name);
+            if (k.kind != port_kind::signal) allowed.push_back(k.name);
         if (name.empty()) fail(written_->where, fmt::format("'kind' is missing. Allowed: {}.", name_list(allowed)));
         const auto found = find_port_kind(name.value);
         if (!found)
@@ -60,10 +91,6 @@ class port_resolver {
         if (*found == port_kind::signal)
             fail(name.where,
                  "kind 'signal' is not allowed: signals join inputs and outputs by their names, without a port.");
-        if (*found == port_kind::frame)
-            fail(name.where,
-                 fmt::format("kind 'frame' is not allowed: ports mapped in a scenario are scalar. Allowed: {}.",
-                             name_list(allowed)));
         return *found;
     }
 
@@ -78,6 +105,11 @@ class port_resolver {
 
     std::vector<std::string> variable_names() const {
         std::vector<std::string> names;
+        if (info_->kind == port_kind::frame) {
+            for (const auto& v : frame_motion_variables()) names.push_back(v.name);
+            for (const auto& v : frame_load_variables()) names.push_back(v.name);
+            return names;
+        }
         for (const auto& name : info_->motion)
             if (!name.empty()) names.push_back(name);
         names.push_back(info_->load);
@@ -88,20 +120,28 @@ class port_resolver {
     int motion_order(const setting& s) const {
         for (int order = 0; order < 3; ++order)
             if (!s.name.empty() && info_->motion[static_cast<std::size_t>(order)] == s.name) return order;
+        unknown_variable(s);
+    }
+
+    [[noreturn]] void unknown_variable(const setting& s) const {
         fail(s.where, unknown_name("variable", s.name, fmt::format("A {} port", info_->name), variable_names()));
     }
 
     void take(const setting& s, int& place, const std::string& unit, bool wants_input) {
         if (s.list || s.values.size() != 1 || s.values.front().empty())
             fail(s.where, fmt::format("'{}': the name of one variable is expected.", s.name));
+        take(s, s.values.front(), place, unit, wants_input);
+    }
+
+    void take(const setting& s, const text& target, int& place, const std::string& unit, bool wants_input) {
         if (place >= 0) fail(s.where, fmt::format("'{}' is given twice.", s.name));
-        const text& target = s.values.front();
         place = wants_input ? find_input(s, target) : find_output(s, target);
         std::string& own_unit = wants_input ? variables_.input_unit(place) : variables_.output_unit(place);
         if (!units_fit(own_unit, unit))
             fail(target.where, fmt::format("'{}' needs a variable in '{}', but '{}' is in '{}'.", s.name, unit,
                                            target.value, own_unit));
-        if (own_unit.empty()) own_unit = unit;
+        // The elements of a frame may share a variable that is constant, as the number 0 of any unit.
+        if (own_unit.empty() && (wants_input || info_->kind != port_kind::frame)) own_unit = unit;
     }
 
     int find_input(const setting& s, const text& target) {
@@ -149,9 +189,17 @@ class port_resolver {
         const bool no_motion = made.motion[0] < 0 && !flow_only;
         // The rate of the load's integral is the load.
         if (!no_motion && (made.load >= 0 || made.load_integral >= 0)) return;
-        const std::string& missing = no_motion ? info_->motion[0] : info_->load;
+        missing(no_motion ? info_->motion[0] : info_->load);
+    }
+
+    void missing(std::span<const frame_variable> variables, int place) const {
+        missing(
+            std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.first == place; })->name);
+    }
+
+    [[noreturn]] void missing(const std::string& variable) const {
         fail(written_->where,
-             fmt::format("'{}' is missing. A {} port maps: {}.", missing, info_->name, name_list(variable_names())));
+             fmt::format("'{}' is missing. A {} port maps: {}.", variable, info_->name, name_list(variable_names())));
     }
 
     const std::string& owner_;

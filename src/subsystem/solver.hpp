@@ -50,6 +50,10 @@ class solver {
     virtual void memory(std::span<double> /*into*/) const {}
     virtual void set_memory(std::span<const double> /*from*/) {}
 
+    /// Whether it chooses its steps anew at every begin; then the one it would take next, s, 0 before the first.
+    virtual bool chooses_step() const { return false; }
+    virtual double next_step() const { return 0; }
+
     virtual subsystem_statistics statistics() const = 0;
 };
 

@@ -98,6 +98,7 @@ struct capabilities {
     bool dense_output = false;
     bool directional_derivatives = false;
     bool own_equations = false;
+    bool chooses_step = false;                ///< next_step() says what its integrator would take next
     std::string why_no_save_restore;          ///< and the way that needs less
     std::vector<double> port_stiffness = {};  ///< against the ground, by port; empty, or NaN for a port: unknown
 };
@@ -163,6 +164,8 @@ class subsystem {
     virtual void restore(const snapshot& from);
 
     virtual subsystem_statistics statistics() const { return {}; }
+    /// The step that its integrator would take next, s, where offers().chooses_step says so; after initialise().
+    virtual double next_step() const { return 0; }
 };
 
 }  // namespace mdpcosim

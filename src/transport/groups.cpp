@@ -52,6 +52,9 @@ class group_transport final : public transport {
             }
         }
         waiting_.reserve(groups_.size());
+        queues_.resize(groups_.size());
+        for (std::size_t g = 0; g < groups_.size(); ++g) queues_[g].reserve(groups_[g].members.size());
+        here_some_.reserve(here_.members.size());
         std::size_t input = 0, output = 0;
         for (std::size_t i = 0; i < places_.size(); ++i) {
             place& at = places_[i];
@@ -117,10 +120,48 @@ class group_transport final : public transport {
         if (cores_ && master_) take_turns(true);
         all({.what = remote_command::advance, .step = step, .timed = timed}, [&] { here_.where->advance(step); });
         for (place& at : places_) fetch(at);
-        if (timed && failures_.empty() && !local_failure_) learn(step, begin);
+        if (timed && failures_.empty() && !local_failure_) learn(step, begin, {});
         ++calls_;
         report_failures(step);
         time_ = step.end;
+    }
+
+    /// Those of one group take turns.
+    void advance_some(std::span<const subsystem_step> some) override {
+        const bool timed = calls_ >= next_sample_ && !groups_.empty();
+        const auto begin = timed ? clock::now() : clock::time_point{};
+        for (auto& q : queues_) q.clear();
+        here_some_.clear();
+        std::size_t turns = 1;
+        for (const auto& [i, step] : some) {
+            const place& at = places_[i.value()];
+            std::ranges::copy(input_of(at), polynomials_of(at).begin());
+            if (at.group == nullptr) {
+                here_some_.push_back({local(at), step});
+            } else {
+                auto& queue = queues_[static_cast<std::size_t>(at.worker - first_worker())];
+                queue.push_back({.what = remote_command::advance,
+                                 .subsystem = static_cast<std::int32_t>(at.member),
+                                 .step = step,
+                                 .timed = timed});
+                turns = std::max(turns, queue.size());
+            }
+        }
+        for (std::size_t turn = 0; turn < turns && failures_.empty() && !local_failure_; ++turn)
+            ask([&](std::size_t g) { return turn < queues_[g].size() ? &queues_[g][turn] : nullptr; },
+                [&] {
+                    if (turn == 0 && !here_some_.empty()) here_.where->advance_some(here_some_);
+                });
+        for (const auto& [i, step] : some) fetch(places_[i.value()]);
+        if (timed && failures_.empty() && !local_failure_) learn(some.front().step, begin, some);
+        ++calls_;
+        report_failures(some);
+        time_ = some.front().step.end;
+    }
+
+    double next_step(subsystem_index i) const override {
+        const place& at = places_[i.value()];
+        return at.group == nullptr ? here_.where->next_step(local(at)) : report(*at.group, at.member).next_step;
     }
 
     void save() override {
@@ -192,6 +233,8 @@ class group_transport final : public transport {
 
     static constexpr std::size_t most_events = 20000;
 
+    int first_worker() const { return here_.where ? here_.where->workers() : 0; }
+
     static subsystem_index local(const place& at) { return subsystem_index(at.member); }
 
     /// What it says now; of a group that has gone what it said last, since figures after a failure must not fail.
@@ -232,7 +275,13 @@ class group_transport final : public transport {
     /// Posts to all groups elsewhere, does the local part, then waits for all, whatever becomes of one.
     template <class Local>
     void all(const remote_request& request, const Local& do_here) {
-        for (auto& g : groups_) g.where->post(request);
+        ask([&](std::size_t) { return &request; }, do_here);
+    }
+    /// The same with a request for each group, by number, or none.
+    template <class Request, class Local>
+    void ask(const Request& request_for, const Local& do_here) {
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            if (const remote_request* request = request_for(g)) groups_[g].where->post(*request);
         if (here_.where) {
             try {
                 do_here();
@@ -240,9 +289,10 @@ class group_transport final : public transport {
                 local_failure_ = std::make_unique<subsystem_failure>(problem);
             }
         }
-        for (auto& g : groups_)
-            if (!settled(g, waiting_.empty() ? remote_group::look_after : std::chrono::milliseconds(0)))
-                waiting_.push_back(&g);
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            if (request_for(g) != nullptr &&
+                !settled(groups_[g], waiting_.empty() ? remote_group::look_after : std::chrono::milliseconds(0)))
+                waiting_.push_back(&groups_[g]);
         if (!waiting_.empty()) wait_for_slow_ones();
     }
 
@@ -354,17 +404,32 @@ class group_transport final : public transport {
             throw subsystem_failure(places_[first->subsystem].name, time_, first->reason);
     }
     void report_failures(const macro_step& step) {
-        for (std::size_t i = 0; i < places_.size(); ++i) {
-            if (places_[i].group == nullptr) continue;  // looked at already
-            if (const int bad = first_not_finite(output_of(places_[i])); bad >= 0) {
-                failures_.push_back({i, not_finite_reason(describe(subsystem_index(i)), output_of(places_[i]), bad)});
-                break;
-            }
-        }
+        for (std::size_t i = 0; i < places_.size(); ++i)
+            if (!finite(i)) break;
+        report_first_failure([&](std::size_t) { return step; });
+    }
+    void report_failures(std::span<const subsystem_step> some) {
+        if (failures_.empty() && !local_failure_)
+            for (const auto& [i, step] : some) finite(i.value());
+        report_first_failure([&](std::size_t i) {
+            const auto own = std::ranges::find(some, subsystem_index(i), &subsystem_step::subsystem);
+            return own == some.end() ? some.front().step : own->step;  // a whole group may have gone
+        });
+    }
+    /// Notes a failure where it is not. What is here was looked at already.
+    bool finite(std::size_t i) {
+        if (places_[i].group == nullptr) return true;
+        const int bad = first_not_finite(output_of(places_[i]));
+        if (bad < 0) return true;
+        failures_.push_back({i, not_finite_reason(describe(subsystem_index(i)), output_of(places_[i]), bad)});
+        return false;
+    }
+    template <class Step>
+    void report_first_failure(const Step& step_of) {
         if (const auto first = first_failure()) {
             const place& at = places_[first->subsystem];
-            throw failure_in_step(at.name, first->reason, step, describe(subsystem_index(first->subsystem)),
-                                  input_of(at));
+            throw failure_in_step(at.name, first->reason, step_of(first->subsystem),
+                                  describe(subsystem_index(first->subsystem)), input_of(at));
         }
     }
     /// Throws it where it is the local group's.
@@ -387,7 +452,8 @@ class group_transport final : public transport {
     }
 
     /// Costs and the profile, from steps that are timed ever more rarely: clock reads cost as much as a small step.
-    void learn(const macro_step& step, clock::time_point begin) {
+    /// `some` took part; none: all.
+    void learn(const macro_step& step, clock::time_point begin, std::span<const subsystem_step> some) {
         const double wall_begin = seconds(begin), wall_end = seconds(clock::now());
         next_sample_ = calls_ + std::clamp<std::int64_t>(calls_ / 8, 1, 1000);
         if (std::any_of(profile_.begin(), profile_.end(), [](const profile_log& l) { return l.full(); })) {
@@ -395,25 +461,29 @@ class group_transport final : public transport {
             for (auto& l : profile_) l.thin_out(stride_);
         }
         const bool logged = samples_ % stride_ == 0;
-        const int first_worker = here_.where ? here_.where->workers() : 0;
         const auto ahead = [&](const place& at) -> double& {
-            return ahead_[static_cast<std::size_t>(at.worker - first_worker)];
+            return ahead_[static_cast<std::size_t>(at.worker - first_worker())];
+        };
+        const auto took_part = [&](const place& at) {
+            const subsystem_index i(static_cast<std::size_t>(&at - places_.data()));
+            return at.group != nullptr &&
+                   (some.empty() || std::ranges::find(some, i, &subsystem_step::subsystem) != some.end());
         };
         // Times of another machine, or of nobody's good will: they must lie within the step, also when the clocks drift apart.
         for (place& at : places_) {
-            if (at.group == nullptr) continue;
+            if (!took_part(at)) continue;
             const remote_report& t = at.group->areas().report(at.member);
             ahead(at) = std::max(std::min(ahead(at), t.begin - wall_begin), t.end - wall_end);
         }
         for (std::size_t i = 0; i < places_.size(); ++i) {
             place& at = places_[i];
-            if (at.group == nullptr) continue;
+            if (!took_part(at)) continue;
             const remote_report& t = at.group->areas().report(at.member);
             const double took = std::min(std::max(0.0, t.end - t.begin), wall_end - wall_begin);
             const double from = std::isfinite(t.begin - ahead(at)) ? t.begin - ahead(at) : wall_begin;
             at.seconds = blend(at.seconds, took, at.samples++);
             if (logged)
-                profile_[static_cast<std::size_t>(at.worker - first_worker)].add(
+                profile_[static_cast<std::size_t>(at.worker - first_worker())].add(
                     {from, from + took, static_cast<std::int32_t>(i), at.worker, step.counter, samples_});
         }
         if (logged) profile_[0].add({wall_begin, wall_end, -1, 0, step.counter, samples_});
@@ -432,6 +502,8 @@ class group_transport final : public transport {
     std::optional<schedule> cores_;  ///< of the groups' processes, where they are bound by cost
     std::optional<bound_thread> master_;
     std::vector<failure> failures_;
+    std::vector<std::vector<remote_request>> queues_;  ///< by group: steps of some of its members
+    std::vector<subsystem_step> here_some_;
     std::vector<served_group*> waiting_;  ///< slower than the others in this request
     std::unique_ptr<subsystem_failure> local_failure_;
     std::vector<profile_log> profile_;        ///< of the groups elsewhere

@@ -79,6 +79,8 @@ class thread_transport final : public transport, public worker_pool::job {
     std::int64_t parallel_steps() const override { return parallel_steps_; }
     std::span<const profile_log> profile() const override { return profile_; }
 
+    double next_step(subsystem_index i) const override { return subsystems_[i.value()].model->next_step(); }
+
     void need_outputs(subsystem_index i, const std::vector<bool>& needed) override {
         for_all_instances(i.value(), [&](subsystem& model) { model.need_outputs(needed); });
     }
@@ -118,6 +120,24 @@ class thread_transport final : public transport, public worker_pool::job {
         in_timed_step(step, [this] { advance_all(); });
         report_failures();
         time_ = step.end;
+    }
+
+    void advance_some(std::span<const subsystem_step> some) override {
+        struct at_work {
+            std::span<const subsystem_step>& some;
+            ~at_work() { some = {}; }
+        } const until_the_end{some_ = some};
+        in_timed_step(some.front().step, [this] {
+            if (pool_ && sharing_pays()) {
+                ++parallel_steps_;
+                trial_.next.store(0, std::memory_order_relaxed);
+                pool_->run();
+            } else {
+                for (const subsystem_step& one : some_) advance_own(one, 0);
+            }
+        });
+        report_failures();
+        time_ = some.front().step.end;
     }
 
     /// Item by item where one thread does it all: a subsystem is in the caches when it is evaluated.
@@ -241,9 +261,9 @@ class thread_transport final : public transport, public worker_pool::job {
             work();
             const double wall = seconds_since(begin);
             log(seconds(begin), wall, -1, 0);
-            if (trials_.empty())
+            if (trials_.empty() && some_.empty())
                 measured(wall);
-            else  // says nothing about single steps
+            else  // says nothing about macro steps
                 next_sample_ = calls_ + samples_apart(), ++cost_samples_;
         }
         ++calls_;
@@ -255,6 +275,7 @@ class thread_transport final : public transport, public worker_pool::job {
 
     void work(int worker) noexcept override {
         if (!trials_.empty()) return work_on_trials(worker);
+        if (!some_.empty()) return work_on_some(worker);
         if (!shared_) {
             for (const int i : schedule_.work(worker)) advance_one(i, worker);
             return;
@@ -286,9 +307,36 @@ class thread_transport final : public transport, public worker_pool::job {
                 } catch (...) {
                     fail(static_cast<int>(i), worker, reason_of_exception());
                 }
-                advance_one(static_cast<int>(i), worker, p, trials_[k].inputs.data() + p.input, y);
+                advance_one(static_cast<int>(i), worker, p, step_, trials_[k].inputs.data() + p.input, y);
             }
         }
+    }
+
+    void work_on_some(int worker) noexcept {
+        if (may_share_) {
+            for (std::size_t at; (at = trial_.next.fetch_add(1, std::memory_order_relaxed)) < some_.size();)
+                advance_own(some_[at], worker);
+            return;
+        }
+        for (const subsystem_step& one : some_)
+            if (schedule_.worker_of(one.subsystem.value()) == worker) advance_own(one, worker);
+    }
+
+    void advance_own(const subsystem_step& one, int worker) noexcept {
+        const place& p = places_[one.subsystem.value()];
+        advance_one(static_cast<int>(one.subsystem.value()), worker, p, one.step, inputs_.data() + p.input,
+                    output_of(p));
+    }
+
+    /// All but the longest could be done meanwhile; waking workers costs, too.
+    bool sharing_pays() const {
+        constexpr double round_cost = 2e-6;
+        double sum = 0, longest = 0;
+        for (const subsystem_step& one : some_) {
+            sum += cost_[one.subsystem.value()];
+            longest = std::max(longest, cost_[one.subsystem.value()]);
+        }
+        return sum - longest > 2 * round_cost;
     }
 
     void advance_all() {
@@ -305,14 +353,15 @@ class thread_transport final : public transport, public worker_pool::job {
     /// False: it failed.
     bool advance_one(int i, int worker) noexcept {
         const place& p = places_[static_cast<std::size_t>(i)];
-        return advance_one(i, worker, p, inputs_.data() + p.input, output_of(p));
+        return advance_one(i, worker, p, step_, inputs_.data() + p.input, output_of(p));
     }
 
-    bool advance_one(int i, int worker, const place& p, const polynomial* inputs, std::span<double> y) noexcept {
+    bool advance_one(int i, int worker, const place& p, const macro_step& step, const polynomial* inputs,
+                     std::span<double> y) noexcept {
         const auto begin = sampling_ ? clock::now() : clock::time_point{};
         bool failed = false;
         try {
-            p.model->advance(step_, {inputs, p.input_count}, y);
+            p.model->advance(step, {inputs, p.input_count}, y);
             failed = !p.outputs_follow && !all_finite(y);
             if (failed) [[unlikely]]
                 fail(i, worker, not_finite_reason(p.model->describe(), y, first_not_finite(y)));
@@ -326,7 +375,7 @@ class thread_transport final : public transport, public worker_pool::job {
             // Replicas are at work at the same time: the subsystem itself says what it costs.
             if (p.model != places_[static_cast<std::size_t>(i)].model) return !failed;
             double& cost = cost_[static_cast<std::size_t>(i)];
-            cost = blend(cost, wall, cost_samples_);
+            cost = cost == 0 ? wall : blend(cost, wall, cost_samples_);
             last_[static_cast<std::size_t>(i)] = {since, since + wall};
         }
         return !failed;
@@ -411,7 +460,8 @@ class thread_transport final : public transport, public worker_pool::job {
 
     subsystem_failure in_step(std::size_t i, const std::string& reason) {
         const place& p = places_[i];
-        return failure_in_step(subsystems_[i].name, reason, step_, p.model->describe(),
+        const auto own = std::ranges::find(some_, subsystem_index(i), &subsystem_step::subsystem);
+        return failure_in_step(subsystems_[i].name, reason, own == some_.end() ? step_ : own->step, p.model->describe(),
                                std::span(inputs_).subspan(p.input, p.input_count));
     }
 
@@ -489,9 +539,10 @@ class thread_transport final : public transport, public worker_pool::job {
     std::atomic<bool> any_failure_{false};
     std::vector<std::unique_ptr<snapshot>> snapshots_;
     std::vector<double> saved_outputs_;
-    std::span<trial_step> trials_;  ///< those at work
-    cursor trial_;                  ///< how far the trials are done
-    bool replicas_ = false;         ///< there are some
+    std::span<trial_step> trials_;          ///< those at work
+    std::span<const subsystem_step> some_;  ///< the same
+    cursor trial_;                          ///< how far the trials are done
+    bool replicas_ = false;                 ///< there are some
     macro_step step_;
     double time_ = 0, saved_time_ = 0;
     bool parallel_ = false, sampling_ = false;

@@ -75,6 +75,12 @@ class step_plan {
     virtual void find_values_by_laws(const item& i, double t) = 0;
 };
 
+/// A step of one subsystem.
+struct subsystem_step {
+    subsystem_index subsystem;
+    macro_step step;
+};
+
 /// A macro step that may be thrown away, of all subsystems: what goes in and what comes out, by slot.
 struct trial_step {
     std::vector<polynomial> inputs;
@@ -113,6 +119,13 @@ class transport {
     virtual void time_next_step() {}
     /// All subsystems over one macro step, in parallel where it pays.
     virtual void advance(const macro_step& step) = 0;
+    /// Some subsystems, each once and over a step of its own, in parallel where it pays. The others stay where they are.
+    virtual void advance_some(std::span<const subsystem_step> some) = 0;
+    /// The step that the subsystem's own integrator would take next; 0: nobody knows.
+    virtual double next_step(subsystem_index i) const {
+        static_cast<void>(i);
+        return 0;
+    }
     /// advance(), then the evaluations of the plan; or item by item, if results and failures are the same.
     virtual void carry_out(const macro_step& step, step_plan& plan) {
         advance(step);

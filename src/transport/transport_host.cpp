@@ -66,6 +66,7 @@ void transport_host::attempt(exchange& areas) {
         } else if (r.what == remote_command::statistics) {
             areas.report(i).statistics = inner_->statistics(index);
             areas.report(i).cpu_seconds = inner_->cpu_seconds();
+            areas.report(i).next_step = inner_->next_step(index);
         } else {
             inner_->evaluate(index, areas.inputs(i), true);  // the master judges what is finite
             std::ranges::copy(inner_->outputs().subspan(inner_->output_offset(index), areas.outputs(i).size()),
@@ -77,20 +78,29 @@ void transport_host::attempt(exchange& areas) {
 void transport_host::advance(exchange& areas) {
     const remote_request& r = areas.top().request;
     if (r.timed) inner_->time_next_step();
+    if (r.subsystem >= 0) return advance_one(areas, static_cast<std::size_t>(r.subsystem));
     // Subsystem after subsystem, as here, so do the transport's areas hold them.
     auto input = inner_->inputs().begin();
     for (std::size_t i = 0; i < areas.members(); ++i) input = std::ranges::copy(areas.polynomials(i), input).out;
     inner_->advance(r.step);
-    auto output = inner_->outputs().begin();
-    for (std::size_t i = 0; i < areas.members(); ++i) {
-        const auto to = areas.outputs(i);
-        std::copy_n(output, to.size(), to.begin());
-        output += static_cast<std::ptrdiff_t>(to.size());
-        if (!r.timed) continue;
-        const subsystem_cost cost = inner_->cost(subsystem_index(i));
-        areas.report(i).begin = cost.begin;
-        areas.report(i).end = cost.end;
-    }
+    for (std::size_t i = 0; i < areas.members(); ++i) fetch(areas, i);
+}
+
+void transport_host::advance_one(exchange& areas, std::size_t i) {
+    const subsystem_step one{subsystem_index(i), areas.top().request.step};
+    std::ranges::copy(areas.polynomials(i),
+                      inner_->inputs().begin() + static_cast<std::ptrdiff_t>(inner_->input_offset(one.subsystem)));
+    inner_->advance_some(std::span(&one, 1));
+    fetch(areas, i);
+}
+
+void transport_host::fetch(exchange& areas, std::size_t i) {
+    const auto to = areas.outputs(i);
+    std::ranges::copy(inner_->outputs().subspan(inner_->output_offset(subsystem_index(i)), to.size()), to.begin());
+    if (!areas.top().request.timed) return;
+    const subsystem_cost cost = inner_->cost(subsystem_index(i));
+    areas.report(i).begin = cost.begin;
+    areas.report(i).end = cost.end;
 }
 
 }  // namespace mdpcosim

@@ -18,6 +18,8 @@ class transport_host final : public request_host {
    private:
     void attempt(exchange& areas);
     void advance(exchange& areas);
+    void advance_one(exchange& areas, std::size_t i);
+    void fetch(exchange& areas, std::size_t i);
     std::size_t numbered(const std::string& name) const;
 
     std::unique_ptr<transport> inner_;

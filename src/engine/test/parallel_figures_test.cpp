@@ -29,6 +29,7 @@ class canned final : public transport {
     void initialise(double) override {}
     void evaluate(subsystem_index, std::span<const double>, bool) override {}
     void advance(const macro_step&) override {}
+    void advance_some(std::span<const subsystem_step>) override {}
     void save() override {}
     void restore() override {}
     subsystem_statistics statistics(subsystem_index) const override { return {}; }

@@ -51,6 +51,7 @@ struct alignas(64) remote_report {
     double begin = 0, end = 0;  ///< of the last timed request: steady clock of the other side, s
     subsystem_statistics statistics;
     double cpu_seconds = 0;  ///< of the whole process, asked for together with the statistics
+    double next_step = 0;    ///< the same: what its integrator would take
 };
 
 class exchange {

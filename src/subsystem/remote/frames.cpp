@@ -73,6 +73,14 @@ void check(const remote_member& m) {
             if (!in(slot, load ? d.output_count() : d.input_count())) misfit("description");
         if (!in(p.load, load ? d.input_count() : d.output_count()) || !in(p.load_integral, d.output_count()))
             misfit("description");
+        const bool frame = p.kind == port_kind::frame;
+        if (p.motion_slots.size() != (frame ? frame_motion::count : 0u) ||
+            p.load_slots.size() != (frame ? frame_load_count : 0u))
+            misfit("description");
+        for (const int slot : p.motion_slots)
+            if (!in(slot, d.output_count())) misfit("description");
+        for (const int slot : p.load_slots)
+            if (!in(slot, d.input_count())) misfit("description");
     }
     if (!m.offers.port_stiffness.empty() && m.offers.port_stiffness.size() != d.ports.size()) misfit("description");
 }
@@ -192,6 +200,7 @@ void put_reply(wire_writer& to, const exchange& from) {
         if (r.what == remote_command::statistics) {
             to.put(from.report(i).statistics);
             to.put(from.report(i).cpu_seconds);
+            to.put(from.report(i).next_step);
         }
         if (!r.timed) continue;
         to.put(from.report(i).begin);
@@ -213,6 +222,7 @@ void get_reply(std::span<const char> frame, exchange& to) {
             if (r.what == remote_command::statistics) {
                 to.report(i).statistics = from.get<subsystem_statistics>();
                 to.report(i).cpu_seconds = from.get<double>();
+                to.report(i).next_step = from.get<double>();
             }
             if (!r.timed) continue;
             to.report(i).begin = from.get<double>();

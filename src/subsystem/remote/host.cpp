@@ -85,6 +85,7 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
         case remote_command::statistics:
             areas.report(i).statistics = model.statistics();
             areas.report(i).cpu_seconds = process_cpu_seconds();
+            areas.report(i).next_step = model.next_step();
             return;
         case remote_command::clock:
         case remote_command::quit:

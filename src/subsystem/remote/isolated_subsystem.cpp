@@ -53,6 +53,10 @@ class remote_subsystem final : public subsystem {
         if (!where_->gone()) where_->call({.what = remote_command::statistics});
         return areas().report(0).statistics;
     }
+    double next_step() const override {
+        where_->call({.what = remote_command::statistics});
+        return areas().report(0).next_step;
+    }
 
    private:
     exchange& areas() const { return where_->areas(); }

@@ -39,7 +39,7 @@ std::vector<int> wire_reader::get_numbers() {
 namespace {
 
 // Bytes of a variable, a port and a parameter without any text: what is announced must fit into what has come.
-constexpr std::size_t least_variable = 49, least_port = 44, least_parameter = 17;
+constexpr std::size_t least_variable = 49, least_port = 60, least_parameter = 17;
 
 void put_variable(wire_writer& to, const variable& v) {
     to.put(v.name);
@@ -87,6 +87,8 @@ void put(wire_writer& to, const subsystem_description& d) {
         to.put(p.load);
         to.put(p.load_integral);
         to.put(p.description);
+        to.put(p.motion_slots);
+        to.put(p.load_slots);
     }
     to.put(d.parameters.size());
     for (const auto& p : d.parameters) {
@@ -122,6 +124,8 @@ subsystem_description get_description(wire_reader& from) {
         p.load = from.get<int>();
         p.load_integral = from.get<int>();
         p.description = from.get_text();
+        p.motion_slots = from.get_numbers();
+        p.load_slots = from.get_numbers();
     }
     d.parameters.resize(from.get_count(least_parameter));
     for (auto& p : d.parameters) {
@@ -138,6 +142,7 @@ void put(wire_writer& to, const capabilities& c) {
     to.put(c.dense_output);
     to.put(c.directional_derivatives);
     to.put(c.own_equations);
+    to.put(c.chooses_step);
     to.put(c.why_no_save_restore);
     to.put(c.port_stiffness.size());
     for (const double stiffness : c.port_stiffness) to.put(stiffness);
@@ -149,6 +154,7 @@ capabilities get_capabilities(wire_reader& from) {
     c.dense_output = from.get<bool>();
     c.directional_derivatives = from.get<bool>();
     c.own_equations = from.get<bool>();
+    c.chooses_step = from.get<bool>();
     c.why_no_save_restore = from.get_text();
     c.port_stiffness.resize(from.get_count(sizeof(double)));
     for (double& stiffness : c.port_stiffness) stiffness = from.get<double>();

@@ -139,6 +139,9 @@ class arkode_solver final : public sundials_solver {
         return reason.empty() && implicit() ? why_not_linear(options_.linear, model) : reason;
     }
 
+    bool chooses_step() const override { return true; }
+    double next_step() const override { return remembered_step_; }
+
    private:
     bool implicit() const { return pair_.dirk != ARKODE_DIRK_NONE; }
     bool passes_nan() const override { return !implicit(); }

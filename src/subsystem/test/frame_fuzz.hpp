@@ -40,6 +40,10 @@ inline subsystem_description some_description() {
     p.motion = {0, 1, -1};
     p.load = 0;
     d.ports.push_back(p);
+    p.kind = port_kind::frame;
+    p.motion_slots.assign(frame_motion::count, 3);
+    p.load_slots.assign(frame_load_count, 2);
+    d.ports.push_back(p);
     return d;
 }
 

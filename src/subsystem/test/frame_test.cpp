@@ -23,6 +23,25 @@ TEST(frames, a_description_that_would_use_up_the_memory_is_refused) {
     EXPECT_THROW(get_introduction(introduction, 2), run_error);
 }
 
+TEST(frames, ports_in_space_arrive_as_they_were_and_only_whole) {
+    auto members = some_members();
+    port& p = members[0].description.ports[1];
+    for (std::size_t k = 0; k < p.motion_slots.size(); ++k) p.motion_slots[k] = static_cast<int>(k % 4) - 1;
+    p.load_slots = {2, 1, 0, 0, 1, 2};
+    const auto arrived = get_introduction(introduction_of(members), 2);
+    EXPECT_EQ(arrived[0].description.ports[1].motion_slots, p.motion_slots);
+    EXPECT_EQ(arrived[0].description.ports[1].load_slots, p.load_slots);
+    const auto expect_refusal = [&](std::vector<int>& slots, std::vector<int> other) {
+        std::swap(slots, other);
+        EXPECT_THROW(get_introduction(introduction_of(members), 2), run_error);
+        std::swap(slots, other);
+    };
+    expect_refusal(p.load_slots, {0, 1, 2});
+    expect_refusal(p.load_slots, {0, 1, 2, 0, 1, 3});
+    expect_refusal(p.motion_slots, {});
+    expect_refusal(p.motion_slots, std::vector<int>(frame_motion::count, 4));
+}
+
 TEST(peers, that_say_anything_end_the_run_in_order) { fuzz_peers(200, 2); }
 
 TEST(peers, that_announce_a_giant_message_are_told) {

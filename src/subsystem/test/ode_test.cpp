@@ -488,6 +488,87 @@ TEST(ode_mistakes, events) {
     expect_error(spec, {"s.yaml:50:5: ", "event 1", "'set' is missing"});
 }
 
+setting list_entry(const std::string& name, const std::vector<std::string>& values, int line) {
+    setting s{name, {"s.yaml", line, 3}, {}, true};
+    for (const auto& value : values) s.values.push_back(written(value, line, 10));
+    return s;
+}
+
+/// A pendulum whose end is a frame.
+subsystem_spec pendulum_with_frame() {
+    auto spec = pendulum();
+    for (const char* name : {"Fx", "Fy", "Fz", "Tx", "Ty"}) spec.ode.inputs.push_back(entry(name, "0", 25));
+    spec.ode.equations[1] = entry("omega", "-g/L*sin(phi) + tau/(m*L^2) + (Fx*cos(phi) + Fy*sin(phi))/(m*L)", 31);
+    spec.ode.outputs.push_back(output("y", "-L*cos(phi)", "m"));
+    spec.ode.outputs.push_back(output("c", "cos(phi/2)"));
+    spec.ode.outputs.push_back(output("s", "sin(phi/2)"));
+    spec.ode.outputs.push_back(output("zero", "0"));
+    spec.ports = {make_port(
+        "end", "frame",
+        {list_entry("position", {"x", "y", "zero"}, 61), list_entry("orientation", {"c", "zero", "zero", "s"}, 62),
+         list_entry("angular-velocity", {"zero", "zero", "omega"}, 63), list_entry("force", {"Fx", "Fy", "Fz"}, 64),
+         list_entry("torque", {"Tx", "Ty", "tau"}, 65)})};
+    return spec;
+}
+
+TEST(ode, frames_find_their_rates) {
+    const auto model = make_equations(pendulum_with_frame());
+    const subsystem_description& d = model->describe();
+    const port& p = d.ports.at(0);
+    EXPECT_EQ(p.kind, port_kind::frame);
+    EXPECT_THAT(p.load_slots,
+                ElementsAre(find(d.inputs, "Fx").slot, find(d.inputs, "Fy").slot, find(d.inputs, "Fz").slot,
+                            find(d.inputs, "Tx").slot, find(d.inputs, "Ty").slot, find(d.inputs, "tau").slot));
+    const double phi = 0.4, w = 1.3, L = 0.8, Fx = 3;
+    const std::vector<double> u{0, Fx, 0, 0, 0, 0};
+    const std::vector<double> y = outputs_of(*model, 0, {phi, w}, u);
+    const double alpha = -9.81 / L * std::sin(phi) + Fx * std::cos(phi) / (2 * L);
+    const std::vector<double> motion{L * std::sin(phi),
+                                     -L * std::cos(phi),
+                                     0,  // position
+                                     std::cos(phi / 2),
+                                     0,
+                                     0,
+                                     std::sin(phi / 2),
+                                     L * w * std::cos(phi),
+                                     L * w * std::sin(phi),
+                                     0,  // velocity
+                                     0,
+                                     0,
+                                     w,
+                                     L * (alpha * std::cos(phi) - w * w * std::sin(phi)),
+                                     L * (alpha * std::sin(phi) + w * w * std::cos(phi)),
+                                     0,
+                                     0,
+                                     0,
+                                     alpha};
+    ASSERT_EQ(p.motion_slots.size(), motion.size());
+    for (std::size_t k = 0; k < motion.size(); ++k) {
+        ASSERT_GE(p.motion_slots[k], 0) << k;
+        EXPECT_NEAR(y[static_cast<std::size_t>(p.motion_slots[k])], motion[k], 1e-14) << k;
+    }
+}
+
+TEST(ode_mistakes, frames) {
+    auto spec = pendulum_with_frame();
+    auto& variables = spec.ports[0].variables;
+    variables[1].values.pop_back();
+    expect_error(spec, {"s.yaml:62:3: ", "port 'end': 'orientation': a list of 4 variables is expected, not of 3"});
+    variables[1].name = "orientaton";
+    expect_error(spec, {"s.yaml:62:3: ", "variable 'orientaton' does not exist", "Did you mean 'orientation'?"});
+    variables.erase(variables.begin() + 1);
+    expect_error(spec,
+                 {"s.yaml:60:3: ", "'orientation' is missing", "A frame port maps: position, orientation, velocity"});
+    spec = pendulum_with_frame();
+    spec.ports[0].variables[4].values[0] = written("Fx", 65, 10);
+    expect_error(spec, {"s.yaml:65:10: ", "input 'Fx' already belongs to port 'end'"});
+    spec = pendulum_with_frame();
+    spec.ports[0].variables[0].values[2] = written("omega", 61, 10);
+    expect_error(spec, {"s.yaml:61:10: ", "'position' needs a variable in 'm', but 'omega' is in 'rad/s'"});
+    spec.ports[0].causality = written("takes-motion", 66, 9);
+    expect_error(spec, {"s.yaml:66:9: ", "'takes-motion' is not allowed: a frame gives its motion"});
+}
+
 TEST(ode_mistakes, port_kind_and_causality) {
     auto spec = pendulum();
     auto& port = spec.ports[0];
@@ -497,7 +578,8 @@ TEST(ode_mistakes, port_kind_and_causality) {
     port.kind.value = "signal";
     expect_error(spec, {"s.yaml:60:10: ", "port 'shaft'", "'signal' is not allowed"});
     port.kind.value = "frame";
-    expect_error(spec, {"s.yaml:60:10: ", "port 'shaft'", "'frame' is not allowed"});
+    expect_error(spec,
+                 {"s.yaml:61:3: ", "port 'shaft'", "variable 'angle' does not exist", "A frame port has: position"});
     port.kind.value = "";
     expect_error(spec, {"s.yaml:60:3: ", "port 'shaft'", "'kind' is missing", "translation, rotation"});
     port.kind.value = "rotation";

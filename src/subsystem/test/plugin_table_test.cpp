@@ -104,6 +104,18 @@ TEST(plugin_table, of_a_hydraulic_port_the_flow_is_enough) {
     EXPECT_THAT(t.read().description.ports[1].motion, ElementsAre(-1, 7, -1));
 }
 
+TEST(plugin_table, frames_are_vectors) {
+    table t;
+    for (const char* name : {"position", "v", "w"}) t.outputs.push_back({name, nullptr, nullptr, 3, nullptr, nullptr});
+    t.outputs.push_back({"q", "1", nullptr, 4, nullptr, nullptr});
+    for (const char* name : {"F", "T"}) t.inputs.push_back({name, nullptr, nullptr, 3, 0, 0});
+    t.ports.push_back({"tip", "frame", nullptr,
+                       "position=position orientation=q velocity=v angular-velocity=w force=F torque=T", nullptr});
+    const port p = t.read().description.ports[1];
+    EXPECT_THAT(p.motion_slots, ElementsAre(7, 8, 9, 16, 17, 18, 19, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1));
+    EXPECT_THAT(p.load_slots, ElementsAre(4, 5, 6, 7, 8, 9));
+}
+
 TEST(plugin_table, longer_structures_of_later_versions_are_read) {
     struct longer_input : mdpcosim_input {
         double news[3];
@@ -194,9 +206,20 @@ std::vector<wrong_table> wrong_tables() {
          "output 'a': direct: input 'force' does not exist"},
         {"kind_unknown", [](table& t) { t.ports[0].kind = "translational"; },
          "port 'mass': kind 'translational' does not exist. Allowed: translation, rotation, hydraulic, thermal, "
-         "electric, magnetic. Did you mean 'translation'?"},
+         "electric, magnetic, frame. Did you mean 'translation'?"},
         {"kind_missing", [](table& t) { t.ports[0].kind = nullptr; }, "port 'mass': kind '' does not exist"},
-        {"kind_frame", [](table& t) { t.ports[0].kind = "frame"; }, "port 'mass': kind 'frame' does not exist"},
+        {"kind_frame", [](table& t) { t.ports[0].kind = "frame"; }, "which has 1 elements; a port takes 3"},
+        {"frame_without_orientation",
+         [](table& t) {
+             t.outputs.push_back({"r", "m", nullptr, 3, nullptr, nullptr});
+             t.ports[0] = {"tip", "frame", nullptr, "position=r", nullptr};
+         },
+         "port 'tip': its orientation is missing. A frame port has: position, orientation, velocity"},
+        {"frame_that_takes_motion",
+         [](table& t) {
+             t.ports[0] = {"tip", "frame", "takes-motion", "position=r", nullptr};
+         },
+         "port 'tip': a frame takes force and torque"},
         {"causality_unknown", [](table& t) { t.ports[0].causality = "takes-force"; },
          "port 'mass': causality 'takes-force' does not exist. Allowed: takes-load, takes-motion"},
         {"causality_reversed", [](table& t) { t.ports[0].causality = "takes-motion"; },

@@ -225,6 +225,43 @@ TEST_P(transport_contract, outputs_equal_direct_calls_of_heavy_subsystems) {
     EXPECT_EQ(t->parallel_steps() > 0, GetParam().workers > 1);
 }
 
+/// Subsystem i takes steps of its own length, and not in every round.
+TEST_P(transport_contract, steps_of_their_own_equal_direct_calls_and_leave_the_others_alone) {
+    for (const int work : {0, heavy}) {
+        const auto all = mixed(work);
+        const auto t = make(all);
+        auto direct = test::make_subsystems(all);
+        start(*t, 0);
+        for (auto& one : direct) one.model->initialise(0);
+        std::vector<std::int64_t> taken(all.size(), 0);
+        std::vector<double> y(t->outputs().begin(), t->outputs().end());
+        std::vector<polynomial> inputs(t->inputs().size());
+        for (std::int64_t n = 0; n < 60; ++n) {
+            write_inputs(t->inputs(), n);
+            write_inputs(inputs, n);
+            std::vector<subsystem_step> some;
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                if ((n + static_cast<std::int64_t>(i)) % 3 == 1) continue;
+                const double h = 0.1 * static_cast<double>(i + 1), begin = h * static_cast<double>(taken[i]);
+                some.push_back({subsystem_index(i), {begin, begin + h, taken[i]++}});
+                const auto& d = direct[i].model->describe();
+                direct[i].model->advance(some.back().step,
+                                         std::span(inputs).subspan(t->input_offset(subsystem_index(i)),
+                                                                   static_cast<std::size_t>(d.input_count())),
+                                         std::span(y).subspan(t->output_offset(subsystem_index(i)),
+                                                              static_cast<std::size_t>(d.output_count())));
+            }
+            t->advance_some(some);
+            ASSERT_EQ(bits(t->outputs()), bits(y)) << "round " << n;
+        }
+        for (std::size_t i = 0; i < all.size(); ++i)
+            EXPECT_EQ(t->statistics(subsystem_index(i)).micro_steps, taken[i]) << "subsystem " << i;
+        if (work > 0) {
+            EXPECT_EQ(t->parallel_steps() > 0, GetParam().workers > 1);
+        }
+    }
+}
+
 /// Between steps other input values may be tried; the state does not move.
 TEST_P(transport_contract, evaluate_changes_no_state) {
     const auto t = make(mixed(0)), same = make(mixed(0));
