@@ -46,6 +46,7 @@ class joint_examples : public monolithic {
 TEST_F(joint_examples, double_pendulum_follows_the_equations_in_its_angles) {
     EXPECT_LT(shown("double pendulum, degree 2, error [rad]", pendulum_error({{"method.degree", "2"}})), 6e-7);
     EXPECT_LT(shown("double pendulum, degree 3, error [rad]", pendulum_error({})), 3e-8);
+    EXPECT_LT(shown("double pendulum, kept answers, error [rad]", pendulum_error({{"method.jacobian", "kept"}})), 3e-8);
     EXPECT_LT(shown("double pendulum, reference, error [rad]", pendulum_error({}, true)), 1e-11);
 }
 
@@ -55,6 +56,7 @@ TEST_F(joint_examples, spatial_linkage_follows_the_equation_in_its_crank_angle) 
                  at_2 = shown("spatial linkage, 2 ms, error [m]", slider_error({{"time.step", "2 ms"}}));
     EXPECT_LT(at_1, 4e-8);
     EXPECT_GT(at_2 / at_1, 8);
+    EXPECT_LT(shown("spatial linkage, kept answers, error [m]", slider_error({{"method.jacobian", "kept"}})), 4e-8);
     EXPECT_LT(shown("spatial linkage, reference, error [m]", slider_error({}, true)), 1e-11);
 }
 

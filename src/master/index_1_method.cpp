@@ -22,8 +22,8 @@ namespace mdpcosim {
 
 namespace {
 
-/// A corrector that leaves more of the residuals than this has old answers.
-constexpr double well_corrected = 1e-2;
+/// Correctors that leave more of the residuals than this have old answers: what is left grows in the next step's predictor.
+constexpr double well_corrected = 1e-4;
 constexpr double hardly_wrong = 1e-7;  // nothing to learn from
 constexpr int first_iterations = 4;    // of the first step, whose predictor is a constant
 constexpr int least_micro_steps = 3;
@@ -85,10 +85,9 @@ class index_1_method final : public method {
     }
 
     void step(coupled_system& system, const macro_step& step) override {
-        const double H = step.end - step.begin;
         begin(system, step);
         predict(system, step);
-        correct(system, step, H);
+        correct(system, step);
     }
 
     bool estimates() const override { return true; }
@@ -105,7 +104,7 @@ class index_1_method final : public method {
         begin(system, step);
         predict(system, step);
         estimating_ = true;
-        correct(system, step, step.end - step.begin);
+        correct(system, step);
         estimating_ = false;
         for (std::size_t slot = 0; slot < error.size(); ++slot)
             error[slot] = compared_[0].outputs[slot] - compared_[1].outputs[slot];
@@ -172,21 +171,41 @@ class index_1_method final : public method {
         if (measure) H_measured_ = H;
     }
 
-    void correct(coupled_system& system, const macro_step& step, double H) {
-        const bool first = H_accepted_ == 0;
-        const int most = options_.tolerance > 0 ? options_.limit : first ? first_iterations : 1;
+    /// Kept answers that do not make the residuals small are measured anew, and the step is done again.
+    void correct(coupled_system& system, const macro_step& step) {
+        const double H = step.end - step.begin;
+        if (!iterate(system, step, H)) {
+            due_ = true;
+            system.subsystems->restore();
+            predict(system, step);
+            iterate(system, step, H);
+        }
+        due_ = false;
+        if (options_.tolerance > 0 && !met(H)) fail(system, step, H);
+        last_ = multipliers_;
+    }
+
+    /// False: the answers are too old.
+    bool iterate(coupled_system& system, const macro_step& step, double H) {
+        const bool kept = !measured_now_;
+        // Measuring costs an integration per round: some iterations with old answers are cheaper.
+        const int patience = std::max(3, static_cast<int>(equations_.rounds() / 3));
+        const int most = options_.tolerance > 0 ? options_.limit
+                         : H_accepted_ == 0     ? first_iterations
+                         : kept                 ? patience
+                                                : 1;
         const double predicted = largest(base_);
         for (int i = 0; i < most; ++i) {
             change(system, step, H);
             const double after = largest(left_);
             const bool exact = after <= hardly_wrong * predicted;  // what is left is noise
             if (!exact) equations_.learn(change_, left_);
-            if (i == 0) due_ = !measured_now_ && after > well_corrected * predicted;
             std::swap(base_, left_);
-            if (options_.tolerance > 0 ? met(H) : exact) return finish();
+            const bool well = after <= well_corrected * predicted;
+            if (options_.tolerance > 0 ? met(H) : exact || (kept && well)) return true;
+            if (kept && !well && i + 1 == patience) return false;
         }
-        if (options_.tolerance > 0) fail(system, step, H);
-        finish();
+        return !kept;
     }
 
     /// One corrector step: the multipliers that make the residuals `base_` zero, and the residuals `left_` that they leave.
@@ -234,8 +253,6 @@ class index_1_method final : public method {
         loads_.impose(system, multipliers_);
         system.advance_trials(step, compared_);
     }
-
-    void finish() { last_ = multipliers_; }
 
     /// The largest residual as an acceleration.
     static double largest(std::span<const double> residuals) {
