@@ -81,6 +81,12 @@ INSTANTIATE_TEST_SUITE_P(
                      "step: 25 ms}\n",
                      {"sample time of 0.06 s is no whole multiple of its own step 0.025 s. The nearest allowed: 0.05 s "
                       "and 0.075 s."}},
+        bad_scenario{
+            "an_algebraic_loop",
+            "time: {end: 1 s, step: 100 ms}\nmethod: multirate\niteration: |>{}\nsubsystems:\n"
+            "  f: {ode: {inputs: {u: 0}, outputs: {y: u/2 + 1}}}\n  g: {ode: {inputs: {u: 0}, outputs: {y: u}}}\n"
+            "signals: [f.y -> g.u, g.y -> f.u]\n",
+            {"iteration: method 'multirate' solves no algebraic loops, and there is", "f.y", "Put a 'delay' into it"}},
         sampled("sampled_step_misses_macro_points", ", step: |>15 ms", "",
                 {"subsystem 'control' is sampled, and its step, 0.015 s, never meets some of the macro points, which "
                  "lie 0.02 s "

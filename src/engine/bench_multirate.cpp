@@ -97,11 +97,11 @@ record: {{only: [heavy.mass.position]}}
 const std::vector<double> frequency_ratios{1.5, 2,  3,  5,  7,  10, 15, 20, 25, 30, 33, 36, 38, 40, 42,
                                            44,  47, 50, 52, 55, 58, 60, 65, 70, 75, 80, 85, 90, 95, 100};
 
-std::string name_of(const multirate_run& how) {
+std::string order_name(const multirate_run& how) {
     return how.smoothing ? fmt::format("smoothing, O{}", how.slow_order) : fmt::format("O{}", how.slow_order);
 }
 
-std::vector<multirate_run> variants(double damping) {
+std::vector<multirate_run> multirate_variants(double damping) {
     std::vector<multirate_run> all;
     for (const char* scheme : {"slowest-first", "fastest-first"})
         for (int order = 0; order <= 4; ++order)
@@ -171,8 +171,8 @@ multirate_figures bench_multirate(std::vector<double> ratios, const std::functio
     multirate_figures figures;
     if (ratios.empty()) ratios = frequency_ratios;
     for (const double damping : {0.0, 0.5})
-        for (multirate_run how : variants(damping)) {
-            told(fmt::format("{}, {}, damping {}", how.scheme, name_of(how), damping));
+        for (multirate_run how : multirate_variants(damping)) {
+            told(fmt::format("{}, {}, damping {}", how.scheme, order_name(how), damping));
             for (const double ratio : ratios) {
                 how.frequency_ratio = ratio;
                 figures.results.push_back(run_multirate(how));
@@ -214,9 +214,9 @@ std::string to_table(const multirate_figures& figures) {
               part{"fast oscillation at the end over the exact one", &multirate_result::gain, false}}) {
             if (shown.undamped_only && damping > 0) continue;
             out += fmt::format("{}{}, damping {}\n{:>6}", out.empty() ? "" : "\n", shown.title, damping, "FR");
-            for (const auto& how : variants(damping))
-                out += fmt::format(" {:>9}",
-                                   (how.scheme[0] == 's' ? "SF " : "FF ") + (how.smoothing ? "smooth" : name_of(how)));
+            for (const auto& how : multirate_variants(damping))
+                out += fmt::format(
+                    " {:>9}", (how.scheme[0] == 's' ? "SF " : "FF ") + (how.smoothing ? "smooth" : order_name(how)));
             for (const double ratio : ratios) {
                 out += fmt::format("\n{:>6}", ratio);
                 for (const auto& r : figures.results)
@@ -263,11 +263,11 @@ void write_multirate_figure(const std::string& file, const multirate_figures& fi
                 .curves = {},
                 .references = {}};
             int colour = 0;
-            for (const auto& how : variants(damping)) {
+            for (const auto& how : multirate_variants(damping)) {
                 if (how.scheme != scheme) continue;
-                plot_curve curve{.name = name_of(how), .x = {}, .y = {}, .colour = colour++};
+                plot_curve curve{.name = order_name(how), .x = {}, .y = {}, .colour = colour++};
                 for (const auto& r : figures.results)
-                    if (r.how.scheme == scheme && r.how.damping == damping && name_of(r.how) == curve.name) {
+                    if (r.how.scheme == scheme && r.how.damping == damping && order_name(r.how) == curve.name) {
                         curve.x.push_back(r.how.frequency_ratio);
                         curve.y.push_back(r.position_error);
                     }

@@ -15,7 +15,7 @@ bool is_multiple(double a, double b) {
     return b > 0 && a > b * (1 - 1e-9) && std::abs(a / b - std::round(a / b)) <= 1e-9 * (a / b);
 }
 
-std::string step_text(double step) { return step > 0 ? fmt::format("{} s", step) : "chosen by its solver"; }
+std::string own_step_text(double step) { return step > 0 ? fmt::format("{} s", step) : "chosen by its solver"; }
 
 bool gives_samples(const subsystem_description& d) {
     return std::ranges::any_of(d.outputs, [](const auto& y) { return y.sampled; });
@@ -82,6 +82,11 @@ void check_multirate(const scenario& s, const coupled_system& system) {
     const auto where = [&](std::size_t i) {
         return s.subsystems[i].step.given() ? s.subsystems[i].step.where : s.subsystems[i].where;
     };
+    if (!system.loops.empty())
+        throw user_error(s.iteration.where,
+                         fmt::format("iteration: method 'multirate' solves no algebraic loops, and there is {}. Put a "
+                                     "'delay' into it, or take another method.",
+                                     system.loops.front().path()));
     for (std::size_t i = 0; i < t.size(); ++i) {
         if (s.subsystems[i].step.by_solver && !t.offers(subsystem_index(i)).chooses_step)
             throw user_error(
@@ -94,7 +99,7 @@ void check_multirate(const scenario& s, const coupled_system& system) {
                 where(i),
                 fmt::format("subsystem '{}' is sampled, and its step, {}, never meets some of the macro points, which "
                             "lie {} s apart. Allowed: {} s divided by a whole number.",
-                            s.subsystems[i].name, step_text(plan.steps[i]), plan.macro_step, plan.macro_step));
+                            s.subsystems[i].name, own_step_text(plan.steps[i]), plan.macro_step, plan.macro_step));
     }
     for (const auto& [input, what] : net.deliveries()) {
         const std::size_t to = owner(input.value(), t.size(), [&](subsystem_index k) { return t.input_offset(k); });
@@ -111,11 +116,12 @@ void check_multirate(const scenario& s, const coupled_system& system) {
                 owner(term.value.value(), t.size(), [&](subsystem_index k) { return t.output_offset(k); });
             if (gives_samples(t.describe(subsystem_index(from))) && !is_multiple(plan.steps[from], plan.steps[to]))
                 throw user_error(
-                    where(to), fmt::format("subsystem '{}' reads '{}', which is sampled and has the step {}; its own "
-                                           "step, {}, never meets some of the "
-                                           "samples. Allowed: {} s divided by a whole number.",
-                                           s.subsystems[to].name, s.subsystems[from].name, step_text(plan.steps[from]),
-                                           step_text(plan.steps[to]), plan.steps[from]));
+                    where(to),
+                    fmt::format("subsystem '{}' reads '{}', which is sampled and has the step {}; its own "
+                                "step, {}, never meets some of the "
+                                "samples. Allowed: {} s divided by a whole number.",
+                                s.subsystems[to].name, s.subsystems[from].name, own_step_text(plan.steps[from]),
+                                own_step_text(plan.steps[to]), plan.steps[from]));
         }
     }
 }

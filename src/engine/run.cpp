@@ -58,9 +58,10 @@ run_summary describe_before(const scenario& full, const run_folder& folder, cons
 
 void describe_after(run_summary& summary, const assembly& a, const coupling_watch& watch, double cpu_begin) {
     const transport& subsystems = *a.system.subsystems;
-    summary.work =
-        parallel_figures(subsystems, summary.steps > 0 ? summary.wall_seconds / static_cast<double>(summary.steps) : 0,
-                         subsystems.cpu_seconds() - cpu_begin);
+    // With steps of their own subsystems are asked more often than once per macro step, and not all at once.
+    const std::int64_t rounds = summary.method == "multirate" ? summary.integrations : summary.steps;
+    summary.work = parallel_figures(subsystems, rounds > 0 ? summary.wall_seconds / static_cast<double>(rounds) : 0,
+                                    subsystems.cpu_seconds() - cpu_begin);
     summary.workers = subsystems.workers();
     // Counted per integration, told per macro step.
     summary.parallel_steps = subsystems.parallel_steps() * summary.steps /

@@ -192,6 +192,7 @@ void multirate_method::advance(coupled_system& system) {
     }
     t.advance_some(turn_);
     ++system.integrations;
+    ++system.advances;
     for (group* g : taken_) {
         g->now = g->next;
         ++g->steps;
@@ -289,7 +290,7 @@ std::vector<std::string> multirate_method::about_subsystems(const coupled_system
     return about;
 }
 
-std::unique_ptr<method> make(const parameter_values& p) {
+std::unique_ptr<method> make_multirate(const parameter_values& p) {
     multirate_options options{.scheme = static_cast<multirate_scheme>(static_cast<int>(p["scheme"])),
                               .slow_order = static_cast<int>(p["slow-order"]),
                               .fast_order = static_cast<int>(p["fast-order"]),
@@ -303,12 +304,12 @@ std::unique_ptr<method> make(const parameter_values& p) {
     return std::make_unique<multirate_method>(options);
 }
 
-const std::vector<std::string> orders{"0", "1", "2", "3", "4"};
+const std::vector<std::string> multirate_orders{"0", "1", "2", "3", "4"};
 
 const method_registration registered{
     {"multirate",
      "every subsystem has a step of its own; whoever leads extrapolates, followers interpolate; Gauss-Seidel, too",
-     make,
+     make_multirate,
      {{.name = "scheme",
        .unit = "",
        .description = "who leads",
@@ -318,12 +319,12 @@ const method_registration registered{
        .unit = "",
        .description = "order of polynomials for outputs of slower subsystems and of those with the same step",
        .default_value = 1,
-       .choices = orders},
+       .choices = multirate_orders},
       {.name = "fast-order",
        .unit = "",
        .description = "order of polynomials for outputs of faster subsystems",
        .default_value = 1,
-       .choices = orders},
+       .choices = multirate_orders},
       {.name = "smoothing",
        .unit = "",
        .description = "of outputs of faster subsystems: their mean over the step; with fastest-first",

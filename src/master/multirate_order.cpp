@@ -23,7 +23,7 @@ struct neighbours {
 
 /// Depth first from i, without recursion: `left` hears every subsystem after all that are reached from it.
 template <class Left>
-void visit(std::size_t i, const neighbours& next, std::vector<bool>& seen, const Left& left) {
+void visit_from(std::size_t i, const neighbours& next, std::vector<bool>& seen, const Left& left) {
     if (seen[i]) return;
     std::vector<std::pair<std::size_t, std::size_t>> path{{i, next.first[i]}};
     seen[i] = true;
@@ -40,19 +40,19 @@ void visit(std::size_t i, const neighbours& next, std::vector<bool>& seen, const
 }
 
 /// The number of the loop of couplings that each subsystem belongs to, causes before effects (Kosaraju's algorithm).
-std::vector<std::size_t> loops(std::size_t n, const std::vector<coupling_edge>& edges) {
+std::vector<std::size_t> coupled_loops(std::size_t n, const std::vector<coupling_edge>& edges) {
     const neighbours forward(n, edges, false), backward(n, edges, true);
     std::vector<std::size_t> finished, loop(n);
     std::vector<bool> seen(n, false);
-    for (std::size_t i = n; i-- > 0;) visit(i, forward, seen, [&](std::size_t k) { finished.push_back(k); });
+    for (std::size_t i = n; i-- > 0;) visit_from(i, forward, seen, [&](std::size_t k) { finished.push_back(k); });
     seen.assign(n, false);
     std::size_t number = 0;
     for (auto i = finished.rbegin(); i != finished.rend(); ++i, ++number)
-        visit(*i, backward, seen, [&](std::size_t k) { loop[k] = number; });
+        visit_from(*i, backward, seen, [&](std::size_t k) { loop[k] = number; });
     return loop;
 }
 
-std::vector<std::size_t> parts(std::size_t n, std::vector<coupling_edge> edges) {
+std::vector<std::size_t> coupled_parts(std::size_t n, std::vector<coupling_edge> edges) {
     const std::size_t count = edges.size();
     for (std::size_t k = 0; k < count; ++k) edges.push_back({edges[k].to, edges[k].from});
     const neighbours joined(n, edges, false);
@@ -61,7 +61,7 @@ std::vector<std::size_t> parts(std::size_t n, std::vector<coupling_edge> edges) 
     std::size_t number = 0;
     for (std::size_t i = 0; i < n; ++i) {
         if (seen[i]) continue;
-        visit(i, joined, seen, [&](std::size_t k) { part[k] = number; });
+        visit_from(i, joined, seen, [&](std::size_t k) { part[k] = number; });
         ++number;
     }
     return part;
@@ -77,7 +77,7 @@ std::vector<multirate_sequence> find_sequences(const multirate_plan& plan, multi
     std::ranges::sort(edges);
     edges.erase(std::ranges::unique(edges).begin(), edges.end());
     std::erase_if(edges, [](const coupling_edge& e) { return e.from == e.to; });
-    const auto part = parts(n, edges), loop = loops(n, edges);
+    const auto part = coupled_parts(n, edges), loop = coupled_loops(n, edges);
     std::vector<std::size_t> ranked(n), listed(n);
     std::iota(ranked.begin(), ranked.end(), 0);
     std::iota(listed.begin(), listed.end(), 0);

@@ -8,12 +8,12 @@ namespace mdpcosim {
 
 namespace {
 
-const output_variable& output_at(const subsystem_description& d, int slot) {
+const output_variable& variable_at(const subsystem_description& d, int slot) {
     return *std::ranges::find_if(d.outputs, [&](const auto& y) { return slot >= y.slot && slot < y.slot + y.size; });
 }
 
 /// The polynomial through f(k), k = 0 .. degree, at times k * h / degree, by Newton's differences; zeros at its end are left out.
-polynomial through(std::span<const double> values, std::size_t stride, int degree, double h) {
+polynomial polynomial_through(std::span<const double> values, std::size_t stride, int degree, double h) {
     std::array<double, max_degree + 1> difference{};
     for (int k = 0; k <= degree; ++k) difference[k] = values[static_cast<std::size_t>(k) * stride];
     for (int n = 1; n <= degree; ++n)
@@ -76,7 +76,7 @@ void multirate_readers::add(reader& to, const coupled_system& system, std::size_
             const auto local = static_cast<std::uint32_t>(slot.value() - t.output_offset(subsystem_index(from)));
             const bool faster = plan.steps[from] < plan.steps[i] * (1 - 1e-9);
             const bool slower = plan.steps[from] > plan.steps[i] * (1 + 1e-9);
-            const bool sampled = output_at(t.describe(subsystem_index(from)), static_cast<int>(local)).sampled;
+            const bool sampled = variable_at(t.describe(subsystem_index(from)), static_cast<int>(local)).sampled;
             const way how = sampled                           ? way::hold
                             : faster && options.smoothing     ? way::mean
                             : slower && options.least_squares ? way::fit
@@ -126,7 +126,7 @@ void multirate_readers::find_inputs(const network& net, const std::vector<output
     }
     for (const auto& [slot, limit] : r.inputs) {
         const auto own = std::span<const double>(values_).subspan(slot - r.first);
-        inputs[slot] = project(through(own, r.count, r.degree, end - begin), end - begin, limit);
+        inputs[slot] = project(polynomial_through(own, r.count, r.degree, end - begin), end - begin, limit);
     }
 }
 

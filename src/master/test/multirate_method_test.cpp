@@ -6,30 +6,32 @@
 namespace mdpcosim {
 namespace {
 
-std::unique_ptr<method> multirate(std::vector<std::pair<std::string, double>> options) {
+std::unique_ptr<method> make_multirate_method(const std::vector<std::pair<std::string, double>>& options) {
     const method_info* info = method_registry::instance().find("multirate");
     parameter_values values(info->options);
     for (const auto& [name, value] : options) values.set(name, {value});
     return info->make_with(values);
 }
 
-enum scheme { slowest_first, fastest_first, sequential };
+enum scheme_number { slowest_first, fastest_first, sequential };
 
-struct call {
+struct advance_call {
     int who;
     double begin, end;
-    bool operator==(const call& other) const {
+    bool operator==(const advance_call& other) const {
         return who == other.who && std::abs(begin - other.begin) < 1e-9 && std::abs(end - other.end) < 1e-9;
     }
-    friend void PrintTo(const call& c, std::ostream* out) { *out << c.who << ": " << c.begin << " to " << c.end; }
+    friend void PrintTo(const advance_call& c, std::ostream* out) {
+        *out << c.who << ": " << c.begin << " to " << c.end;
+    }
 };
 
 /// Subsystems in a ring, each hearing the one before it; who is advanced when.
-struct ring {
-    std::vector<call> calls;
+struct ring_of_clocks {
+    std::vector<advance_call> calls;
     coupled_system system;
 
-    ring(std::vector<double> steps, double interval, double end) {
+    ring_of_clocks(std::vector<double> steps, double interval, double end) {
         std::vector<named_subsystem> parts;
         const auto n = steps.size();
         for (std::size_t i = 0; i < n; ++i) {
@@ -50,8 +52,8 @@ struct ring {
         system.finish();
     }
 
-    std::vector<call> run(scheme s) {
-        const auto how = multirate({{"scheme", s}});
+    std::vector<advance_call> run(scheme_number s) {
+        const auto how = make_multirate_method({{"scheme", s}});
         system.initialise(0);
         how->prepare(system);
         loop_result result;
@@ -60,30 +62,32 @@ struct ring {
     }
 };
 
-using calls = std::vector<call>;
+using calls = std::vector<advance_call>;
 
 TEST(multirate, whoever_leads_is_always_ahead_by_less_than_a_step_too_many) {
-    EXPECT_EQ(ring({1, 3}, 3, 3).run(slowest_first), (calls{{1, 0, 3}, {0, 0, 1}, {0, 1, 2}, {0, 2, 3}}));
-    EXPECT_EQ(ring({1, 3}, 3, 3).run(fastest_first), (calls{{0, 0, 1}, {0, 1, 2}, {0, 2, 3}, {1, 0, 3}}));
-    EXPECT_EQ(ring({1, 1}, 1, 2).run(sequential), (calls{{0, 0, 1}, {1, 0, 1}, {0, 1, 2}, {1, 1, 2}}));
+    EXPECT_EQ(ring_of_clocks({1, 3}, 3, 3).run(slowest_first), (calls{{1, 0, 3}, {0, 0, 1}, {0, 1, 2}, {0, 2, 3}}));
+    EXPECT_EQ(ring_of_clocks({1, 3}, 3, 3).run(fastest_first), (calls{{0, 0, 1}, {0, 1, 2}, {0, 2, 3}, {1, 0, 3}}));
+    EXPECT_EQ(ring_of_clocks({1, 1}, 1, 2).run(sequential), (calls{{0, 0, 1}, {1, 0, 1}, {0, 1, 2}, {1, 1, 2}}));
 }
 
 /// 2 and 3 meet at 6 only; the last steps end with the run.
 TEST(multirate, grids_need_not_meet) {
-    EXPECT_EQ(ring({2, 3}, 1, 5).run(slowest_first), (calls{{1, 0, 3}, {0, 0, 2}, {1, 3, 5}, {0, 2, 4}, {0, 4, 5}}));
-    EXPECT_EQ(ring({2, 3}, 1, 5).run(fastest_first), (calls{{0, 0, 2}, {0, 2, 4}, {1, 0, 3}, {0, 4, 5}, {1, 3, 5}}));
+    EXPECT_EQ(ring_of_clocks({2, 3}, 1, 5).run(slowest_first),
+              (calls{{1, 0, 3}, {0, 0, 2}, {1, 3, 5}, {0, 2, 4}, {0, 4, 5}}));
+    EXPECT_EQ(ring_of_clocks({2, 3}, 1, 5).run(fastest_first),
+              (calls{{0, 0, 2}, {0, 2, 4}, {1, 0, 3}, {0, 4, 5}, {1, 3, 5}}));
 }
 
 TEST(multirate, among_three_each_leads_the_next_by_one_of_its_steps) {
-    EXPECT_EQ(ring({1, 2, 4}, 4, 4).run(slowest_first),
+    EXPECT_EQ(ring_of_clocks({1, 2, 4}, 4, 4).run(slowest_first),
               (calls{{2, 0, 4}, {1, 0, 2}, {0, 0, 1}, {0, 1, 2}, {1, 2, 4}, {0, 2, 3}, {0, 3, 4}}));
-    EXPECT_EQ(ring({1, 2, 4}, 4, 4).run(fastest_first),
+    EXPECT_EQ(ring_of_clocks({1, 2, 4}, 4, 4).run(fastest_first),
               (calls{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {0, 2, 3}, {0, 3, 4}, {1, 2, 4}, {2, 0, 4}}));
 }
 
 TEST(multirate, outputs_at_macro_points_are_interpolated_where_subsystems_are_ahead) {
-    ring r({0.3, 0.7}, 0.25, 1);
-    const auto how = multirate({});
+    ring_of_clocks r({0.3, 0.7}, 0.25, 1);
+    const auto how = make_multirate_method({});
     r.system.initialise(0);
     how->prepare(r.system);
     const time_grid grid(0, 1, 0.25);
@@ -133,7 +137,7 @@ TEST(multirate, gauss_seidel_gives_the_recursion_that_follows_from_it) {
         system.multirate = {0, 2, H, {H, H}, {}, {0, 0}};
         if (reversed) system.multirate.order = {subsystem_index(1), subsystem_index(0)};
         system.finish();
-        const auto how = multirate({{"scheme", sequential}, {"slow-order", 0}, {"fast-order", 0}});
+        const auto how = make_multirate_method({{"scheme", sequential}, {"slow-order", 0}, {"fast-order", 0}});
         system.initialise(0);
         how->prepare(system);
         loop_result result;
@@ -151,9 +155,9 @@ TEST(multirate, gauss_seidel_gives_the_recursion_that_follows_from_it) {
 }
 
 TEST(multirate, smoothing_needs_the_fast_ones_first) {
-    EXPECT_THROW(multirate({{"smoothing", 1}}), std::invalid_argument);
-    EXPECT_THROW(multirate({{"smoothing", 1}, {"scheme", sequential}}), std::invalid_argument);
-    EXPECT_NE(multirate({{"smoothing", 1}, {"scheme", fastest_first}}), nullptr);
+    EXPECT_THROW(make_multirate_method({{"smoothing", 1}}), std::invalid_argument);
+    EXPECT_THROW(make_multirate_method({{"smoothing", 1}, {"scheme", sequential}}), std::invalid_argument);
+    EXPECT_NE(make_multirate_method({{"smoothing", 1}, {"scheme", fastest_first}}), nullptr);
 }
 
 }  // namespace
