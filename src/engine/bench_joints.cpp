@@ -16,12 +16,12 @@ namespace mdpcosim {
 namespace {
 
 constexpr int steps = 50;
-constexpr double length = 0.1, macro_step = 1e-3;
+constexpr double length = 0.1, joint_step = 1e-3;
 
 /// At rest, in a zigzag of 45 degrees about the vertical.
 std::string hanging_chain(int joints) {
     std::string text = fmt::format("time: {{end: {}, step: {}}}\nmethod: index-1\nsubsystems:\n",
-                                   (steps + 1) * macro_step, macro_step);
+                                   (steps + 1) * joint_step, joint_step);
     double x = 0, y = 0;
     for (int k = 0; k <= joints; ++k) {
         const double angle = std::numbers::pi * (k % 2 == 0 ? -0.25 : -0.75);
