@@ -50,10 +50,10 @@ INSTANTIATE_TEST_SUITE_P(
         bad_scenario{"subsystems_empty", time_ + "subsystems: |>{}\n", {"at least one subsystem is needed"}},
         top("connections_list", "connections: |>[a]", {"connections: a map is expected", "not a list"}),
         top("signals_map", "signals: |>{a: b}", {"signals: a list of '- a.y -> b.u' is expected, not a map."}),
-        top("method_list", "method: |>[explicit]", {"scenario: 'method': a number or text is expected, not a list."}),
+        top("method_list", "method: |>[explicit]", {"method: a map is expected", "not a list"}),
         top("method_unknown", "method: |>explict",
             {"method 'explict' does not exist. Methods: explicit", "Did you mean 'explicit'?"}),
-        top("method_missing", "|>method:\n", {"scenario: 'method': the value is missing."})),
+        top("method_missing", "|>method:\n", {"method: the value is missing."})),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -8,6 +8,10 @@ namespace {
 class bad_joint : public testing::TestWithParam<bad_scenario> {};
 TEST_P(bad_joint, is_refused) { expect_refused(GetParam()); }
 
+/// What concerns the whole scenario or a default has no place in it.
+class unfit_for_joints : public testing::TestWithParam<bad_scenario> {};
+TEST_P(unfit_for_joints, is_refused) { expect_message(message_of(GetParam().text), "", GetParam().message); }
+
 class bad_joint_start : public testing::TestWithParam<bad_scenario> {};
 TEST_P(bad_joint_start, is_refused) {
     const test::temporary_folder folder;
@@ -70,18 +74,23 @@ INSTANTIATE_TEST_SUITE_P(
               {"connection 'k': a joint's multipliers are found by the method, nothing is extrapolated."}),
         joint("other_method", "k: {joint: rigid, between: [a.mass, b.mass]}",
               {"method 'explicit' cannot hold joint 'k'. Methods that hold joints: index-1"}, "|>explicit"),
-        joint("no_joint", "k: {law: spring, between: [a.mass, b.mass], stiffness: 1}",
-              {"method 'index-1' holds joints, and this scenario has none."}),
-        joint("one_micro_step", "k: {joint: rigid, between: [a.mass, fixed.mass]}",
-              {"subsystem 'fixed': solver rk4 does micro steps of 0.001 s", "at least 3 in a macro step of 0.001 s"}),
-        joint("coarse_micro_steps", "k: {joint: rigid, between: [coarse.mass, a.mass]}",
-              {"subsystem 'coarse': solver rk4 does micro steps of 0.0005 s", "step: 0.000333"}),
-        joint("constant_inputs", "k: {joint: rigid, between: [a.mass, plain.mass]}",
-              {"joint 'k': the loads of subsystem 'plain' take polynomials of degree 0 only", "one-pass"}),
         joint("degree", "k: {joint: rigid, between: [a.mass, b.mass]}",
               {"method index-1: parameter 'degree'", "'4'", "2, 3"}, "{name: index-1, degree: |>4}"),
         joint("option", "k: {joint: rigid, between: [a.mass, b.mass]}",
               {"method index-1: ", "'tolerence'", "Did you mean 'tolerance'?"}, "{name: index-1, |>tolerence: 1}")),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    systems, unfit_for_joints,
+    testing::Values(joint("no_joint", "k: {law: spring, between: [a.mass, b.mass], stiffness: 1}",
+                          {"method 'index-1' holds joints, and this scenario has none."}),
+                    joint("one_micro_step", "k: {joint: rigid, between: [a.mass, fixed.mass]}",
+                          {"subsystem 'fixed': solver rk4 does micro steps of 0.001 s",
+                           "at least 3 in a macro step of 0.001 s"}),
+                    joint("coarse_micro_steps", "k: {joint: rigid, between: [coarse.mass, a.mass]}",
+                          {"subsystem 'coarse': solver rk4 does micro steps of 0.0005 s", "step: 0.000333"}),
+                    joint("constant_inputs", "k: {joint: rigid, between: [a.mass, plain.mass]}",
+                          {"joint 'k': the loads of subsystem 'plain' take polynomials of degree 0 only", "one-pass"})),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(

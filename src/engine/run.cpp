@@ -201,6 +201,10 @@ run_summary run(scenario s, const run_options& options) {
             summary.status = "interrupted";
             summary.message = fmt::format("interrupted at t = {:.10g} s", result.reached);
         }
+    } catch (const user_error&) {
+        if (result.steps > 0) throw std::logic_error("a user's mistake was found after the first macro step");
+        shown.finish();
+        throw;  // what only the initial state shows
     } catch (const std::exception& problem) {
         // Whatever it was: what has been recorded is brought to the disk.
         summary.status = "failed";

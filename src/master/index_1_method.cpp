@@ -23,7 +23,7 @@ namespace mdpcosim {
 namespace {
 
 /// A corrector that leaves more of the residuals than this has old answers.
-constexpr double well_corrected = 2e-4;
+constexpr double well_corrected = 1e-4;
 constexpr int kept_iterations = 3;     // with old answers, before they are measured
 constexpr double hardly_wrong = 1e-8;  // nothing to learn from
 constexpr int first_iterations = 4;    // of the first step, whose predictor is a constant
