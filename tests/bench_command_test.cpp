@@ -59,6 +59,12 @@ TEST(bench_command, multirate_gives_errors_over_the_ratio_of_frequencies_and_cos
     EXPECT_LT(costs[4]["difference"].get<double>(), 0.05);
 }
 
+TEST(bench_command, joints_of_a_chain_take_two_integrations_whatever_their_number) {
+    const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "joints", "--joints", "2", "8", "--json"}, {}).wait();
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
+    for (const auto& r : nlohmann::json::parse(outcome.out)) EXPECT_LT(r["integrations_per_step"], 4) << r;
+}
+
 TEST(bench_command, stiff_loops_need_more_than_fixed_points) {
     const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "loops", "--json"}, {}).wait();
     ASSERT_EQ(outcome.exit_status, 0) << outcome.err;

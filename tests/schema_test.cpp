@@ -135,6 +135,7 @@ subsystems:
     step: 40 us
     ports:
       shaft: {kind: rotation, causality: takes-load, angle: phi, speed: w, torque: tau}
+      tip: {kind: frame, position: [x, y, z], orientation: [a, b, c, d], angular-velocity: [o, o, w], force: [F, G, H], torque: [S, T, U]}
     scene:
       - {rod: [[0, 0], [sin(phi), -cos(phi)]], port: shaft}
       - {box: [0, 0, 0], size: [1, 2, $half], quaternion: [cos(phi/2), 0, 0, sin(phi/2)]}
@@ -215,6 +216,9 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"degree_too_high", "input-degree: 2", "input-degree: 7"},
         wrong{"degree_not_whole", "input-degree: 2", "input-degree: 1.5"},
         wrong{"port_kind", "kind: rotation", "kind: rotational"}, wrong{"port_without_kind", "kind: rotation, ", ""},
+        wrong{"frame_of_a_scalar", "position: [x, y, z]", "position: x"},
+        wrong{"frame_of_three", "orientation: [a, b, c, d]", "orientation: [a, b, c]"},
+        wrong{"list_of_a_shaft", "angle: phi", "angle: [phi, phi, phi]"},
         wrong{"port_variable_of_another_kind", "angle: phi", "position: phi"},
         wrong{"causality", "takes-load", "takes_load"}, wrong{"ode_key", "equations:", "equation:"},
         wrong{"ode_name", "{J: 0.12 kg.m2,", "{J-x: 0.12 kg.m2,"},

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "engine/bench_joints.hpp"
 #include "engine/bench_loops.hpp"
 #include "engine/bench_methods.hpp"
 #include "engine/bench_multirate.hpp"
@@ -62,6 +63,18 @@ void add_bench(CLI::App& app, int& status) {
     loops->add_flag("--json", *json, "One JSON document on standard output");
     loops->callback([json, &status] {
         const auto results = bench_loops();
+        fmt::print("{}", *json ? to_json(results) : to_table(results));
+        status = 0;
+    });
+    CLI::App* joints =
+        command->add_subcommand("joints", "What a macro step of the index-1 method costs over the number of joints");
+    joints->add_flag("--json", *json, "One JSON document on standard output");
+    auto counts = std::make_shared<std::vector<int>>(std::vector<int>{2, 5, 10, 20, 50});
+    joints->add_option("--joints", *counts, "These numbers of joints (default: 2 5 10 20 50)")
+        ->check(CLI::Range(1, 1000))
+        ->type_name("N");
+    joints->callback([json, counts, &status] {
+        const auto results = bench_joints(*counts, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(results) : to_table(results));
         status = 0;
     });

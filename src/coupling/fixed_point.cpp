@@ -75,7 +75,14 @@ class secants final : public accelerator {
     }
 
     bool step(std::span<double> x, const look& now) override {
-        if (has_last_) remember(now);
+        const double norm = scaled_norm(now.r, now.scale);
+        if (has_last_) {
+            // What earlier problems have shown is of no use here.
+            if (!(norm < 0.5 * norm_last_))
+                while (count_ > 0 && of_problem_[at(count_ - 1)] < problem_) --count_;
+            remember(now);
+        }
+        norm_last_ = norm;
         std::ranges::copy(now.r, r_last_.begin());
         std::ranges::copy(now.g, g_last_.begin());
         has_last_ = true;
@@ -153,6 +160,7 @@ class secants final : public accelerator {
     std::vector<double> triangle_, c_;
     std::size_t newest_ = 0, count_ = 0, used_ = 0;
     std::int64_t problem_ = 0;
+    double norm_last_ = 0;
     bool has_last_ = false;
 };
 

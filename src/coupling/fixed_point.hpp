@@ -10,13 +10,15 @@
 /// Solves x = g(x) from evaluations of g alone, again and again for problems that lie near each other.
 ///
 /// Call order: begin(), then evaluate g at x and call next() as long as it says `more`. Convergence: in every unknown
-///     |g_i - x_i| <= tolerance * max(|g_i|, the largest |g_i| of the problems solved before) + absolute .
+///     |g_i - x_i| <= tolerance * max(|g_i|, the largest |g_i| of the problems solved before) + absolute ,
+/// where |g_i| counts up to a thousand times what it was at first.
 ///
 ///   fixed-point  x += relaxation * (g - x); needs a contraction
 ///   anderson     of the last `depth` iterates the combination with the smallest residual g - x (D. G. Anderson, 1965); at most n + 1
 ///                iterations for n unknowns of a linear problem, contraction or not
 ///   iqn-ils      the same with all iterates of this and of the last `reuse` problems, columns that depend on newer ones left out
-///                (J. Degroote and others, 2009); the first step ever is the relaxed one
+///                (J. Degroote and others, 2009), those of earlier problems where a step does not halve the residual; the first step ever is
+///                the relaxed one
 ///   newton       (1 - dg/dx) dx = g - x, dg/dx by differences once, then kept by Broyden's update over iterations and problems; measured again
 ///                where an iteration leaves more than a quarter of the residual. Steps that raise the residual are halved.
 /// After construction nothing allocates.

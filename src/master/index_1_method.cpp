@@ -23,8 +23,9 @@ namespace mdpcosim {
 namespace {
 
 /// A corrector that leaves more of the residuals than this has old answers.
-constexpr double well_corrected = 1e-2;
-constexpr double hardly_wrong = 1e-7;  // nothing to learn from
+constexpr double well_corrected = 2e-4;
+constexpr int kept_iterations = 3;     // with old answers, before they are measured
+constexpr double hardly_wrong = 1e-8;  // nothing to learn from
 constexpr int first_iterations = 4;    // of the first step, whose predictor is a constant
 constexpr int least_micro_steps = 3;
 
@@ -87,7 +88,7 @@ class index_1_method final : public method {
     void step(coupled_system& system, const macro_step& step) override {
         const double H = step.end - step.begin;
         begin(system, step);
-        predict(system, step);
+        predict(system, step, options_.fresh);
         correct(system, step, H);
     }
 
@@ -103,7 +104,7 @@ class index_1_method final : public method {
     /// The step with multipliers of the other degree, which have the same effect on free bodies, shows what the lower degree costs.
     estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
         begin(system, step);
-        predict(system, step);
+        predict(system, step, options_.fresh);
         estimating_ = true;
         correct(system, step, step.end - step.begin);
         estimating_ = false;
@@ -142,11 +143,11 @@ class index_1_method final : public method {
     }
 
     /// Where the multipliers of the last step lead, and how that changes where it has to be measured.
-    void predict(coupled_system& system, const macro_step& step) {
+    void predict(coupled_system& system, const macro_step& step, bool measure) {
         const double H = step.end - step.begin;
         for (std::size_t i = 0; i < accepted_.size(); ++i) multipliers_[i] = shifted(accepted_[i], H_accepted_);
         loads_.go_on(before_, now_, H_accepted_, H);
-        const bool measure = options_.fresh || due_ || !(std::abs(H - H_measured_) < 1e-9 * H);
+        measure = measure || due_ || !(std::abs(H - H_measured_) < 1e-9 * H);
         const std::span trials = measure ? std::span(trials_) : std::span(trials_).last(1);
         // Outputs that depend on loads at once and are read by others are asked for after each trial, with its loads.
         const bool one_by_one = !system.at_each_step.empty();
@@ -169,24 +170,44 @@ class index_1_method final : public method {
         for (std::size_t k = 0; k + 1 < trials.size(); ++k)
             equations_.measured(k, system, loads_, H, trials[k].outputs, undisturbed, base_, scratch_);
         measured_now_ = measure;
-        if (measure) H_measured_ = H;
+        if (!measure) return;
+        H_measured_ = H;
+        due_ = false;
     }
 
     void correct(coupled_system& system, const macro_step& step, double H) {
+        if (options_.tolerance > 0) return iterate(system, step, H);
+        const double predicted = largest(base_), noise = hardly_wrong * equations_.size_of(multipliers_, H);
         const bool first = H_accepted_ == 0;
-        const int most = options_.tolerance > 0 ? options_.limit : first ? first_iterations : 1;
-        const double predicted = largest(base_);
-        for (int i = 0; i < most; ++i) {
+        for (int i = 0;; ++i) {
             change(system, step, H);
             const double after = largest(left_);
-            const bool exact = after <= hardly_wrong * predicted;  // what is left is noise
-            if (!exact) equations_.learn(change_, left_);
-            if (i == 0) due_ = !measured_now_ && after > well_corrected * predicted;
+            const bool good = after <= std::max(noise, well_corrected * predicted);
+            if (after > std::max(noise, hardly_wrong * predicted)) equations_.learn(change_, left_);
             std::swap(base_, left_);
-            if (options_.tolerance > 0 ? met(H) : exact) return finish();
+            if (good || (measured_now_ && i + 1 >= (first ? first_iterations : 1))) break;
+            if (measured_now_ || i + 1 < kept_iterations) continue;
+            system.subsystems->restore();
+            predict(system, step, true);
+            i = -1;
         }
-        if (options_.tolerance > 0) fail(system, step, H);
-        finish();
+        last_ = multipliers_;
+    }
+
+    void iterate(coupled_system& system, const macro_step& step, double H) {
+        double before = largest(base_);
+        for (int i = 0; i < options_.limit; ++i) {
+            change(system, step, H);
+            const double after = largest(left_);
+            if (after > hardly_wrong * before) equations_.learn(change_, left_);
+            due_ = due_ || after > 0.1 * before;
+            before = after;
+            std::swap(base_, left_);
+            if (!met(H)) continue;
+            last_ = multipliers_;
+            return;
+        }
+        fail(system, step, H);
     }
 
     /// One corrector step: the multipliers that make the residuals `base_` zero, and the residuals `left_` that they leave.
@@ -235,8 +256,6 @@ class index_1_method final : public method {
         system.advance_trials(step, compared_);
     }
 
-    void finish() { last_ = multipliers_; }
-
     /// The largest residual as an acceleration.
     static double largest(std::span<const double> residuals) {
         double most = 0;
@@ -253,17 +272,19 @@ class index_1_method final : public method {
     }
     [[noreturn]] void fail_singular(const coupled_system& system, const macro_step& step,
                                     std::size_t multiplier) const {
-        throw run_error(fmt::format(
-            "method 'index-1' at t = {} s: the multipliers are not determined, the system of equations is singular at "
-            "joint '{}'; the mechanism may have come to a position in which joints repeat each other",
-            step.begin, joint_of(system, multiplier)));
+        throw run_error(
+            fmt::format("method 'index-1' at t = {:.10g} s: the multipliers are not determined, the system of "
+                        "equations is singular at "
+                        "joint '{}'; the mechanism may have come to a position in which joints repeat each other",
+                        step.begin, joint_of(system, multiplier)));
     }
     [[noreturn]] void fail(const coupled_system& system, const macro_step& step, double H) const {
         const auto worst = std::ranges::max_element(base_, {}, [](double r) { return std::abs(r); });
         const auto at = static_cast<std::size_t>(worst - base_.begin());
         throw run_error(fmt::format(
-            "method 'index-1' at t = {} s: joint '{}' is left with a residual of {:.3g} after {} iterations, {} are "
-            "allowed ('tolerance'); take a smaller macro step than {} s, or a larger tolerance",
+            "method 'index-1' at t = {:.10g} s: joint '{}' is left with a residual of {:.3g} after {} iterations, {} "
+            "are "
+            "allowed ('tolerance'); take a smaller macro step than {:.6g} s, or a larger tolerance",
             step.begin, joint_of(system, at / 3), std::abs(*worst) * H * H, options_.limit, options_.tolerance, H));
     }
 

@@ -193,6 +193,14 @@ std::optional<std::size_t> joint_equations::solve(std::span<const double> residu
     return std::nullopt;
 }
 
+double joint_equations::size_of(std::span<const polynomial> multipliers, double H) const {
+    double most = 0;
+    for (const matrix_entry& e : entries_)
+        if (e.row == e.column && e.row % levels == 2)
+            most = std::max(most, std::abs(e.value * multipliers[e.row / levels](H)));
+    return most;
+}
+
 void joint_equations::learn(std::span<const double> change, std::span<const double> left) {
     std::ranges::fill(row_work_, 0.0);
     for (const matrix_entry& e : entries_) row_work_[e.row] += change[e.column] * change[e.column];

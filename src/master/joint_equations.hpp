@@ -41,6 +41,8 @@ class joint_equations {
     void measured(std::size_t round, const coupled_system& system, const joint_loads& loads, double H,
                   std::span<const double> y, std::span<const double> undisturbed, std::span<const double> base,
                   joint_state& scratch);
+    /// The largest acceleration that a multiplier gives its ports at the end of the step.
+    double size_of(std::span<const polynomial> multipliers, double H) const;
     /// Changes of the parameters that make `residuals` zero. The multiplier at which the system is singular, if it is.
     [[nodiscard]] std::optional<std::size_t> solve(std::span<const double> residuals, std::span<double> change);
     /// The change left these residuals: what the answers were wrong by (Broyden's update, row by row).

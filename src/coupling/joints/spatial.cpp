@@ -98,7 +98,7 @@ equations_of_joint together(equations_of_joint all, const equations_of_joint& mo
 
 parameter_info axis(const char* name, const char* description, int default_value) {
     return {.name = name,
-            .unit = "1",
+            .unit = "",
             .description = description,
             .default_value = static_cast<double>(default_value),
             .choices = {"x", "y", "z"}};
