@@ -182,7 +182,7 @@ class index_1_method final : public method {
         for (int i = 0;; ++i) {
             change(system, step, H);
             const double after = largest(left_);
-            const bool good = after <= std::max(noise, well_corrected * predicted);
+            const bool good = after <= std::max(noise, (first ? hardly_wrong : well_corrected) * predicted);
             if (after > std::max(noise, hardly_wrong * predicted)) equations_.learn(change_, left_);
             std::swap(base_, left_);
             if (good || (measured_now_ && i + 1 >= (first ? first_iterations : 1))) break;
