@@ -15,13 +15,13 @@ namespace mdpcosim {
 
 namespace {
 
-constexpr int steps = 50;
-constexpr double length = 0.1, joint_step = 1e-3;
+constexpr int chain_steps = 50;
+constexpr double rod_length = 0.1, joint_step = 1e-3;
 
 /// At rest, in a zigzag of 45 degrees about the vertical.
 std::string hanging_chain(int joints) {
     std::string text = fmt::format("time: {{end: {}, step: {}}}\nmethod: index-1\nsubsystems:\n",
-                                   (steps + 1) * joint_step, joint_step);
+                                   (chain_steps + 1) * joint_step, joint_step);
     double x = 0, y = 0;
     for (int k = 0; k <= joints; ++k) {
         const double angle = std::numbers::pi * (k % 2 == 0 ? -0.25 : -0.75);
@@ -29,9 +29,9 @@ std::string hanging_chain(int joints) {
             "  rod{}: {{model: planar-link, set: {{support: {}, mass: 0.1, length: {}, angle: {}, position: [{}, "
             "{}]}}, "
             "solver: {{name: erk-5, rtol: 1e-8, atol: 1e-10}}}}\n",
-            k, k == 0 ? "hinged" : "free", length, angle, x, y);
-        x += length * std::cos(angle);
-        y += length * std::sin(angle);
+            k, k == 0 ? "hinged" : "free", rod_length, angle, x, y);
+        x += rod_length * std::cos(angle);
+        y += rod_length * std::sin(angle);
     }
     text += "connections:\n";
     for (int k = 0; k < joints; ++k)
@@ -53,9 +53,9 @@ joints_result run_chain(int joints) {
     const double first = process_cpu_seconds();
     found.first_seconds = first - begin;
     const auto before = a.system.integrations;
-    for (int n = 1; n <= steps; ++n) how->step(a.system, grid.step(n));
-    found.seconds = (process_cpu_seconds() - first) / steps;
-    found.integrations = static_cast<double>(a.system.integrations - before) / steps;
+    for (int n = 1; n <= chain_steps; ++n) how->step(a.system, grid.step(n));
+    found.seconds = (process_cpu_seconds() - first) / chain_steps;
+    found.integrations = static_cast<double>(a.system.integrations - before) / chain_steps;
     return found;
 }
 
