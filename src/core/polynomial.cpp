@@ -44,7 +44,8 @@ polynomial project(const polynomial& p, double H, int degree) {
     return result;
 }
 
-polynomial shifted(polynomial p, double by) {
+polynomial shifted(const polynomial& of, double by) {
+    polynomial p = of;
     for (int i = 0; i < p.degree; ++i)
         for (int k = p.degree - 1; k >= i; --k) p.c[k] += by * p.c[k + 1];
     return p;

@@ -30,6 +30,6 @@ struct alignas(64) polynomial {
 polynomial project(const polynomial& p, double H, int degree);
 
 /// The same polynomial in s - by.
-polynomial shifted(polynomial p, double by);
+polynomial shifted(const polynomial& of, double by);
 
 }  // namespace mdpcosim
