@@ -159,6 +159,7 @@ class mpi_fixture : public testing::TestWithParam<std::string> {
         for (const char* key :
              {"transport", "workers", "wall_seconds", "setup_seconds", "parallel_macro_steps", "work"})
             s.erase(key);
+        s["initialisation"].erase("seconds");
         for (auto& entry : s["subsystems"]) {
             entry.erase("seconds_per_macro_step");
             entry.erase("worker");

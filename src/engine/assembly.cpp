@@ -16,6 +16,7 @@
 #include "engine/inertia.hpp"
 #include "engine/iteration.hpp"
 #include "engine/joints.hpp"
+#include "engine/laws.hpp"
 #include "engine/multirate.hpp"
 #include "engine/recording.hpp"
 #include "engine/step_control.hpp"
@@ -47,42 +48,6 @@ class signal_law final : public law {
    private:
     double offset_;
 };
-
-/// The law's parameters with the units of one kind of port. Kept for the program's life: parameter_values refer to them.
-const std::vector<parameter_info>& parameters_for(const law_info& law, port_kind kind) {
-    static std::map<std::pair<const law_info*, port_kind>, std::vector<parameter_info>> cache;
-    auto& infos = cache[{&law, kind}];
-    if (infos.empty())
-        for (parameter_info p : law.parameters) {
-            p.unit = unit_for(kind, p.unit);
-            infos.push_back(std::move(p));
-        }
-    return infos;
-}
-
-const law_info& known_law(const connection_spec& c) {
-    const auto& laws = law_registry::instance();
-    if (const law_info* found = laws.find(c.law.value)) return *found;
-    throw user_error(c.law.where,
-                     fmt::format("connection '{}': law '{}' does not exist. Laws: {}.{}", c.name, c.law.value,
-                                 name_list(laws.names()), did_you_mean(c.law.value, laws.names())));
-}
-
-std::string number_with_unit(double value, const std::string& unit) {
-    return unit.empty() || unit == "1" ? fmt::format("{}", value) : fmt::format("{} {}", value, unit);
-}
-
-std::string law_text(const law_info& law, const std::vector<parameter_info>& infos, const parameter_values& values) {
-    std::vector<std::string> parts;
-    for (const auto& p : infos) {
-        if (!values.given(p.name)) continue;
-        const double value = values[p.name];
-        parts.push_back(fmt::format(
-            "{} = {}", p.name,
-            p.choices.empty() ? number_with_unit(value, p.unit) : p.choices[static_cast<std::size_t>(value)]));
-    }
-    return parts.empty() ? law.name : fmt::format("{} ({})", law.name, fmt::join(parts, ", "));
-}
 
 std::string kind_list(const std::vector<port_kind>& kinds) {
     std::vector<std::string> names;
@@ -337,7 +302,7 @@ class builder {
         const law_info& law = known_law(c);
         const std::vector<port_use> ports = connected_ports(c, law, object);
         const port_kind kind = ports[0].place.what->kind;
-        const auto& infos = parameters_for(law, kind);
+        const auto& infos = law_parameters(law, kind);
         const parameter_values values =
             resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (law {})", object, law.name));
         std::unique_ptr<mdpcosim::law> what = make_law(law, values, c, object);
@@ -626,48 +591,5 @@ class builder {
 }  // namespace
 
 assembly assemble(const scenario& s, const transport_options& how) { return builder(s, how).build(); }
-
-scenario resolved(const scenario& s, const assembly& a) {
-    scenario full = s;
-    full.method.value = known_method(s).name;
-    full.iteration = with_defaults(s.iteration);
-    full.method_options = with_defaults(known_method(s).options, s.method_options);
-    for (std::size_t i = 0; i < full.subsystems.size(); ++i) {
-        subsystem_spec& subsystem = full.subsystems[i];
-        subsystem = with_defaults(subsystem);
-        for (const auto& p : a.system.subsystems->describe(subsystem_index(i)).parameters) {
-            if (std::ranges::find(subsystem.set, p.name, &setting::name) != subsystem.set.end()) continue;
-            subsystem.set.push_back({p.name, {}, {}, p.list});
-            for (const auto& value : p.values) subsystem.set.back().values.push_back({value, {}});
-        }
-    }
-    full.reference.solver = reference_solver(s.reference);
-    const address_book book(*a.system.subsystems);
-    std::size_t channel = 0;
-    const auto fix = [&](extrapolation_spec& e, bool physical) {
-        // Own coefficients stay as given; everything else gets the name that was chosen.
-        const bool own =
-            e.degree.has_value() ||
-            (physical && a.channels[channel].why_extrapolation == "of the scenario" && s.extrapolation.degree);
-        if (own && !e.degree) e = s.extrapolation;
-        if (!own) {
-            e.name.value = a.channels[channel].extrapolation;
-            e.F = a.channels[channel].F;
-        }
-        ++channel;
-    };
-    for (auto& c : full.connections) {
-        if (c.is_joint()) {
-            c.parameters = with_defaults(joint_parameters(c, book), c.parameters);
-            continue;
-        }
-        fix(c.extrapolation, true);
-        const law_info& law = known_law(c);
-        const port_kind kind = book.find_port(c.between.front(), c.name).what->kind;
-        c.parameters = with_defaults(parameters_for(law, kind), c.parameters);
-    }
-    for (auto& signal : full.signals) fix(signal.extrapolation, false);
-    return full;
-}
 
 }  // namespace mdpcosim

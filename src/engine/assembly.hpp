@@ -32,6 +32,7 @@ struct channel_report {
     std::string unit;
     bool is_signal = false;
     bool is_node = false;
+    int equation = -1;           ///< of a joint, whose multiplier it is; several channels stand for one connection then
     bool internal = false;       ///< a load of a joint, which nobody sees
     bool recorded_name = false;  ///< has a column
     std::string column = {};     ///< its name; empty: `<name>.u`
@@ -39,6 +40,9 @@ struct channel_report {
     std::string why_extrapolation;  ///< "given", or why it was chosen
     std::optional<double> F;        ///< that its coefficients were chosen for (-opt-F)
     std::vector<end> ends;
+    /// The name in the scenario, which the multipliers of a joint share.
+    std::string connection() const { return name.substr(0, name.find('[')); }
+
     conjugate power = conjugate::none;  ///< what u is multiplied by to give power
     bool has_rate = false;              ///< du/dt is known
     bool has_velocity = false;          ///< dq/dt is known

@@ -137,7 +137,7 @@ std::string sign_text(double factor) {
 
 void write_channels(std::string& out, const assembly& a, bool signals) {
     for (const auto& c : a.channels) {
-        if (c.is_signal != signals || c.internal) continue;
+        if (c.is_signal != signals || c.internal || c.equation > 0) continue;
         const double delay = a.system.multirate.delays[static_cast<std::size_t>(&c - a.channels.data())];
         std::vector<std::string> ends;
         for (const auto& e : c.ends)
@@ -147,7 +147,7 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
         if (signals)
             out += fmt::format("  {} -> {} (degree {})\n", c.law, c.ends.front().address, c.ends.front().degree);
         else
-            out += fmt::format("  {:<14} {}, u in {}\n                 {}\n", c.name, c.law, c.unit,
+            out += fmt::format("  {:<14} {}, u in {}\n                 {}\n", c.connection(), c.law, c.unit,
                                fmt::join(ends, ", "));
         out += fmt::format("                 extrapolation {} ({}{})\n", c.extrapolation, c.why_extrapolation,
                            c.F ? fmt::format(", F = {:.4g}", *c.F) : "");

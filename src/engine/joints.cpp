@@ -27,19 +27,9 @@ std::string kinds_text(const std::vector<port_kind>& kinds) {
     return fmt::format("{}", fmt::join(names, " or "));
 }
 
-/// Names of what a frame's motion is made of, by the first number of each.
 std::string motion_name(const port& p, std::size_t number) {
-    if (p.kind != port_kind::frame) return info(p.kind).motion[number];
-    static constexpr std::pair<int, const char*> parts[] = {
-        {frame_motion::angular_acceleration, "angular acceleration"},
-        {frame_motion::acceleration, "acceleration"},
-        {frame_motion::angular_velocity, "angular velocity"},
-        {frame_motion::velocity, "velocity"},
-        {frame_motion::orientation, "orientation"},
-        {frame_motion::position, "position"}};
-    for (const auto& [first, name] : parts)
-        if (static_cast<int>(number) >= first) return name;
-    return {};
+    return p.kind == port_kind::frame ? frame_element_name(frame_motion_variables(), static_cast<int>(number))
+                                      : info(p.kind).motion[number];
 }
 
 struct joined_port {
@@ -146,8 +136,9 @@ void add_joint(const connection_spec& c, const scenario& s, const address_book& 
         report.name = equations == 1 ? c.name : fmt::format("{}[{}]", c.name, i);
         report.column = equations == 1 ? c.name + ".u" : fmt::format("{}.u[{}]", c.name, i);
         report.law_name = info.name;
-        report.law = fmt::format("joint {}{}", info.name,
-                                 equations == 1 ? "" : fmt::format(", equation {} of {}", i + 1, equations));
+        report.law =
+            fmt::format("joint {}{}", info.name, equations == 1 ? "" : fmt::format(", {} equations", equations));
+        report.equation = i;
         report.unit = made.what->multiplier_unit(i);
         report.recorded_name = true;
         for (std::size_t e = 0; e < 2; ++e)

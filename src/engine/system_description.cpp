@@ -27,7 +27,7 @@ json ports_json(const subsystem_description& d) {
 json channel_json(const channel_report& c) {
     json ends = json::array();
     for (const auto& e : c.ends) ends.push_back({{"address", e.address}, {"factor", e.factor}, {"degree", e.degree}});
-    return {{"name", c.name},
+    return {{"name", c.is_signal ? c.name : c.connection()},
             {"law", c.law_name},
             {"text", c.law},
             {"unit", c.unit},
@@ -65,7 +65,7 @@ std::string system_json(const scenario& s, const assembly& a) {
     json connections = json::array();
     std::size_t signal = 0;
     for (const auto& c : a.channels) {
-        if (c.internal) continue;
+        if (c.internal || c.equation > 0) continue;
         connections.push_back(channel_json(c));
         if (!c.is_signal || signal >= s.signals.size()) continue;
         json from = json::array();
