@@ -30,6 +30,11 @@ TEST_P(mpi_run, subsystems_with_steps_of_their_own_give_the_same_bits) {
     expect_the_same(file, {foreign(3, file, {"--workers", "1"}), own(2, file, {"--workers", "2"})});
 }
 
+TEST_P(mpi_run, joints_give_the_same_bits) {
+    const std::string file = scenario(test::double_pendulum() + "method: index-1\n");
+    expect_the_same(file, {own(2, file)});
+}
+
 TEST_P(mpi_run, subsystems_are_bound_to_the_units_of_the_scenario) {
     const std::string file = scenario(four + "placement: {cores: {a: 0, c: 0, master: 0}}\n");
     expect_the_same(file, {own(2, file)});

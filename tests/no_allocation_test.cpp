@@ -1,5 +1,6 @@
 // The macro loop allocates nothing: not through operator new, not through malloc, on no thread. A program of its own,
 // since it puts counting functions in the place of the C library's.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -127,6 +128,22 @@ TEST(no_allocation_in, methods_that_repeat_steps) {
             const measured m = run_counted(test::two_subsystems(1) + further, workers, {});
             EXPECT_EQ(m.allocations, 0) << further << workers << " workers";
             EXPECT_GT(m.steps, 20);
+        }
+}
+
+/// Few multipliers, whose system is solved with pivoting, and many, whose system is sparse.
+TEST(no_allocation_in, joints) {
+    std::string masses = "time: {end: 0.1 s, step: 1 ms}\nsubsystems:\n", joints = "connections:\n";
+    for (int k = 0; k < 26; ++k) {
+        masses += fmt::format("  m{}: {{model: mass-spring-damper, set: {{stiffness: {} N/m, v0: 1 m/s}}}}\n", k, k);
+        if (k > 0) joints += fmt::format("  j{0}: {{joint: rigid, between: [m{1}.mass, m{0}.mass]}}\n", k, k - 1);
+    }
+    for (const auto& system : {test::double_pendulum(), masses + joints})
+        for (const char* further : {"method: index-1\n", "method: {name: index-1, tolerance: 1e-8}\n",
+                                    "method: index-1\nstep-control: {rtol: 1e-5, atol: 1e-6}\n"}) {
+            const measured m = run_counted(system + further, 1, {});
+            EXPECT_EQ(m.allocations, 0) << further;
+            EXPECT_GT(m.steps, 3);
         }
 }
 

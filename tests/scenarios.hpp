@@ -20,6 +20,17 @@ connections:
                        work);
 }
 
+/// Two rods with a joint between them, without a method.
+inline std::string double_pendulum() {
+    return R"(time: {end: 0.1 s, step: 1 ms}
+subsystems:
+  upper: {model: planar-link, set: {support: hinged, mass: 1 kg, length: 1 m, angle: 45 deg}}
+  lower: {model: planar-link, set: {mass: 1 kg, length: 1 m, angle: -45 deg, position: [0.7071067811865476, 0.7071067811865476]}}
+connections:
+  elbow: {joint: planar-revolute, between: [upper.second, lower.first]}
+)";
+}
+
 /// `groups` times ten subsystems: masses, a chain, two busy masses, a source, a gain without a state, a lag, two rotors with a
 /// gear and a pendulum, joined within and between the groups by laws with and without rates, and by signals.
 inline std::string mixed(int groups, int work, const std::string& time = "{end: 0.3 s, step: 1 ms}") {
