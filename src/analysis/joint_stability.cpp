@@ -61,6 +61,7 @@ linear_system make_joint_system(const joint_test_parameters& p) {
     made.how = how.make_with(options);
     system.initialise(0);
     made.how->prepare(system);
+    made.how->step(system, {0, 1, 0});  // at rest the method measures answers without noise, which it keeps
     return made;
 }
 

@@ -26,6 +26,8 @@ namespace {
 constexpr double well_corrected = 1e-4;
 constexpr int kept_iterations = 3;     // with old answers, before they are measured
 constexpr double hardly_wrong = 1e-8;  // nothing to learn from
+constexpr double rounding = 1e-14;     // of the largest residuals so far
+constexpr double nothing = 1e-100;     // what is left of motions that died out
 constexpr int first_iterations = 4;    // of the first step, whose predictor is a constant
 constexpr int least_micro_steps = 3;
 
@@ -80,6 +82,8 @@ class index_1_method final : public method {
         t.save();  // makes what it saves into
         tried_ = {};
         H_accepted_ = H_measured_ = 0;
+        largest_predicted_ = 0;
+        continued_ = false;
         std::size_t of_joints = 0;
         for (const jointed& j : system.joints) of_joints += j.multipliers.size() + 2 * j.ends[0].load.size();
         laws_ = system.coupling.channels() > of_joints;
@@ -124,6 +128,7 @@ class index_1_method final : public method {
     void set_memory(double /*H*/, std::span<const double> from) override {
         for (std::size_t i = 0; i < from.size(); ++i) accepted_[i] = {.c = {from[i]}};
         H_accepted_ = 0;
+        continued_ = true;
         tried_ = {};
     }
 
@@ -177,13 +182,16 @@ class index_1_method final : public method {
 
     void correct(coupled_system& system, const macro_step& step, double H) {
         if (options_.tolerance > 0) return iterate(system, step, H);
-        const double predicted = largest(base_), noise = hardly_wrong * equations_.size_of(multipliers_, H);
-        const bool first = H_accepted_ == 0;
+        const double predicted = largest(base_);
+        largest_predicted_ = std::max(largest_predicted_, predicted);
+        const double noise =
+            std::max({hardly_wrong * equations_.size_of(multipliers_, H), rounding * largest_predicted_, nothing});
+        const bool first = H_accepted_ == 0 && !continued_;
         for (int i = 0;; ++i) {
             change(system, step, H);
             const double after = largest(left_);
             const bool good = after <= std::max(noise, (first ? hardly_wrong : well_corrected) * predicted);
-            if (after > std::max(noise, hardly_wrong * predicted)) equations_.learn(change_, left_);
+            if (!good) equations_.learn(change_, left_);
             std::swap(base_, left_);
             if (good || (measured_now_ && i + 1 >= (first ? first_iterations : 1))) break;
             if (measured_now_ || i + 1 < kept_iterations) continue;
@@ -304,6 +312,8 @@ class index_1_method final : public method {
     macro_step tried_;
     double H_accepted_ = 0;  ///< of the step before; 0: there is none
     double H_measured_ = 0;
+    double largest_predicted_ = 0;
+    bool continued_ = false;  ///< from memory, so that the next step is not the first
     bool due_ = true, measured_now_ = false;
 };
 

@@ -189,7 +189,7 @@ std::optional<std::size_t> joint_equations::solve(std::span<const double> residu
         lu_.solve(change);
     }
     for (std::size_t i = 0; i < change.size(); ++i)
-        if (change[i] != 0) size_[i] = std::abs(change[i]);
+        if (std::abs(change[i]) > 1e-9 * size_[i]) size_[i] = std::abs(change[i]);
     return std::nullopt;
 }
 
