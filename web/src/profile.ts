@@ -149,7 +149,9 @@ export class ProfileSection {
     const { min, max } = this;
     const scale = (t: number) => left + ((t - min) / (max - min)) * (width - left - 12);
     const visible = this.steps.filter((step) => step.end >= min && step.begin <= max);
-    const single = visible.length === 1 || visible.filter((step) => scale(step.end) - scale(step.begin) > 200).length === 1;
+    const wide = visible.filter((step) => scale(step.end) - scale(step.begin) > 200);
+    const everything = visible.length === this.steps.length;  // one long step among all is no step by itself
+    const single = visible.length === 1 ? visible[0] : !everything && wide.length === 1 ? wide[0] : null;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     const bottom = this.height - 34;
     const parts: SVGElement[] = this.workers.flatMap((worker) => [
@@ -159,7 +161,7 @@ export class ProfileSection {
     const room = (max - min) / 8;
     const power = 10 ** Math.floor(Math.log10(room));
     const every = [1, 2, 5, 10].map((m) => m * power).find((size) => size >= room)!;
-    const origin = single && visible.length ? visible[0].begin : 0;
+    const origin = single ? single.begin : 0;
     for (let k = Math.ceil((min - origin) / every); origin + k * every <= max; ++k) {
       const x = scale(origin + k * every);
       parts.push(s("line", { x1: x, x2: x, y1: 20, y2: bottom, style: "stroke:var(--line)" }), s("text", { x, y: bottom + 16, "text-anchor": "middle", "font-size": 11, style: "fill:var(--quiet)" }, duration(Number((k * every).toPrecision(6)) * 1e-6)));
@@ -177,7 +179,7 @@ export class ProfileSection {
       }
     }
     this.svg.replaceChildren(s("title", {}, "Who worked when"), ...parts);
-    this.caption.textContent = single && visible.length ? `macro step ${visible[0].number}: ${duration((visible[0].end - visible[0].begin) * 1e-6)}` : `${plural(visible.length, "measured macro step")}, ${duration((max - min) * 1e-6)}`;
+    this.caption.textContent = single ? `macro step ${single.number}: ${duration((single.end - single.begin) * 1e-6)}` : `${plural(visible.length, "measured macro step")}, ${duration((max - min) * 1e-6)}`;
   }
 
   private box(event: ProfileEvent, step: Step, scale: (t: number) => number): SVGElement[] {
