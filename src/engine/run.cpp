@@ -198,6 +198,10 @@ run_summary run(scenario s, const run_options& options) {
             run_macro_loop(a.system, *how, grid, *steps, {&rows, record_every, &shown, &watch, options.interrupt},
                            result);
         if (result.interrupted) {
+            // mpiexec tells all ranks to end when it loses one. Who is gone does not answer, and the run has failed.
+            if (!reference && kind == transport_kind::mpi)
+                for (std::size_t i = 0; i < a.system.subsystems->size(); ++i)
+                    a.system.evaluate_one(subsystem_index(i), true);
             summary.status = "interrupted";
             summary.message = fmt::format("interrupted at t = {:.10g} s", result.reached);
         }
