@@ -177,7 +177,7 @@ std::string mobility::why_no_short_steps(const transport& t) const {
         return fmt::format(
             "method 'one-pass': how {} answers to loads can be found by short steps only, and subsystem '{}' takes "
             "none: {}. "
-            "Give what resists there, as in 'inertia: {{{}}}' of subsystem '{}', or take 'method: explicit'",
+            "Give what resists there, as in 'inertia: {{{}}}' of subsystem '{}', or take 'method: explicit'.",
             fmt::join(ports, " and "), t.name(subsystem_index(i)), why, fmt::join(examples, ", "),
             t.name(stepping->subsystem));
     }
