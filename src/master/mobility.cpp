@@ -185,9 +185,10 @@ std::string mobility::why_no_short_steps(const transport& t) const {
 }
 
 bool mobility::answers_at_once(coupled_system& system, part& p) {
-    if (!p.answers.evaluate(system, p, p.B)) return false;
+    const bool found = p.answers.evaluate(system, p, p.B);
+    p.from = source_of(p);
     std::ranges::copy(p.answers.rates(), p.a.begin());
-    return true;
+    return found;
 }
 
 void mobility::prepare(coupled_system& system) {
@@ -204,7 +205,6 @@ void mobility::prepare(coupled_system& system) {
             p.answers.leave();
             p.from = source_of(p);
         }
-        if (p.from != source::given) p.from = source_of(p);
         trials = trials || p.from == source::trial_steps;
     }
     if (const std::string reason = why_no_short_steps(*system.subsystems); !reason.empty()) throw user_error(reason);
@@ -228,7 +228,6 @@ double mobility::find(coupled_system& system, const macro_step& step) {
     for (part& p : parts_) {
         p.before = p.B;
         if (p.at_once() && !answers_at_once(system, p)) {
-            p.from = source_of(p);
             if (const std::string reason = why_no_short_steps(*system.subsystems); !reason.empty())
                 throw run_error(reason);
         }

@@ -49,6 +49,7 @@ bool rate_answers::evaluate(coupled_system& system, const question& what, std::s
 void rate_answers::differentiate(coupled_system& system, const question& what, std::span<double> B) {
     transport& t = *system.subsystems;
     const auto u = system.present_values(what.subsystem);
+    if (!accelerations_.empty()) read_rates(system, what);
     const std::size_t first = t.output_offset(what.subsystem), first_input = t.input_offset(what.subsystem);
     for (std::size_t i = 0; i < what.inputs.size(); ++i) {
         t.rate_derivatives(what.subsystem, u, static_cast<int>(what.inputs[i] - first_input), by_output_);
@@ -57,13 +58,18 @@ void rate_answers::differentiate(coupled_system& system, const question& what, s
     }
 }
 
+void rate_answers::read_rates(coupled_system& system, const question& what) {
+    system.evaluate_one(what.subsystem, false);
+    const auto y = system.subsystems->outputs();
+    for (std::size_t o = 0; o < what.outputs.size(); ++o) rates_[o] = y[accelerations_[o]];
+}
+
 void rate_answers::compare(coupled_system& system, const question& what, std::span<double> B) {
     transport& t = *system.subsystems;
     const std::size_t first = t.input_offset(what.subsystem), inputs = what.inputs.size();
     const auto values = system.values_of(what.subsystem);
     const auto y = t.outputs();
-    system.evaluate_one(what.subsystem, false);
-    for (std::size_t o = 0; o < what.outputs.size(); ++o) rates_[o] = y[accelerations_[o]];
+    read_rates(system, what);
     for (std::size_t i = 0; i < inputs; ++i) {
         double& load = values[what.inputs[i] - first];
         const double u = load;

@@ -30,11 +30,12 @@ class rate_answers {
     bool evaluate(coupled_system& system, const question& what, std::span<double> B);
     /// Leaves the present way for the next one.
     void leave();
-    /// The rates under the present u, by output; zeros where nobody evaluated them.
+    /// The rates under the present u, by output; zeros where they are no outputs.
     const std::vector<double>& rates() const { return rates_; }
 
    private:
     void differentiate(coupled_system& system, const question& what, std::span<double> B);
+    void read_rates(coupled_system& system, const question& what);
     void compare(coupled_system& system, const question& what, std::span<double> B);
 
     way way_ = way::none;
