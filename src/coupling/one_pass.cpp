@@ -37,6 +37,7 @@ one_pass::one_pass(std::size_t channels, std::vector<matrix_entry> Q, range blen
       v_(channels, 0.0),
       row_sum_(channels, 0.0),
       factor_(channels, 0.0),
+      kappa_(channels, 0.0),
       w_(channels, 0.0),
       slopes_(channels, slope{0, 0}) {
     std::vector<std::vector<std::uint32_t>> rows(channels);
@@ -135,7 +136,8 @@ bool one_pass::weigh(double H, std::span<const slope> slopes) {
         if (anew || c != slopes_[i].c || d != slopes_[i].d) {
             slopes_[i] = slopes[i];
             const double full = H * (c * of_value.implicit * H + d * of_rate.implicit);
-            w_[i] = smooth_step((std::abs(full) * row_sum_[i] - blend_.soft) / (blend_.stiff - blend_.soft));
+            kappa_[i] = std::abs(full) * row_sum_[i];
+            w_[i] = smooth_step((kappa_[i] - blend_.soft) / (blend_.stiff - blend_.soft));
             factors_ = factors_ && factor_[i] == full * w_[i];
             factor_[i] = full * w_[i];
         }
