@@ -150,26 +150,17 @@ bool one_pass::weigh(double H, std::span<const slope> slopes) {
 std::optional<std::size_t> one_pass::solve(std::span<const double> u_n, std::span<const double> v,
                                            std::span<const double> extrapolated) {
     const double H = grid_[0];
+    std::ranges::copy(v, v_.begin());
     for (std::size_t i = 0; i < channels(); ++i) {
-        v_[i] = v[i];
         const double w = w_[i];
         if (w == 0) {
             u_[i] = extrapolated[i];
             continue;
         }
         const auto [c, d] = slopes_[i];
-        const auto& [g, a] = past_[i];
         double u = u_n[i];
-        if (c != 0) {
-            double position = v[i] / 2;
-            for (std::size_t k = 0; k < steps; ++k) position += H * (value_.g[k] * g[k] + value_.a[k] * a[k]);
-            u += c * H * position;
-        }
-        if (d != 0) {
-            double rate = 0;
-            for (std::size_t k = 0; k < steps; ++k) rate += rate_.g[k] * g[k] + rate_.a[k] * a[k];
-            u += d * H * rate;
-        }
+        if (c != 0) u += c * H * (v[i] / 2 + H * value_.of(past_[i]));
+        if (d != 0) u += d * H * rate_.of(past_[i]);
         u_[i] = w == 1 ? u : extrapolated[i] + w * (u - extrapolated[i]);
     }
     if (!coupled_) return std::nullopt;

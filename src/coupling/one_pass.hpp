@@ -81,6 +81,10 @@ class one_pass {
     /// Of g_k and a_k in [...] above.
     struct formula {
         std::array<double, steps> g, a;
+        double of(const past& p) const {
+            static_assert(steps == 3);
+            return (g[0] * p.g[0] + g[1] * p.g[1] + g[2] * p.g[2]) + (a[0] * p.a[0] + a[1] * p.a[1] + a[2] * p.a[2]);
+        }
     };
 
     double row_times(std::size_t i, std::span<const double> u) const;

@@ -143,7 +143,7 @@ class one_pass_method final : public method {
     void set_memory(double H, std::span<const double> from) override {
         H_last_ = H_tried_ = H;
         begin_ = std::numeric_limits<double>::quiet_NaN();
-        std::fill(told_.begin(), told_.end(), std::numeric_limits<double>::quiet_NaN());
+        told_all_ = false;
         given_.assign(from.begin(), from.end());
         if (mobility_) solver_.set_memory(H, given_);
     }
@@ -157,7 +157,7 @@ class one_pass_method final : public method {
         network& net = system.coupling;
         const bool again = step.begin == begin_;
         begin_ = step.begin;
-        linearise(system, step.begin, false);
+        linearise(system, step.begin, again || !told_all_);
         net.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
         if (!again) {
             H_last_ = H_tried_;
@@ -191,6 +191,7 @@ class one_pass_method final : public method {
 
     /// After the step: u of stiff connections.
     void tell(coupled_system& system) {
+        told_all_ = true;
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             double& u = system.u[channels_[i].channel.value()];
             law_u_[i] = u;
@@ -245,8 +246,8 @@ class one_pass_method final : public method {
                         t, net.name(at)));
     }
 
-    /// Rates, laws and their slopes; u of the system becomes the laws' again. A law is asked where `anew` says so, where its slope
-    /// changes and where u is not what the last step left.
+    /// Rates, laws and their slopes; u of the system becomes the laws' again. Where `anew` does not say so, a law whose slope never
+    /// changes is not asked again.
     void linearise(coupled_system& system, double t, bool anew) {
         const auto y = system.subsystems->outputs();
         for (std::size_t i = 0; i < channels_.size(); ++i) {
@@ -254,9 +255,13 @@ class one_pass_method final : public method {
             const auto [first, last, constant] = readers_[i];
             double& u = system.u[channel.value()];
             double rate = 0;
-            for (std::uint32_t k = first; k < last; ++k) rate += terms_[k].weight * y[terms_[k].slot];
+            const auto add = [&](const term& of) { rate += of.weight * y[of.slot]; };
+            if (last - first == 2)
+                add(terms_[first]), add(terms_[first + 1]);
+            else
+                std::for_each(terms_.begin() + first, terms_.begin() + last, add);
             rates_[i] = rate;
-            if (anew || !constant || u != told_[i]) {
+            if (anew || !constant) {
                 const auto at = system.coupling.linearise(t, channel, y);
                 slopes_[i] = first_order ? one_pass::slope{0, at.slope.c} : one_pass::slope{at.slope.c, at.slope.d};
                 law_u_[i] = at.u;
@@ -320,6 +325,7 @@ class one_pass_method final : public method {
     std::vector<double> slope_,
         slope_before_;           ///< of the mean values of u, in this step and the one before; for step control
     std::vector<double> told_;   ///< u that the last step left in the system
+    bool told_all_ = false;      ///< since then nothing was changed from outside
     std::vector<double> given_;  ///< memory set before the mobility was known
 
     // Of estimates:
