@@ -123,6 +123,7 @@ TEST(no_allocation_in, methods_that_repeat_steps) {
           "method: {name: iterated, solver: newton}\n", "step-control: {rtol: 1e-3, atol: 1e-5}\n",
           "method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\n",
           "method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\nreplicas: 1\n",
+          "method: one-pass\nstep-control: {rtol: 1e-3, atol: 1e-5}\n",
           "step-control: {rtol: 1e-3, atol: 1e-5, estimate: jump}\n"})
         for (const int workers : {1, 2}) {
             const measured m = run_counted(test::two_subsystems(1) + further, workers, {});

@@ -121,6 +121,9 @@ TEST(methods, algebraic_loops_give_the_same_bits_everywhere) {
 TEST(methods, controlled_explicit_steps_give_the_same_bits_everywhere) {
     expect_equal_everywhere("step-control: {rtol: 1e-3, atol: 1e-5}\n");
 }
+TEST(methods, controlled_one_pass_steps_give_the_same_bits_everywhere) {
+    expect_equal_everywhere("method: one-pass\nstep-control: {rtol: 1e-3, atol: 1e-5}\n");
+}
 TEST(methods, controlled_semi_implicit_steps_give_the_same_bits_everywhere) {
     expect_equal_everywhere("method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\n");
 }

@@ -96,11 +96,15 @@ void network::deliver_part(double from, double H, std::span<polynomial> inputs) 
 }
 
 void network::impose(std::span<const channel_index> some, std::span<const double> u) {
+    std::size_t of = groups_.size(), first = 0, stride = 0;
     for (std::size_t i = 0; i < some.size(); ++i) {
         const place& at = places_[some[i].value()];
-        const group& g = groups_[at.group];
-        const std::size_t stride = g.stride();
-        double* e = coefficients_.data() + g.coefficients + at.position * stride;
+        if (at.group != of) {
+            of = at.group;
+            first = groups_[of].coefficients;
+            stride = groups_[of].stride();
+        }
+        double* e = coefficients_.data() + first + at.position * stride;
         e[0] = u[i];
         for (std::size_t k = 1; k < stride; ++k) e[k] = 0;
     }

@@ -37,6 +37,7 @@ one_pass::one_pass(std::size_t channels, std::vector<matrix_entry> Q, range blen
       v_(channels, 0.0),
       row_sum_(channels, 0.0),
       factor_(channels, 0.0),
+      kappa_(channels, 0.0),
       w_(channels, 0.0),
       slopes_(channels, slope{0, 0}) {
     std::vector<std::vector<std::uint32_t>> rows(channels);
@@ -135,7 +136,8 @@ bool one_pass::weigh(double H, std::span<const slope> slopes) {
         if (anew || c != slopes_[i].c || d != slopes_[i].d) {
             slopes_[i] = slopes[i];
             const double full = H * (c * of_value.implicit * H + d * of_rate.implicit);
-            w_[i] = smooth_step((std::abs(full) * row_sum_[i] - blend_.soft) / (blend_.stiff - blend_.soft));
+            kappa_[i] = std::abs(full) * row_sum_[i];
+            w_[i] = smooth_step((kappa_[i] - blend_.soft) / (blend_.stiff - blend_.soft));
             factors_ = factors_ && factor_[i] == full * w_[i];
             factor_[i] = full * w_[i];
         }
@@ -148,26 +150,17 @@ bool one_pass::weigh(double H, std::span<const slope> slopes) {
 std::optional<std::size_t> one_pass::solve(std::span<const double> u_n, std::span<const double> v,
                                            std::span<const double> extrapolated) {
     const double H = grid_[0];
+    std::ranges::copy(v, v_.begin());
     for (std::size_t i = 0; i < channels(); ++i) {
-        v_[i] = v[i];
         const double w = w_[i];
         if (w == 0) {
             u_[i] = extrapolated[i];
             continue;
         }
         const auto [c, d] = slopes_[i];
-        const auto& [g, a] = past_[i];
         double u = u_n[i];
-        if (c != 0) {
-            double position = v[i] / 2;
-            for (std::size_t k = 0; k < steps; ++k) position += H * (value_.g[k] * g[k] + value_.a[k] * a[k]);
-            u += c * H * position;
-        }
-        if (d != 0) {
-            double rate = 0;
-            for (std::size_t k = 0; k < steps; ++k) rate += rate_.g[k] * g[k] + rate_.a[k] * a[k];
-            u += d * H * rate;
-        }
+        if (c != 0) u += c * H * (v[i] / 2 + H * value_.of(past_[i]));
+        if (d != 0) u += d * H * rate_.of(past_[i]);
         u_[i] = w == 1 ? u : extrapolated[i] + w * (u - extrapolated[i]);
     }
     if (!coupled_) return std::nullopt;

@@ -28,8 +28,8 @@
 /// A coupling that the step resolves is better extrapolated. With the row sum kappa of (c s H^2 + d S H) |Q| the
 /// weight w of the equation above rises from 0 to 1 over a range of kappa, and an extrapolated mean takes the rest.
 ///
-/// Call order: begin() once; per macro step accept(H_last, v) from the second step on, then weigh(), then solve(). After construction
-/// nothing allocates.
+/// Call order: begin() once; per macro step accept(H_last, v) from the second step on, then weigh(), then solve(). A step that is undone
+/// is repeated from weigh() on. After construction nothing allocates.
 namespace mdpcosim {
 
 class one_pass {
@@ -65,6 +65,8 @@ class one_pass {
     std::span<const double> u() const { return u_; }
     /// w of the last weigh(): 0 extrapolated, 1 implicit.
     std::span<const double> weights() const { return w_; }
+    /// kappa of the last weigh().
+    std::span<const double> stiffness() const { return kappa_; }
 
     /// What accept() builds on while all steps have the length H, channel after channel: v and u of the last step, then g_k, a_k
     /// newest first without the oldest, which the next accept() forgets.
@@ -79,6 +81,10 @@ class one_pass {
     /// Of g_k and a_k in [...] above.
     struct formula {
         std::array<double, steps> g, a;
+        double of(const past& p) const {
+            static_assert(steps == 3);
+            return (g[0] * p.g[0] + g[1] * p.g[1] + g[2] * p.g[2]) + (a[0] * p.a[0] + a[1] * p.a[1] + a[2] * p.a[2]);
+        }
     };
 
     double row_times(std::size_t i, std::span<const double> u) const;
@@ -91,7 +97,7 @@ class one_pass {
     std::vector<matrix_entry> system_;
     sparse_lu lu_;
     std::vector<past> past_;
-    std::vector<double> u_, v_, row_sum_, factor_, w_;
+    std::vector<double> u_, v_, row_sum_, factor_, kappa_, w_;
     std::vector<slope> slopes_;
     std::array<double, steps> lengths_{};   ///< of past steps
     std::array<double, steps + 1> grid_{};  ///< H and lengths that value_ and rate_ are for

@@ -115,15 +115,16 @@ std::optional<std::size_t> sparse_lu::factorise(std::span<const matrix_entry> en
         double largest = std::abs(work_[i]);
         for (std::uint32_t k = start_[i]; k < diagonal_[i]; ++k) {
             const std::uint32_t above = columns_[k];
-            const double factor = work_[above] / values_[diagonal_[above]];
-            work_[above] = factor;
+            const double factor = work_[above];
+            work_[above] = factor * inverse_[above];
             for (std::uint32_t j = diagonal_[above] + 1; j < start_[above + 1]; ++j)
                 work_[columns_[j]] -= factor * values_[j];
             largest = std::max(largest, std::abs(work_[i]));
         }
-        for (std::uint32_t k = start_[i]; k < start_[i + 1]; ++k) values_[k] = work_[columns_[k]];
         if (!(std::abs(work_[i]) > lost * largest)) return row_[i].of;
         inverse_[i] = 1 / work_[i];
+        for (std::uint32_t k = start_[i]; k < diagonal_[i]; ++k) values_[k] = work_[columns_[k]];
+        for (std::uint32_t k = diagonal_[i] + 1; k < start_[i + 1]; ++k) values_[k] = work_[columns_[k]] * inverse_[i];
     }
     return std::nullopt;
 }
@@ -140,9 +141,9 @@ void sparse_lu::solve(std::span<double> b) {
     }
     for (std::size_t i = row_.size(); i-- > 0;) {
         const auto [begin, diagonal, end, of] = row_[i];
-        double sum = x[i];
+        double sum = x[i] * inverse_[i];
         for (std::uint32_t k = diagonal + 1; k < end; ++k) sum -= values[k] * x[columns[k]];
-        x[i] = b[of] = sum * inverse_[i];
+        x[i] = b[of] = sum;
     }
 }
 

@@ -32,7 +32,7 @@ class sparse_lu {
 
    private:
     std::vector<std::uint32_t> place_;            ///< row of A -> row of the factors
-    std::vector<std::uint32_t> start_, columns_;  ///< of L and U together, columns ascending
+    std::vector<std::uint32_t> start_, columns_;  ///< of L and U of A = L D U together, columns ascending
     std::vector<std::uint32_t> diagonal_;         ///< where the pivots stand in columns_ and values_
     /// Of a row of the factors: its part of columns_, and the row of A.
     struct extent {
@@ -40,7 +40,7 @@ class sparse_lu {
     };
     std::vector<extent> row_;
     std::vector<double> values_, work_;
-    std::vector<double> inverse_;  ///< of the pivots
+    std::vector<double> inverse_;  ///< of D
 };
 
 }  // namespace mdpcosim

@@ -88,7 +88,8 @@ constexpr std::array variants{variant{"explicit", "", false},
                               variant{"semi-implicit", "poly-2", false},
                               variant{"semi-implicit", "poly-3", false},
                               variant{"semi-implicit", "poly-3", true},
-                              variant{"one-pass", "", false}};
+                              variant{"one-pass", "", false},
+                              variant{"one-pass", "poly-3", true}};
 
 /// Keeps the last row and the range of every column.
 class end_sink final : public result_sink {

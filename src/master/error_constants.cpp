@@ -72,4 +72,21 @@ void error_constants::rescale(std::span<const double> seen, std::span<const doub
         if (s.seen == 0) s.seen = s.right = 1;
 }
 
+void error_constants::take_whole(channel_index channel) {
+    for (const auto& a : acting_)
+        if (a.channel == channel) subsystems_[a.subsystem].whole = true;
+}
+
+void find_misses(coupled_system& system, const macro_step& step, trial_step& kept, std::span<double> missed) {
+    const network& net = system.coupling;
+    if (!net.raise(missed)) {
+        system.advance_trials(step, std::span(&kept, 1));
+        net.polynomial_values(step.end - step.begin, missed);
+        for (std::size_t c = 0; c < missed.size(); ++c) missed[c] = system.u[c] - missed[c];
+        system.subsystems->restore();
+    }
+    for (std::size_t c = 0; c < missed.size(); ++c)
+        if (net.held(channel_index(c))) missed[c] = 0;
+}
+
 }  // namespace mdpcosim

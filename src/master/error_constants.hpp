@@ -26,10 +26,13 @@ class error_constants {
     /// The corrections whose effect was seen, and those that turned out to be right, by channel: from now on every subsystem's
     /// constants are multiplied by how much larger the largest that act on it are.
     void rescale(std::span<const double> seen, std::span<const double> right);
+    /// What acts on the channel's subsystems differed by its whole error.
+    void take_whole(channel_index channel);
     double of_output(std::size_t slot) const {
         const auto& [level, subsystem] = outputs_[slot];
         if (level == output_level::none) return 0;
         const acted_on& s = subsystems_[subsystem];
+        if (s.whole) return s.right / s.seen;
         const correction_constants& c = by_degree_[static_cast<std::size_t>(s.degree)];
         return s.right / s.seen * (level == output_level::value ? c.value : c.rate);
     }
@@ -50,10 +53,15 @@ class error_constants {
     struct acted_on {
         int degree;
         double seen, right;
+        bool whole = false;
     };
     std::vector<acted_on> subsystems_;
     std::array<correction_constants, max_degree + 1> by_degree_{};
     int lowest_ = 0;
 };
+
+/// By channel, after extrapolate(): what the polynomials miss at the end of the step, as one more accepted value has it. While there are
+/// too few of them a first integration, of `kept`, shows it, and is undone.
+void find_misses(coupled_system& system, const macro_step& step, trial_step& kept, std::span<double> missed);
 
 }  // namespace mdpcosim

@@ -37,17 +37,8 @@ class explicit_method final : public method {
         auto& [raised, kept] = trials_;
         extrapolate(system, step);
         net.deliver(H, kept.inputs);
-        if (!net.raise(missed_)) {
-            // Too few accepted values: the step itself shows what the extrapolation misses at its end.
-            system.advance_trials(step, std::span(&kept, 1));
-            net.polynomial_values(H, missed_);
-            for (std::size_t c = 0; c < missed_.size(); ++c) missed_[c] = system.u[c] - missed_[c];
-            system.subsystems->restore();
-        }
-        for (std::size_t c = 0; c < missed_.size(); ++c) {
-            if (net.held(channel_index(c))) missed_[c] = 0;
-            net.correct(channel_index(c), missed_[c]);
-        }
+        find_misses(system, step, kept, missed_);
+        for (std::size_t c = 0; c < missed_.size(); ++c) net.correct(channel_index(c), missed_[c]);
         net.deliver(H, raised.inputs);
         net.extrapolate(step.end);
         system.advance_trials(step, trials_);

@@ -6,6 +6,9 @@
 // resolves, are extrapolated as in the explicit method. How ports answer to loads is measured (mobility.hpp); nothing is needed
 // of a subsystem beyond advance() and the rates of its ports.
 //
+// The error of a step is estimated by a second integration with u changed by what it is expected to be off by; of extrapolated
+// connections as in the explicit method.
+//
 // u of a stiff connection at a macro point is the mean values that acted, extrapolated to it: the law there would
 // multiply the small motion within the step by a large stiffness.
 #include <fmt/format.h>
@@ -14,12 +17,17 @@
 #include <limits>
 
 #include "coupling/one_pass.hpp"
-#include "master/method.hpp"
+#include "master/error_constants.hpp"
 #include "master/mobility.hpp"
 
 namespace mdpcosim {
 
 namespace {
+
+/// Mean values of u are off by so much of what they differ from a line through the last two (docs/methods/one-pass.md): where the step
+/// resolves the coupling, and in the stiff limit.
+constexpr double mean_error = 1.19, stiff_mean_error = 0.28;
+constexpr double estimate_safety = 2;
 
 class one_pass_method final : public method {
    public:
@@ -64,46 +72,66 @@ class one_pass_method final : public method {
                 slopes_[readers_.size() - 1] =
                     first_order ? one_pass::slope{0, *stiffness} : one_pass::slope{*stiffness, 0};
         }
-        if (!given_.empty()) solver_.set_memory(H_last_, given_);
+        if (!given_.empty()) solver_.set_memory(H_tried_, given_);
     }
 
     void step(coupled_system& system, const macro_step& step) override {
         if (!mobility_) prepare(system);
-        network& net = system.coupling;
-        linearise(system, step.begin, false);
-        net.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
-        if (H_last_ > 0) solver_.accept(H_last_, rates_);
-        double begin = step.begin;
-        if (mobility_->is_due()) begin = find_mobility(system, step);
-        mobility_->step_done();
-        if (H_last_ == 0) solver_.begin(law_u_, mobility_->rates());
-        if (begin > step.begin) linearise(system, begin, true);
-        const double H = step.end - begin;
-        const bool implicit =
-            solver_.weigh(H, std::span<const one_pass::slope>(slopes_).first(new_slopes_ ? slopes_.size() : 0));
-        new_slopes_ = false;
-        net.extrapolate(step.end, !implicit || only_.size() < net.channels());
-        solve(system, begin, step.end - step.begin, H, implicit);
-        H_last_ = H;
-        net.deliver(step.end - step.begin, system.subsystems->inputs());
+        const double begin = find_u(system, step);
+        system.coupling.deliver(step.end - step.begin, system.subsystems->inputs());
         if (begin > step.begin)
             for (polynomial& p : system.subsystems->inputs()) p = shifted(p, begin - step.begin);
         system.advance({begin, step.end, step.counter});
-        for (std::size_t i = 0; i < channels_.size(); ++i) {
-            double& u = system.u[channels_[i].channel.value()];
-            law_u_[i] = u;
-            told_[i] = u += solver_.weights()[i] * (solver_.u()[i] + (solver_.u()[i] - u_before_[i]) * forward_ - u);
-        }
+        tell(system);
+    }
+
+    bool estimates() const override { return true; }
+    void prepare_estimates(coupled_system& system) override {
+        slope_.assign(channels_.size(), 0.0);
+        slope_before_ = slope_;
+        transport& t = *system.subsystems;
+        for (auto& trial : trials_)
+            trial = {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())};
+        missed_.resize(system.coupling.channels());
+        right_.resize(missed_.size());
+        constants_ = error_constants(system);
+        row_.assign(missed_.size(), signal);
+        for (std::size_t i = 0; i < channels_.size(); ++i) row_[channels_[i].channel.value()] = i;
+        deliveries_ = system.coupling.deliveries();
+    }
+
+    estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
+        network& net = system.coupling;
+        const double H = step.end - step.begin;
+        auto& [disturbed, kept] = trials_;
+        find_u(system, step);
+        net.deliver(H, kept.inputs);
+        disturb(system, step);
+        system.advance_trials(step, trials_);
+        constants_.update(system, &extrapolation_constants);
+        net.polynomial_values(H, right_);
+        for (std::size_t c = 0; c < right_.size(); ++c) right_[c] = system.u[c] - right_[c];
+        tell(system);
+        for (std::size_t i = 0; i < channels_.size(); ++i)
+            if (solver_.weights()[i] > 0.5) missed_[channels_[i].channel.value()] = 0;
+        constants_.rescale(missed_, right_);
+        estimate_orders orders = constants_.orders();
+        for (std::size_t i = 0; i < channels_.size(); ++i)
+            if (solver_.weights()[i] > 0) {
+                constants_.take_whole(channels_[i].channel);
+                orders = {std::min(orders.value, 3), std::min(orders.rate, solver_.stiffness()[i] < 3 ? 3 : 2)};
+            }
+        for (std::size_t slot = 0; slot < error.size(); ++slot)
+            error[slot] = constants_.of_output(slot) * (disturbed.outputs[slot] - kept.outputs[slot]);
+        return orders;
     }
 
     /// Mean values of u that lie on a line miss nothing: what they miss is the change of their slope.
-    void prepare_estimates(coupled_system&) override { slope_before_.assign(channels_.size(), 0.0); }
     void see_missed(double H, std::span<double> missed) override {
         for (std::size_t i = 0; i < channels_.size(); ++i) {
-            const double slope = 2 * forward_ * (solver_.u()[i] - u_before_[i]) / H, w = solver_.weights()[i];
+            const double w = solver_.weights()[i];
             double& m = missed[channels_[i].channel.value()];
-            m = (1 - w) * (law_u_[i] - told_[i] + m) + w * (slope - slope_before_[i]) * H;
-            slope_before_[i] = slope;
+            m = (1 - w) * (law_u_[i] - told_[i] + m) + w * (slope_[i] - slope_before_[i]) * H;
         }
     }
 
@@ -113,15 +141,113 @@ class one_pass_method final : public method {
     }
     void memory(std::span<double> into) const override { solver_.memory(into); }
     void set_memory(double H, std::span<const double> from) override {
-        H_last_ = H;
-        std::fill(told_.begin(), told_.end(), std::numeric_limits<double>::quiet_NaN());
+        H_last_ = H_tried_ = H;
+        begin_ = std::numeric_limits<double>::quiet_NaN();
+        told_all_ = false;
         given_.assign(from.begin(), from.end());
         if (mobility_) solver_.set_memory(H, given_);
     }
 
    private:
-    /// Rates, laws and their slopes; u of the system becomes the laws' again. A law is asked where `anew` says so, where its slope
-    /// changes and where u is not what the last step left.
+    static constexpr auto signal = std::numeric_limits<std::size_t>::max();
+
+    /// u over the step, into the network; a step that begins where the last one did takes its place. The time that the subsystems have come
+    /// to, after step.begin where their mobility was found on the way.
+    double find_u(coupled_system& system, const macro_step& step) {
+        network& net = system.coupling;
+        const bool again = step.begin == begin_;
+        begin_ = step.begin;
+        linearise(system, step.begin, again || !told_all_);
+        net.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
+        if (!again) {
+            H_last_ = H_tried_;
+            std::ranges::copy(solver_.u(), u_before_.begin());
+            slope_before_.swap(slope_);
+            if (H_last_ > 0) {
+                solver_.accept(H_last_, rates_);
+                ++known_;
+            }
+        }
+        double begin = step.begin;
+        if (mobility_->is_due()) begin = find_mobility(system, step);
+        if (!again) mobility_->step_done();
+        if (H_last_ == 0) begin_with_laws(system);
+        if (begin > step.begin) linearise(system, begin, true);
+        const double H = step.end - begin;
+        implicit_ = solver_.weigh(H, std::span<const one_pass::slope>(slopes_).first(new_slopes_ ? slopes_.size() : 0));
+        new_slopes_ = false;
+        net.extrapolate(step.end, !implicit_ || only_.size() < net.channels());
+        solve(system, begin, step.end - step.begin, H);
+        H_tried_ = H;
+        return begin;
+    }
+
+    void begin_with_laws(const coupled_system& system) {
+        solver_.begin(law_u_, mobility_->rates());
+        u_before_ = law_u_;
+        for (std::size_t i = 0; i < slope_before_.size(); ++i)
+            slope_before_[i] = system.du[channels_[i].channel.value()];
+    }
+
+    /// After the step: u of stiff connections.
+    void tell(coupled_system& system) {
+        told_all_ = true;
+        for (std::size_t i = 0; i < channels_.size(); ++i) {
+            double& u = system.u[channels_[i].channel.value()];
+            law_u_[i] = u;
+            told_[i] = u += solver_.weights()[i] * (solver_.u()[i] + (solver_.u()[i] - u_before_[i]) * forward_ - u);
+        }
+    }
+
+    /// The inputs of the first trial: those of the second, and what they are expected to be off by.
+    void disturb(coupled_system& system, const macro_step& step) {
+        const network& net = system.coupling;
+        const double H = step.end - step.begin;
+        auto& [disturbed, kept] = trials_;
+        if (implicit_ && only_.size() == net.channels())
+            std::ranges::fill(missed_, 0.0);
+        else
+            find_misses(system, step, kept, missed_);
+        std::ranges::copy(kept.inputs, disturbed.inputs.begin());
+        for (const auto& [input, what] : deliveries_) {
+            polynomial& p = disturbed.inputs[input.value()];
+            const std::size_t i = row_[what.channel.value()];
+            const double w = i == signal ? 0 : solver_.weights()[i], missed = missed_[what.channel.value()];
+            if (w < 1) net.correct_input(input, H, (1 - w) * what.factor * missed, p);
+            if (w == 0) continue;
+            const auto [mean, ramp] = expected_error(i, H, missed != 0 ? missed : slope_[i]);
+            p.c[0] += w * what.factor * mean;
+            if (net.degree_limit(input) == 0) continue;
+            p.c[0] += w * what.factor * ramp / 2;
+            p.c[1] -= w * what.factor * ramp / H;
+            p.degree = std::max(p.degree, 1);
+        }
+    }
+
+    /// Of the constant u: of its mean, and what it lacks for being constant. In positions, too, the two add.
+    struct constant_error {
+        double mean, ramp;
+    };
+    constant_error expected_error(std::size_t i, double H, double direction) const {
+        const double kappa = solver_.stiffness()[i], stiff = kappa / (1 + kappa), rise = H * std::abs(slope_[i]);
+        const double bend = std::abs(solver_.u()[i] - u_before_[i] - slope_before_[i] * (H + H_last_) / 2);
+        const double mean = known_ < one_pass::steps
+                                ? 4 * (rise + bend)
+                                : stiff * rise / 12 + std::lerp(mean_error, stiff_mean_error, stiff) * bend;
+        const double sign = std::copysign(estimate_safety, direction);
+        return {sign * mean, sign * (1 - stiff) * rise};
+    }
+
+    [[noreturn]] static void fail(const network& net, double t, channel_index at) {
+        throw run_error(
+            fmt::format("method 'one-pass' at t = {} s: the coupling variables are not determined, the system of "
+                        "equations is singular at "
+                        "connection '{}'; leave out connections that repeat others, or take 'method: explicit'",
+                        t, net.name(at)));
+    }
+
+    /// Rates, laws and their slopes; u of the system becomes the laws' again. Where `anew` does not say so, a law whose slope never
+    /// changes is not asked again.
     void linearise(coupled_system& system, double t, bool anew) {
         const auto y = system.subsystems->outputs();
         for (std::size_t i = 0; i < channels_.size(); ++i) {
@@ -129,9 +255,13 @@ class one_pass_method final : public method {
             const auto [first, last, constant] = readers_[i];
             double& u = system.u[channel.value()];
             double rate = 0;
-            for (std::uint32_t k = first; k < last; ++k) rate += terms_[k].weight * y[terms_[k].slot];
+            const auto add = [&](const term& of) { rate += of.weight * y[of.slot]; };
+            if (last - first == 2)
+                add(terms_[first]), add(terms_[first + 1]);
+            else
+                std::for_each(terms_.begin() + first, terms_.begin() + last, add);
             rates_[i] = rate;
-            if (anew || !constant || u != told_[i]) {
+            if (anew || !constant) {
                 const auto at = system.coupling.linearise(t, channel, y);
                 slopes_[i] = first_order ? one_pass::slope{0, at.slope.c} : one_pass::slope{at.slope.c, at.slope.d};
                 law_u_[i] = at.u;
@@ -147,35 +277,33 @@ class one_pass_method final : public method {
         net.extrapolate(step.end);
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             const channel_index channel = channels_[i].channel;
-            net.impose(channel, step.end - step.begin, H_last_ > 0 ? solver_.u()[i] : system.u[channel.value()], 0);
+            net.impose(channel, step.end - step.begin, H_last_ > 0 ? u_before_[i] : system.u[channel.value()], 0);
         }
         const double reached = mobility_->find(system, step);
         solver_.set_Q(mobility_->Q());
         return reached;
     }
 
-    /// u over [begin, begin + H], the end of a macro step of length `whole`, into the network. `implicit`: all w are 1.
-    void solve(coupled_system& system, double begin, double whole, double H, bool implicit) {
+    /// u over [begin, begin + H], the end of a macro step of length `whole`, into the network.
+    void solve(coupled_system& system, double begin, double whole, double H) {
         network& net = system.coupling;
-        for (std::size_t i = 0; i < channels_.size(); ++i) {
-            u_before_[i] = solver_.u()[i];
-            if (!implicit && solver_.weights()[i] < 1) extrapolated_[i] = net.mean(channels_[i].channel, whole);
-        }
+        if (!implicit_)
+            for (std::size_t i = 0; i < channels_.size(); ++i)
+                if (solver_.weights()[i] < 1) extrapolated_[i] = net.mean(channels_[i].channel, whole);
         forward_ = H_last_ > 0 ? H / (H + H_last_) : 0;
-        if (const auto singular = solver_.solve(law_u_, rates_, extrapolated_))
-            throw run_error(
-                fmt::format("method 'one-pass' at t = {} s: the coupling variables are not determined, the system of "
-                            "equations is singular at "
-                            "connection '{}'; leave out connections that repeat others, or take 'method: explicit'",
-                            begin, net.name(channels_[*singular].channel)));
-        if (implicit) return net.impose(only_, solver_.u());
+        if (const auto at = solver_.solve(law_u_, rates_, extrapolated_)) fail(net, begin, channels_[*at].channel);
+        for (std::size_t i = 0; i < slope_.size(); ++i) slope_[i] = 2 * (solver_.u()[i] - u_before_[i]) / (H + H_last_);
+        if (implicit_) return net.impose(only_, solver_.u());
         for (std::size_t i = 0; i < channels_.size(); ++i)
             net.impose(channels_[i].channel, whole, solver_.u()[i], 1 - solver_.weights()[i]);
     }
 
     one_pass solver_;
     std::optional<mobility> mobility_;
-    double H_last_ = 0;   ///< 0: no step before
+    double begin_ = std::numeric_limits<double>::quiet_NaN();  ///< of the last step, which may be undone
+    double H_tried_ = 0;
+    std::int64_t known_ = 0;  ///< steps before it
+    double H_last_ = 0;       ///< of the one before; 0: none
     double forward_ = 0;  ///< from the middle of the step to its end, over the way between the middles of the last two
     std::vector<coupled_channel> channels_;
     std::vector<one_pass::slope> slopes_;
@@ -190,12 +318,22 @@ class one_pass_method final : public method {
     };
     std::vector<channel_index> only_;  ///< of channels_
     bool new_slopes_ = true;           ///< since the last weigh()
+    bool implicit_ = false;            ///< all w are 1
     std::vector<reader> readers_;
     std::vector<term> terms_;
     std::vector<double> rates_, law_u_, extrapolated_, u_before_;
-    std::vector<double> slope_before_;  ///< of the mean values of u, for step control
-    std::vector<double> told_;          ///< u that the last step left in the system
-    std::vector<double> given_;         ///< memory set before the mobility was known
+    std::vector<double> slope_,
+        slope_before_;           ///< of the mean values of u, in this step and the one before; for step control
+    std::vector<double> told_;   ///< u that the last step left in the system
+    bool told_all_ = false;      ///< since then nothing was changed from outside
+    std::vector<double> given_;  ///< memory set before the mobility was known
+
+    // Of estimates:
+    std::array<trial_step, 2> trials_;    ///< with changed u; the step as it is done
+    std::vector<double> missed_, right_;  ///< at the end of the step, by channel: as expected, and as it turned out
+    std::vector<std::size_t> row_;        ///< by channel: its place in channels_, or `signal`
+    std::vector<network::connected> deliveries_;
+    error_constants constants_;
 };
 
 const method_registration registered{
