@@ -59,7 +59,8 @@ port_responses::port_responses(const coupled_system& system) {
 }
 
 void port_responses::ask(const transport& t, block& b) {
-    auto& [subsystem, inputs, outputs, own] = b.asked;
+    auto& [subsystem, inputs, outputs, own, insist] = b.asked;
+    insist = false;
     subsystem =
         subsystem_index(owner(b.inputs.front().slot, t.size(), [&t](subsystem_index s) { return t.input_offset(s); }));
     for (const input& i : b.inputs) inputs.push_back(i.slot);

@@ -20,6 +20,7 @@ class rate_answers {
         subsystem_index subsystem;
         std::vector<std::size_t> inputs, outputs;
         std::vector<bool> own;  ///< [output][input]: entries that are not zero
+        bool insist = true;     ///< values of inputs may differ ever more, until the answers show clearly
     };
 
     rate_answers() = default;
