@@ -228,6 +228,21 @@ TEST_P(no_allocation, one_pass) {
     EXPECT_EQ(m.steps, 556);
 }
 
+/// The same from directional derivatives.
+TEST(no_allocation_in, one_pass_with_derivatives) {
+    const std::string body = fmt::format(
+        "{{fmu: {}/fmus/mover-2.fmu, set: {{x0: 10 mm}}, ports: {{mass: {{kind: translation, position: position, "
+        "velocity: velocity, force: force}}}}}}",
+        MDPCOSIM_BINARY_DIR);
+    const measured m = run_counted(
+        fmt::format("mdpcosim: 1\nmethod: one-pass\ntime: {{end: 3 s, step: 10 ms}}\nsubsystems:\n  a: {0}\n  b: {0}\n"
+                    "connections:\n  k: {{law: spring, between: [a.mass, b.mass], stiffness: 1e6 N/m}}\n",
+                    body),
+        1, {});
+    EXPECT_EQ(m.allocations, 0);
+    EXPECT_EQ(m.steps, 300);
+}
+
 TEST_P(no_allocation, with_a_record_grid) {
     const measured m = run_counted(test::mixed(1, 1, "{end: 2 s, step: 1 ms}"), GetParam(), 0.01);
     EXPECT_EQ(m.allocations, 0);

@@ -78,4 +78,22 @@ std::string unit_for(port_kind kind, std::string_view pattern) {
     return text;
 }
 
+std::string inertia_unit(port_kind kind, causality what) {
+    const bool takes_load = what == causality::takes_load;
+    switch (kind) {
+        case port_kind::translation:
+            return takes_load ? "kg" : "";
+        case port_kind::rotation:
+            return takes_load ? "kg.m2" : "";
+        case port_kind::hydraulic:
+            return takes_load ? "kg/m4" : "";
+        case port_kind::thermal:
+            return takes_load ? "J/K" : "";
+        case port_kind::electric:
+            return takes_load ? "F" : "H";
+        default:
+            return "";
+    }
+}
+
 }  // namespace mdpcosim

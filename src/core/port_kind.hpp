@@ -64,4 +64,8 @@ std::optional<port_kind> find_port_kind(std::string_view name);
 /// {rate} is the unit of the first rate.
 std::string unit_for(port_kind kind, std::string_view pattern);
 
+/// Of what resists the input of a port: load over second rate, over first rate where the domain has no other; for a port that
+/// takes motion the reverse. Empty where the domain knows no such thing.
+std::string inertia_unit(port_kind kind, causality what);
+
 }  // namespace mdpcosim

@@ -9,26 +9,6 @@ namespace mdpcosim {
 
 namespace {
 
-/// Of what resists the input of a port: load over second rate, over first rate where the domain has no other; for a port that
-/// takes motion the reverse. Empty where the domain knows no such thing.
-std::string inertia_unit(const port& p) {
-    const bool takes_load = p.causality == causality::takes_load;
-    switch (p.kind) {
-        case port_kind::translation:
-            return takes_load ? "kg" : "";
-        case port_kind::rotation:
-            return takes_load ? "kg.m2" : "";
-        case port_kind::hydraulic:
-            return takes_load ? "kg/m4" : "";
-        case port_kind::thermal:
-            return takes_load ? "J/K" : "";
-        case port_kind::electric:
-            return takes_load ? "F" : "H";
-        default:
-            return "";
-    }
-}
-
 /// A node's pressure or potential slows what flows into it.
 double direction(const port& p) {
     return p.kind == port_kind::hydraulic || p.causality == causality::takes_motion ? -1 : 1;
@@ -59,9 +39,9 @@ void add_inertias(subsystem_index s, const subsystem_spec& spec, const address_b
                 &port_named(entry.name.substr(at, end - at), entry, system.subsystems->describe(s).ports, object));
             at = end + 1;
         }
-        const std::string unit = inertia_unit(*together.front());
+        const std::string unit = inertia_unit(together.front()->kind, together.front()->causality);
         for (const port* p : together)
-            if (unit.empty() || inertia_unit(*p) != unit)
+            if (unit.empty() || inertia_unit(p->kind, p->causality) != unit)
                 throw user_error(entry.where,
                                  fmt::format("{}: port '{}' of kind {} has no inertia{}.", object, p->name,
                                              info(p->kind).name, unit.empty() ? "" : fmt::format(" in {}", unit)));

@@ -159,8 +159,13 @@ void coupled_system::evaluate_outputs(subsystem_index subsystem, bool provisiona
     subsystems->evaluate(subsystem, values_of(subsystem), provisional);
 }
 
-void coupled_system::evaluate_one(subsystem_index subsystem, bool provisional) {
+std::span<double> coupled_system::present_values(subsystem_index subsystem) {
     coupling.input_values(u, inputs_[subsystem.value()].first, values_of(subsystem));
+    return values_of(subsystem);
+}
+
+void coupled_system::evaluate_one(subsystem_index subsystem, bool provisional) {
+    present_values(subsystem);
     evaluate_outputs(subsystem, provisional);
 }
 

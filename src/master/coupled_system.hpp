@@ -74,7 +74,9 @@ struct coupled_system {
     /// The step once for each trial, whose inputs are given, from the present state, which subsystems->restore() brings back together
     /// with the outputs (u, du are the caller's to keep). Afterwards state, outputs and u, du are those of the last trial.
     void advance_trials(const macro_step& step, std::span<trial_step> trials);
-    /// With the inputs that belong to the present u.
+    /// The values of its inputs that belong to the present u.
+    std::span<double> present_values(subsystem_index subsystem);
+    /// With these inputs.
     void evaluate_one(subsystem_index subsystem, bool provisional);
     std::span<double> values_of(subsystem_index subsystem);  ///< its inputs as they were evaluated last
 

@@ -25,12 +25,14 @@ std::size_t place_of(std::vector<std::size_t>& slots, std::size_t slot) {
     return slots.size() - 1;
 }
 
+/// The input slot that a coupling acts on.
+int coupling_input(const port& p) { return p.causality == causality::takes_load ? p.load : p.motion[0]; }
+
 /// The port that an input belongs to, `engine.shaft`; the input itself where it belongs to none.
 std::string port_of(const transport& t, subsystem_index s, std::size_t slot) {
     const int local = static_cast<int>(slot - t.input_offset(s));
     for (const auto& p : t.describe(s).ports)
-        if ((p.causality == causality::takes_load ? p.load : p.motion[0]) == local)
-            return fmt::format("{}.{}", t.name(s), p.name);
+        if (coupling_input(p) == local) return fmt::format("{}.{}", t.name(s), p.name);
     return t.name(s);
 }
 
@@ -139,42 +141,73 @@ void mobility::choose_sources(const coupled_system& system) {
                             t.name(p.subsystem),
                             port_of(t, p.subsystem, p.inputs[static_cast<std::size_t>(missing - given.begin())])));
         all_given_ = false;
-        const auto& outputs = t.describe(p.subsystem).outputs;
-        const std::size_t first = t.output_offset(p.subsystem), first_input = t.input_offset(p.subsystem);
-        const auto variable_at = [&outputs](int slot) -> const output_variable& {
-            return *std::find_if(outputs.begin(), outputs.end(),
-                                 [&](const auto& v) { return slot >= v.slot && slot < v.slot + v.size; });
-        };
-        for (const std::size_t slot : p.outputs) {
-            const int local = static_cast<int>(slot - first);
-            const output_variable& v = variable_at(local);
-            if (v.rate_slot < 0) break;
-            const int rate = v.rate_slot + local - v.slot;
-            const auto& direct = variable_at(rate).direct;
-            const bool answers = std::any_of(p.inputs.begin(), p.inputs.end(), [&](std::size_t input) {
-                return std::find(direct.begin(), direct.end(), static_cast<int>(input - first_input)) != direct.end();
-            });
-            if (!answers) break;
-            p.accelerations.push_back(first + static_cast<std::size_t>(rate));
-        }
-        if (p.accelerations.size() == p.outputs.size()) {
-            p.from = source::feed_through;
-        } else {
-            p.from = steps_;
-        }
+        p.answers = rate_answers(t, p);
+        p.from = source_of(p);
     }
+    if (const std::string reason = why_no_short_steps(t); !reason.empty()) throw user_error(reason);
+}
+
+mobility::source mobility::source_of(const part& p) const {
+    switch (p.answers.present()) {
+        case rate_answers::way::derivatives:
+            return source::derivatives;
+        case rate_answers::way::accelerations:
+            return source::feed_through;
+        case rate_answers::way::none:
+            break;
+    }
+    return steps_;
+}
+
+/// Short steps are taken by all subsystems together.
+std::string mobility::why_no_short_steps(const transport& t) const {
+    const auto stepping = std::ranges::find_if(parts_, &part::steps);
+    if (stepping == parts_.end()) return {};
+    for (std::size_t i = 0; i < t.size(); ++i) {
+        const std::string why = t.offers(subsystem_index(i)).why_fixed_step;
+        if (why.empty()) continue;
+        std::vector<std::string> ports, examples;
+        for (const port& p : t.describe(stepping->subsystem).ports) {
+            const int own = coupling_input(p);
+            const std::size_t input = t.input_offset(stepping->subsystem) + static_cast<std::size_t>(own);
+            if (own < 0 || std::ranges::find(stepping->inputs, input) == stepping->inputs.end()) continue;
+            ports.push_back(fmt::format("'{}.{}'", t.name(stepping->subsystem), p.name));
+            examples.push_back(fmt::format("{}: 1 {}", p.name, inertia_unit(p.kind, p.causality)));
+        }
+        return fmt::format(
+            "method 'one-pass': how {} answers to loads can be found by short steps only, and subsystem '{}' takes "
+            "none: {}. "
+            "Give what resists there, as in 'inertia: {{{}}}' of subsystem '{}', or take 'method: explicit'.",
+            fmt::join(ports, " and "), t.name(subsystem_index(i)), why, fmt::join(examples, ", "),
+            t.name(stepping->subsystem));
+    }
+    return {};
+}
+
+bool mobility::answers_at_once(coupled_system& system, part& p) {
+    const bool found = p.answers.evaluate(system, p, p.B);
+    p.from = source_of(p);
+    std::ranges::copy(p.answers.rates(), p.a.begin());
+    return found;
 }
 
 void mobility::prepare(coupled_system& system) {
     bool trials = false;
     for (part& p : parts_) {
-        if (p.from == source::feed_through) {
-            evaluate_accelerations(system, p);
+        // Where steps are left in the end, there is room for going back.
+        trials = trials || (steps_ == source::trial_steps && p.from != source::given && p.from != source::feed_through);
+        const auto all_answer = [&] {
             for (std::size_t i = 0; i < p.inputs.size(); ++i)
-                if (!(answer_of(p, i) > 0)) p.from = steps_;
+                if (!(answer_of(p, i) > 0)) return false;
+            return true;
+        };
+        while (p.at_once() && !(answers_at_once(system, p) && all_answer())) {
+            p.answers.leave();
+            p.from = source_of(p);
         }
         trials = trials || p.from == source::trial_steps;
     }
+    if (const std::string reason = why_no_short_steps(*system.subsystems); !reason.empty()) throw user_error(reason);
     if (trials) system.subsystems->save();
 }
 
@@ -194,7 +227,10 @@ double mobility::find(coupled_system& system, const macro_step& step) {
     bool stepping = false;
     for (part& p : parts_) {
         p.before = p.B;
-        if (p.from == source::feed_through) evaluate_accelerations(system, p);
+        if (p.at_once() && !answers_at_once(system, p)) {
+            if (const std::string reason = why_no_short_steps(*system.subsystems); !reason.empty())
+                throw run_error(reason);
+        }
         stepping = stepping || p.steps();
     }
     if (stepping) reached = take_short_steps(system, step);
@@ -215,33 +251,6 @@ double mobility::find(coupled_system& system, const macro_step& step) {
     found_ = true;
     since_ = 0;
     return reached;
-}
-
-void mobility::evaluate_accelerations(coupled_system& system, part& p) {
-    transport& t = *system.subsystems;
-    const std::size_t first = t.input_offset(p.subsystem);
-    const auto values = system.values_of(p.subsystem);
-    const auto y = t.outputs();
-    system.evaluate_one(p.subsystem, false);
-    for (std::size_t o = 0; o < p.outputs.size(); ++o) p.a[o] = y[p.accelerations[o]];
-    for (std::size_t i = 0; i < p.inputs.size(); ++i) {
-        double& load = values[p.inputs[i] - first];
-        const double u = load;
-        double delta = std::max(1.0, std::abs(u));
-        for (int k = 0; k < 3; ++k, delta *= 1e6) {
-            load = u + delta;
-            t.evaluate(p.subsystem, values);
-            bool clear = true;
-            for (std::size_t o = 0; o < p.outputs.size(); ++o) {
-                const double changed = y[p.accelerations[o]] - p.a[o];
-                B(p, o, i) = changed / delta;
-                if (p.own[o * p.inputs.size() + i]) clear = clear && std::abs(changed) > 1e-7 * std::abs(p.a[o]);
-            }
-            if (clear) break;
-        }
-        load = u;
-    }
-    system.evaluate_one(p.subsystem, false);
 }
 
 /// From t to t + h: stage 0 under u, stage 1 and 2 with more and less load on the input in work; p.a[stage] follow.
@@ -348,6 +357,9 @@ std::vector<std::string> mobility::describe(const coupled_system& system) {
         switch (p.from) {
             case source::given:
                 line = "given (inertia)";
+                break;
+            case source::derivatives:
+                line = "from its directional derivatives";
                 break;
             case source::feed_through:
                 line = "from the accelerations that its ports give, evaluated with two loads";

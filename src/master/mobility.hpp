@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "coupling/sparse_lu.hpp"
-#include "master/coupled_system.hpp"
+#include "master/rate_answers.hpp"
 
 namespace mdpcosim {
 
@@ -21,6 +21,7 @@ std::vector<coupled_channel> coupled_channels(const coupled_system& system);
 /// How ports answer to loads: B, the change per time of every coupled port's rate per unit of every coupling input of its
 /// subsystem (1/m for a mass), and Q of coupling/one_pass.hpp that follows from it. B is, for each subsystem, what costs least:
 ///   given          by the scenario (inertia)
+///   derivatives    the subsystem's own: exact
 ///   feed-through   the ports give accelerations that depend on their loads at once: evaluated with two loads, exact
 ///   trial steps    short steps under two loads, taken back; where all subsystems save and restore
 ///   short steps    the same as a part of the run, for subsystems that offer nothing
@@ -34,12 +35,14 @@ std::vector<coupled_channel> coupled_channels(const coupled_system& system);
 /// After prepare() nothing allocates.
 class mobility {
    public:
-    enum class source { given, feed_through, trial_steps, short_steps };
+    enum class source { given, derivatives, feed_through, trial_steps, short_steps };
 
-    /// Throws user_error where the scenario gives the inertia of some coupled ports of a subsystem, but not of all.
+    /// Throws user_error where the scenario gives the inertia of some coupled ports of a subsystem, but not of all, and where only
+    /// short steps are left and a subsystem takes none.
     mobility(const coupled_system& system, std::vector<coupled_channel> channels);
 
-    /// Makes room for saved states, and makes sure of accelerations that depend on loads. Changes nothing.
+    /// Makes room for saved states, and makes sure of derivatives and of accelerations that depend on loads. Throws as the constructor does.
+    /// Changes nothing.
     void prepare(coupled_system& system);
     /// Whether find() takes the subsystems forward.
     bool advances() const;
@@ -59,13 +62,10 @@ class mobility {
 
    private:
     /// One subsystem's coupled inputs, and the outputs whose rates they change.
-    struct part {
-        subsystem_index subsystem;
+    struct part : rate_answers::question {  ///< own: a channel joins them
         source from = source::given;
-        std::vector<std::size_t> inputs, outputs;  ///< slots
-        std::vector<std::size_t> accelerations;    ///< slots, as many as outputs; empty: not all offered
-        std::vector<bool> own;                     ///< [output][input]: a channel joins them
-        std::vector<double> B, before;             ///< [output][input]
+        rate_answers answers;
+        std::vector<double> B, before;  ///< [output][input]
         // Of the input in work:
         double delta = 0, answer = 0;
         bool settled = true;
@@ -73,6 +73,7 @@ class mobility {
         std::vector<double> v;  ///< [output], at the begin of a short step
 
         bool steps() const { return from == source::trial_steps || from == source::short_steps; }
+        bool at_once() const { return from == source::derivatives || from == source::feed_through; }
     };
     /// Q(row, column) -= factor * B.
     struct entry {
@@ -83,7 +84,9 @@ class mobility {
     double& B(part& p, std::size_t output, std::size_t input) { return p.B[output * p.inputs.size() + input]; }
     double answer_of(part& p, std::size_t input);
     void choose_sources(const coupled_system& system);
-    void evaluate_accelerations(coupled_system& system, part& p);
+    source source_of(const part& p) const;
+    bool answers_at_once(coupled_system& system, part& p);
+    std::string why_no_short_steps(const transport& t) const;
     double take_short_steps(coupled_system& system, const macro_step& step);
     double short_step(coupled_system& system, const macro_step& step, double t, double h, int stage, std::size_t input);
     void form_Q(const coupled_system& system, double t);

@@ -28,6 +28,7 @@ port_responses::port_responses(const coupled_system& system) {
                 output& o = place(term.value);
                 o.value.push_back({number, term.weight});
                 o.power = term.rate.valid() ? 2 : 1;
+                if (term.rate.valid()) o.moved = term.rate.value();
             }
             if (!term.rate.valid()) continue;
             output& o = place(term.rate);
@@ -47,6 +48,7 @@ port_responses::port_responses(const coupled_system& system) {
         b.response.assign(b.outputs.size() * b.inputs.size(), 0.0);
         b.change.assign(b.inputs.size(), 0.0);
         rounds_ = std::max(rounds_, b.inputs.size());
+        ask(t, b);
     }
     std::size_t count = channels_.size();
     for (const auto& b : blocks_)
@@ -56,10 +58,52 @@ port_responses::port_responses(const coupled_system& system) {
     entries_.reserve(count);
 }
 
+void port_responses::ask(const transport& t, block& b) {
+    auto& [subsystem, inputs, outputs, own] = b.asked;
+    subsystem =
+        subsystem_index(owner(b.inputs.front().slot, t.size(), [&t](subsystem_index s) { return t.input_offset(s); }));
+    for (const input& i : b.inputs) inputs.push_back(i.slot);
+    for (const output& o : b.outputs) {
+        if (o.power != 1) continue;
+        outputs.push_back(o.slot);
+        for (const input& i : b.inputs)
+            own.push_back(std::ranges::any_of(i.channels, [&](const part& delivered) {
+                const auto same = [&](const part& p) { return p.channel == delivered.channel; };
+                return std::ranges::any_of(o.value, same) || std::ranges::any_of(o.rate, same);
+            }));
+    }
+    b.known = rate_answers(t, b.asked);
+    b.B.resize(own.size());
+}
+
+bool port_responses::estimate(coupled_system& system, double H) {
+    for (auto& b : blocks_) {
+        if (!b.known.evaluate(system, b.asked, b.B)) return false;
+        for (std::size_t k = 0; k < b.B.size(); ++k)
+            if (b.asked.own[k] && b.B[k] == 0) return false;
+    }
+    for (auto& b : blocks_)
+        for (std::size_t i = 0; i < b.inputs.size(); ++i) {
+            polynomial w;
+            system.coupling.correct_input(input_slot(b.inputs[i].slot), H, 1, w);
+            double on_rate = 0, on_value = 0, power = H;
+            for (int k = 0; k <= w.degree; ++k, power *= H) {
+                on_rate += w.c[k] * power / (k + 1);
+                on_value += w.c[k] * power * H / ((k + 1) * (k + 2));
+            }
+            for (std::size_t o = 0; o < b.outputs.size(); ++o) {
+                const auto row = std::ranges::find(b.asked.outputs, b.outputs[o].moved) - b.asked.outputs.begin();
+                b.at(o, i) = b.B[static_cast<std::size_t>(row) * b.inputs.size() + i] *
+                             (b.outputs[o].power == 2 ? on_value : on_rate);
+            }
+        }
+    return true;
+}
+
 port_responses::output& port_responses::output_at(block& b, std::size_t slot) {
     const auto found = std::ranges::find(b.outputs, slot, &output::slot);
     if (found != b.outputs.end()) return *found;
-    b.outputs.push_back({slot, {}, {}, {}, 1});
+    b.outputs.push_back({slot, {}, {}, {}, 1, slot});
     return b.outputs.back();
 }
 

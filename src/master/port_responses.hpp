@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "coupling/sparse_lu.hpp"
-#include "master/coupled_system.hpp"
+#include "master/rate_answers.hpp"
 
 /// How the outputs of every subsystem at the end of a macro step answer to corrections of its inputs (network::correct), for the
 /// channels that have a law. Subsystems do not touch each other within a step: one trial disturbs one input of every subsystem,
@@ -19,6 +19,10 @@ class port_responses {
     const std::vector<channel_index>& channels() const { return channels_; }
     /// Trials that measuring takes besides the undisturbed one.
     std::size_t rounds() const { return rounds_; }
+
+    /// The answers to leading order, from what all subsystems know about their rates: a correction b w(s) of an input changes a rate by
+    /// B b times the integral of w, its value by B b times the integral of (H - s) w. False where a subsystem does not know.
+    bool estimate(coupled_system& system, double H);
 
     /// Disturbs the inputs of one round, by about the size of what the last corrections were.
     void disturb(std::size_t round, const network& net, double H, std::span<polynomial> inputs);
@@ -43,6 +47,7 @@ class port_responses {
         std::size_t slot;
         std::vector<part> value, rate, integrated;  ///< in q, in v, and in q through an integral
         int power;                                  ///< of H, that its answers grow with
+        std::size_t moved;                          ///< its rate's slot where it has one, else its own
     };
     struct input {
         std::size_t slot;
@@ -55,10 +60,14 @@ class port_responses {
         std::vector<input> inputs;
         std::vector<double> response;  ///< [output][input]
         std::vector<double> change;    ///< scratch, by input
+        rate_answers::question asked;  ///< about what is moved
+        rate_answers known;
+        std::vector<double> B;
         double& at(std::size_t o, std::size_t i) { return response[o * inputs.size() + i]; }
     };
 
     output& output_at(block& b, std::size_t slot);
+    void ask(const transport& t, block& b);
 
     std::vector<channel_index> channels_;
     std::vector<block> blocks_;

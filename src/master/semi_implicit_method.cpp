@@ -4,8 +4,8 @@
 //   u_p = extrapolation  ->  all subsystems to t_{n+1}: q_p, v_p  ->  by: u_p(t_{n+1}) + by = law(q_p + Q by, v_p + V by), linearised
 //   ->  u_p + by * shape  ->  all subsystems again from t_n  ->  u(t_{n+1}) from the laws
 //
-// Q, V, how positions and rates answer, are measured at first and then kept: every corrector step shows how well they predicted,
-// mends them by Broyden's update, and has them measured anew where they did not. Order and derivation: docs/methods/semi-implicit.md.
+// Q, V, how positions and rates answer, are taken at first from how rates answer at once, else measured, and then kept: every corrector step
+// shows how well they predicted, mends them by Broyden's update, and has them measured anew where they did not. Order and derivation: docs/methods/semi-implicit.md.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -45,6 +45,7 @@ class semi_implicit_method final : public method {
         trials_.assign(answers_.rounds() + 1,
                        {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())});
         H_measured_ = 0;
+        resolved_ = true;
         t.save();  // makes what it saves into
     }
 
@@ -91,17 +92,31 @@ class semi_implicit_method final : public method {
         if (H_last_ > 0 && !same(H, H_last_)) answers_.rescale(H / H_last_);
         H_last_ = H;
         if (!keep && !same(H, H_measured_)) due_ = true;
-        const bool measure = due_;
+        const bool estimate = due_ && resolved_ && answers_.estimate(system, H);
+        bool poor = correct(system, step, due_ && !estimate);
+        resolved_ = resolved_ && !poor;
+        if (estimate && poor) {  // once more, with answers that are measured
+            t.restore();
+            net.extrapolate(step.end);
+            poor = correct(system, step, true);
+        }
+        if (due_) H_measured_ = H;
+        since_measured_ = due_ ? 0 : since_measured_ + 1;
+        due_ = poor && since_measured_ >= steps_between_measurements;
+    }
+
+    /// Predictor and corrector; true: the answers mispredicted.
+    bool correct(coupled_system& system, const macro_step& step, bool measure) {
+        network& net = system.coupling;
+        transport& t = *system.subsystems;
         predict(system, step, measure);
         if (solve(system, step)) fail(net, step);
         t.restore();
         const auto& channels = answers_.channels();
         for (std::size_t i = 0; i < channels.size(); ++i) net.correct(channels[i], by_[i]);
-        net.deliver(H, t.inputs());
+        net.deliver(step.end - step.begin, t.inputs());
         system.advance(step);
-        const bool poor = answers_.learn(by_, trials_.back().outputs, t.outputs()) > well_predicted;
-        since_measured_ = measure ? 0 : since_measured_ + 1;
-        due_ = poor && since_measured_ >= steps_between_measurements;
+        return answers_.learn(by_, trials_.back().outputs, t.outputs()) > well_predicted;
     }
 
     /// Where the predictor leads, and with `measure` how that changes. The last trial is the predictor itself.
@@ -115,7 +130,6 @@ class semi_implicit_method final : public method {
         system.advance_trials(step, trials);
         for (std::size_t k = 0; k + 1 < trials.size(); ++k)
             answers_.measured(k, trials[k].outputs, trials.back().outputs);
-        if (measure) H_measured_ = H;
     }
 
     /// The corrections. The channel at which the system of equations is singular, if it is.
@@ -155,7 +169,8 @@ class semi_implicit_method final : public method {
     };
     estimated tried_, accepted_;  ///< the last step, and the last one before it that was kept
     double H_last_ = 0, H_measured_ = 0;
-    bool due_ = true;  ///< the answers are to be measured
+    bool due_ = true;       ///< the answers are to be measured
+    bool resolved_ = true;  ///< as far as is known, steps resolve what moves inside: leading orders predict well
     int since_measured_ = 0;
 };
 

@@ -228,7 +228,7 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
         case remote_command::make_snapshot:
         case remote_command::save: {
             if (calls.save == nullptr) throw run_error("it does not save");
-            saved_state& s = saved(r.snapshot);
+            saved_state& s = saved(r.number);
             s.time = time_;
             s.bytes.resize(calls.save_size(own) / sizeof(std::max_align_t) + 1);
             if (r.what == remote_command::save) expect_success("save", calls.save(own, s.bytes.data()));
@@ -236,13 +236,14 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
         }
         case remote_command::restore:
             if (calls.restore == nullptr) throw run_error("it does not restore");
-            expect_success("restore", calls.restore(own, saved(r.snapshot).bytes.data()));
-            time_ = saved(r.snapshot).time;
+            expect_success("restore", calls.restore(own, saved(r.number).bytes.data()));
+            time_ = saved(r.number).time;
             break;
         case remote_command::statistics:
             give_statistics();
             break;
         case remote_command::need_outputs:
+        case remote_command::rate_derivatives:  // it offers none
         case remote_command::clock:
         case remote_command::quit:
             break;

@@ -11,6 +11,10 @@ bool equations::jacobian(double t, const double* x, const double* u, double* dfd
     return true;
 }
 
+void equations::rate_derivatives(double, const double*, const double*, int, double* by_output) const {
+    std::fill_n(by_output, describe().output_count(), std::numeric_limits<double>::quiet_NaN());
+}
+
 /// From the last entry to the first: an entry's place in the dense matrix never lies before its place in the list.
 void expand(const sparsity& s, double* values) {
     const std::size_t n = s.start.size() - 1;

@@ -54,6 +54,9 @@ class equations {
     /// A model with a structure offers what sparse_jacobian() gives.
     virtual bool jacobian(double t, const double* x, const double* u, double* dfdx) const;
 
+    /// As in the subsystem contract; where the description names outputs with rate_derivatives.
+    virtual void rate_derivatives(double t, const double* x, const double* u, int input, double* by_output) const;
+
     /// State events: a root of indicator i. `rising` tells the direction in which it was crossed.
     virtual int event_count() const { return 0; }
     virtual void event_indicators(double /*t*/, const double* /*x*/, const double* /*u*/, double* /*z*/) const {}

@@ -31,6 +31,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         instance_ = &fmu_.instance();
         keeps_state_ = offers_.state;
         event_mode_ = offers_.event_mode;
+        derivatives_ = fmu_derivatives(fmu_.model().description(), offers_, fmu_.model().layout);
         const subsystem_description& d = describe();
         for (const auto& u : d.inputs) {
             all_inputs_.push_back(u.slot);
@@ -46,7 +47,8 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     capabilities offers() const override {
         capabilities offered;
         offered.save_restore = offers_.state;
-        offered.directional_derivatives = offers_.directional_derivatives;
+        offered.directional_derivatives = !derivatives_.empty();
+        offered.why_fixed_step = fmu_.model().why_fixed_step();
         if (!offered.save_restore)
             offered.why_no_save_restore = fmt::format(
                 "fmu {} does not offer to get and set its state (canGetAndSetFMUState)", fmu_.model().file());
@@ -118,6 +120,15 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         });
         read_ = true;
         read_continuous_ = false;
+    }
+
+    void rate_derivatives(std::span<const double> u, int input, std::span<double> by_output) override {
+        fmu_.call(time_, [&] {
+            const auto changed = set_all([&](int slot) { return u[static_cast<std::size_t>(slot)]; });
+            if (changed.continuous || changed.discrete || mode_ == mode::initialisation) read_ = false;
+            if (mode_ == mode::initialisation) leave_initialisation();
+            fmu_.rate_derivatives(derivatives_, input, by_output);
+        });
     }
 
     std::unique_ptr<snapshot> make_snapshot() const override {
@@ -199,6 +210,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         rates_.assign(*instance_, l.outputs, rates);
         follow_continuous_.assign(*instance_, l.outputs, follow_continuous);
         follow_discrete_.assign(*instance_, l.outputs, follow_discrete);
+        derivatives_.assign(*instance_, l, needed_);
         const bool simple = discrete_.empty() && rates_.empty() && degree_ == 0 && !by_event_;
         simple_inputs_ = simple ? continuous_.simple_group() : nullptr;
         simple_outputs_ = simple ? outputs_.simple_group() : nullptr;
@@ -383,6 +395,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     std::vector<bool> needed_;  ///< by output slot; empty: all
     std::vector<bool> driven_;  ///< by input slot; empty: all
     fmu_values constant_, varying_;
+    fmu_derivatives derivatives_;
     subsystem_statistics counted_;
     fmu_component fmu_;
     const fmi::interface_description& offers_;

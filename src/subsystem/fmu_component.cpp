@@ -131,8 +131,17 @@ fmu_model read_fmu(const subsystem_spec& spec) {
     return model;
 }
 
+std::string fmu_model::why_fixed_step() const {
+    if (!offers().variable_step)
+        return fmt::format(
+            "fmu {} says that it takes no steps of other lengths (canHandleVariableCommunicationStepSize)", file());
+    if (offers().fixed_step > 0)
+        return fmt::format("fmu {} works in fixed steps of {} s (fixedInternalStepSize)", file(), offers().fixed_step);
+    return {};
+}
+
 fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const adjustment& adjust)
-    : model_(std::move(model)), tolerance_(spec.fmu.tolerance) {
+    : model_(std::move(model)), name_(spec.name), tolerance_(spec.fmu.tolerance) {
     if (!tolerance_) tolerance_ = model_.description().experiment.tolerance;
     fmi::instance_options options;
     options.name = spec.name;
@@ -196,6 +205,15 @@ fmi::discrete_update fmu_component::update_discrete_states(double t) {
         if (!update.again) return update;
     }
     fail(t, fmt::format("its discrete states do not come to rest in {} updates", most_updates));
+}
+
+void fmu_component::rate_derivatives(fmu_derivatives& known, int input, std::span<double> by_output) const {
+    const std::string problem = known.get(*instance_, input, by_output);
+    if (problem.empty()) return;
+    fmt::print(stderr,
+               "mdpcosim: subsystem '{}' (fmu {}): {} Its directional derivatives, which its description promises, are "
+               "not used.\n",
+               name_, model_.file(), problem);
 }
 
 void fmu_component::fail(double t, const std::string& reason) const {

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "fmi/instance.hpp"
 #include "scenario/spec.hpp"
+#include "subsystem/fmu_derivatives.hpp"
 #include "subsystem/fmu_layout.hpp"
 #include "subsystem/fmu_settings.hpp"
 
@@ -23,6 +24,7 @@ struct fmu_model {
     const fmi::interface_description& offers() const {
         return kind == fmi::kind::co_simulation ? *description().co_simulation : *description().model_exchange;
     }
+    std::string why_fixed_step() const;                                     ///< empty: it takes steps of any length
     std::string file() const { return files->path().filename().string(); }  ///< for messages
 };
 
@@ -59,6 +61,10 @@ class fmu_component {
         }
     }
 
+    /// How the rates of all outputs answer to an input, for inputs that are set: see fmu_derivatives, which `known` are. What the FMU
+    /// promised and does not give is told on standard error.
+    void rate_derivatives(fmu_derivatives& known, int input, std::span<double> by_output) const;
+
     [[noreturn]] void fail(double t, const std::string& reason) const;
 
    private:
@@ -66,6 +72,7 @@ class fmu_component {
     void set_starts(bool structural);
 
     fmu_model model_;
+    std::string name_;  ///< of the subsystem
     std::optional<double> tolerance_;
     const double* time_ = nullptr;  ///< before the initialisation there is none
     std::unique_ptr<fmi::instance> instance_;

@@ -8,6 +8,7 @@
 
 #include "core/suggest.hpp"
 #include "core/units.hpp"
+#include "subsystem/fmu_derivatives.hpp"
 #include "subsystem/fmu_ports.hpp"
 #include "subsystem/fmu_structure.hpp"
 #include "subsystem/port_resolver.hpp"
@@ -49,6 +50,8 @@ class fmu_layout_builder final : public port_variables {
         for (port& p : ports) add_port(std::move(p));
         for (const fmu_use& use : result_.outputs)
             result_.silent.push_back(kind_ == fmi::kind::co_simulation && !structure_.direct_inputs(use.variable));
+        const fmu_derivatives derivatives(fmu_, offers_, result_);
+        for (auto& y : result_.description.outputs) y.rate_derivatives = derivatives.knows(y.slot);
         return std::move(result_);
     }
 

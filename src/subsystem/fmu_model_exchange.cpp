@@ -44,6 +44,8 @@ class fmu_equations final : public equations {
         discrete_now_.resize(discrete.size());
         find_structure();
         if (offers_.directional_derivatives) prepare_derivatives();
+        rate_derivatives_ = fmu_derivatives(fmu_.model().description(), offers_, l);
+        rate_derivatives_.assign(instance_, l, {});
     }
 
     const subsystem_description& describe() const noexcept override { return fmu_.model().layout.description; }
@@ -80,6 +82,12 @@ class fmu_equations final : public equations {
             }
         });
         return true;
+    }
+    void rate_derivatives(double t, const double* x, const double* u, int input, double* by_output) const override {
+        fmu_.call(t, [&] {
+            place(t, x, u);
+            fmu_.rate_derivatives(rate_derivatives_, input, {by_output, describe_outputs()});
+        });
     }
     const sparsity* structure() const override { return structure_.start.empty() ? nullptr : &structure_; }
 
@@ -293,6 +301,7 @@ class fmu_equations final : public equations {
     sparsity structure_;
     fmi::value_block state_block_, derivative_block_;
     mutable std::vector<double> seed_;  ///< empty: no directional derivatives
+    mutable fmu_derivatives rate_derivatives_;
     mutable double time_ = 0;
     double next_event_ = std::numeric_limits<double>::infinity();
     std::vector<double> nominals_;  ///< of the states

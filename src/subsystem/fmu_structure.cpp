@@ -21,16 +21,21 @@ int fmu_structure::derivative_of(int variable) const {
     return found == derivatives_.end() ? -1 : found->second;
 }
 
+const fmi::unknown* fmu_structure::unknown(int variable) const {
+    const auto found = unknowns_.find(key(variable));
+    return found == unknowns_.end() ? nullptr : found->second;
+}
+
 std::optional<std::vector<int>> fmu_structure::direct_inputs(int variable) const {
     const fmi::variable& v = at(variable);
     using fmi::causality;
     const bool fixed = v.variability == fmi::variability::constant || v.variability == fmi::variability::fixed ||
                        v.variability == fmi::variability::tunable || v.causality == causality::independent;
     if (fixed || is_state(variable)) return std::vector<int>{};
-    const auto found = unknowns_.find(key(variable));
-    if (found == unknowns_.end() || !found->second->dependencies) return std::nullopt;
+    const fmi::unknown* said = unknown(variable);
+    if (said == nullptr || !said->dependencies) return std::nullopt;
     std::vector<int> inputs;
-    for (const int d : *found->second->dependencies)
+    for (const int d : *said->dependencies)
         if (d >= 0 && at(d).causality == causality::input) inputs.push_back(d);
     return inputs;
 }
@@ -42,9 +47,9 @@ bool fmu_structure::rate_needs_input(int variable) const {
     };
     if (is_state(variable)) return !needs_none(derivative_of(variable));
     if (!needs_none(variable)) return true;
-    const auto found = unknowns_.find(key(variable));
-    if (found == unknowns_.end()) return false;  // constant
-    for (const int d : *found->second->dependencies)
+    const fmi::unknown* said = unknown(variable);
+    if (said == nullptr) return false;  // constant
+    for (const int d : *said->dependencies)
         if (d >= 0 && is_state(d) && !needs_none(derivative_of(d))) return true;
     return false;
 }

@@ -21,6 +21,8 @@ class fmu_structure {
     int derivative_of(int variable) const;
     /// False when the rate of the variable is known to depend on states only.
     bool rate_needs_input(int variable) const;
+    /// What the model structure says of an output or derivative; nullptr: nothing.
+    const fmi::unknown* unknown(int variable) const;
     bool is_state(int variable) const { return derivative_of(variable) >= 0; }
 
    private:

@@ -29,7 +29,10 @@ class native_subsystem final : public subsystem {
 
     capabilities offers() const override {
         const std::string why = why_not_saved();
+        const bool derivatives =
+            std::ranges::any_of(model_->describe().outputs, [](const auto& y) { return y.rate_derivatives; });
         capabilities offered{.save_restore = why.empty(),
+                             .directional_derivatives = derivatives,
                              .own_equations = true,
                              .chooses_step = integrator_->chooses_step(),
                              .why_no_save_restore = why};
@@ -52,6 +55,10 @@ class native_subsystem final : public subsystem {
         double* u = numbers_.get() + n_;
         input_values(inputs, step.end - step.begin, u);
         evaluate_outputs(u, y.data());
+    }
+
+    void rate_derivatives(std::span<const double> u, int input, std::span<double> by_output) override {
+        model_->rate_derivatives(time_, numbers_.get(), u.data(), input, by_output.data());
     }
 
     std::unique_ptr<snapshot> make_snapshot() const override {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace mdpcosim {
@@ -17,6 +19,10 @@ void subsystem::advance_and_follow(const macro_step& step, const polynomial* inp
     advance(step, {inputs, input_count}, all_outputs);
     advanced = true;
     outputs({u, input_count}, all_outputs);
+}
+
+void subsystem::rate_derivatives(std::span<const double>, int, std::span<double> by_output) {
+    std::ranges::fill(by_output, std::numeric_limits<double>::quiet_NaN());
 }
 
 // Methods check offers().save_restore before the run, so that these three are reached by a programming error only.

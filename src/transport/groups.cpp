@@ -113,6 +113,15 @@ class group_transport final : public transport {
         if (bad >= 0) throw subsystem_failure(at.name, time_, not_finite_reason(describe(i), output_of(at), bad));
     }
 
+    void rate_derivatives(subsystem_index i, std::span<const double> u, int input,
+                          std::span<double> by_output) override {
+        place& at = places_[i.value()];
+        if (at.group == nullptr) return here_.where->rate_derivatives(local(at), u, input, by_output);
+        std::ranges::copy(u, at.group->areas().inputs(at.member).begin());
+        call(at, remote_command::rate_derivatives, input);
+        std::ranges::copy(at.group->areas().derivatives(at.member), by_output.begin());
+    }
+
     void advance(const macro_step& step) override {
         const bool timed = calls_ >= next_sample_ && !groups_.empty();
         const auto begin = timed ? clock::now() : clock::time_point{};
@@ -264,9 +273,9 @@ class group_transport final : public transport {
         return ahead;
     }
 
-    void call(place& at, remote_command what) {
+    void call(place& at, remote_command what, int number = 0) {
         try {
-            at.group->call({.what = what, .subsystem = static_cast<int>(at.member)});
+            at.group->call({.what = what, .subsystem = static_cast<int>(at.member), .number = number});
         } catch (const run_error& problem) {
             throw subsystem_failure(at.name, time_, problem.what());
         }

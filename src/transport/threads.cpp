@@ -114,6 +114,15 @@ class thread_transport final : public transport, public worker_pool::job {
             throw failed_evaluation(i, not_finite(p));
     }
 
+    void rate_derivatives(subsystem_index i, std::span<const double> u, int input,
+                          std::span<double> by_output) override {
+        try {
+            places_[i.value()].model->rate_derivatives(u, input, by_output);
+        } catch (...) {
+            throw subsystem_failure(subsystems_[i.value()].name, time_, reason_of_exception());
+        }
+    }
+
     void time_next_step() override { next_sample_ = std::min(next_sample_, calls_); }
 
     void advance(const macro_step& step) override {

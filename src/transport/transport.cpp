@@ -1,8 +1,13 @@
 #include "transport/transport.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace mdpcosim {
+
+void transport::rate_derivatives(subsystem_index, std::span<const double>, int, std::span<double> by_output) {
+    std::ranges::fill(by_output, std::numeric_limits<double>::quiet_NaN());
+}
 
 void transport::advance_trials(const macro_step& step, std::span<trial_step> trials) {
     save();

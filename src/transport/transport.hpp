@@ -115,6 +115,8 @@ class transport {
     /// Outputs of one subsystem at the present time for the given input values. With `provisional` values (inputs that other
     /// subsystems have not given yet) outputs that are not finite are no failure.
     virtual void evaluate(subsystem_index i, std::span<const double> u, bool provisional = false) = 0;
+    /// As in the subsystem contract, for one subsystem and an input of its own; all NaN where the transport does not pass it on.
+    virtual void rate_derivatives(subsystem_index i, std::span<const double> u, int input, std::span<double> by_output);
     /// The next macro step is one of the timed ones.
     virtual void time_next_step() {}
     /// All subsystems over one macro step, in parallel where it pays.

@@ -18,6 +18,9 @@ class plain_body final : public subsystem {
         double noise = 0;   ///< relative error of the velocity it tells
         double growth = 0;  ///< of the mass, per second
         bool answers = true;
+        enum class derivatives { none, exact, not_a_number, zero };
+        derivatives known = derivatives::none;
+        bool fixed_step = false;
     };
 
     explicit plain_body(const properties& p) : p_(p) {
@@ -31,12 +34,23 @@ class plain_body final : public subsystem {
             added.motion[0] = add_output(description_, name + ".position", "m", "");
             added.motion[1] = add_output(description_, name + ".velocity", "m/s", "");
             description_.outputs[description_.outputs.size() - 2].rate_slot = added.motion[1];
+            description_.outputs.back().rate_derivatives = p.known != properties::derivatives::none;
             description_.ports.push_back(added);
         }
     }
     const subsystem_description& describe() const noexcept override { return description_; }
     capabilities offers() const override {
-        return {.save_restore = p_.saves, .why_no_save_restore = p_.saves ? "" : "plain"};
+        return {.save_restore = p_.saves,
+                .directional_derivatives = p_.known != properties::derivatives::none,
+                .why_no_save_restore = p_.saves ? "" : "plain",
+                .why_fixed_step = p_.fixed_step ? "all its steps are equal" : ""};
+    }
+    void rate_derivatives(std::span<const double>, int, std::span<double> by_output) override {
+        using enum properties::derivatives;
+        const double B = p_.known == exact  ? 1 / (p_.m * (1 + p_.growth * now_.t))
+                         : p_.known == zero ? 0
+                                            : std::nan("");
+        for (std::size_t i = 1; i < by_output.size(); i += 2) by_output[i] = B;
     }
     void initialise(double t0) override { now_ = {t0, p_.x, 0, 0}; }
     void outputs(std::span<const double>, std::span<double> y) override {
@@ -157,6 +171,78 @@ TEST(one_pass_method, finds_what_the_user_would_give) {
             EXPECT_EQ(given.bodies[0]->steps(), 300);
             EXPECT_EQ(found.bodies[0]->steps() > 300, !saves);
         }
+}
+
+using derivatives = plain_body::properties::derivatives;
+
+TEST(one_pass_method, takes_derivatives_for_what_the_user_would_give) {
+    for (const bool saves : {false, true}) {
+        const std::vector<plain_body::properties> which{
+            {.m = 0.3, .saves = saves, .known = derivatives::exact},
+            {.m = 0.7, .omega = 2, .saves = saves, .known = derivatives::exact, .fixed_step = true}};
+        row_of_bodies found(which, 1e4), given(which, 1e4);
+        given.system.given = {{input_slot(0), output_slot(1), 1 / 0.3}, {input_slot(1), output_slot(3), 1 / 0.7}};
+        EXPECT_THAT(found.how->about_subsystems(found.system),
+                    testing::Each(testing::StrEq("mobility from its directional derivatives")));
+        found.run(0.1, 300);
+        given.run(0.1, 300);
+        EXPECT_EQ(found.x(0), given.x(0));
+        EXPECT_EQ(found.x(1), given.x(1));
+        EXPECT_EQ(found.bodies[0]->steps(), 300) << "no short steps";
+    }
+}
+
+TEST(one_pass_method, follows_derivatives_that_change) {
+    row_of_bodies two({{.m = 1, .growth = 0.02, .known = derivatives::exact},
+                       {.m = 0.5, .growth = 0.02, .known = derivatives::exact}},
+                      1e4);
+    two.run(0.3, 1000);
+    EXPECT_LT(two.largest, 1.5);
+    EXPECT_EQ(two.bodies[0]->steps(), 1000);
+}
+
+TEST(one_pass_method, derivatives_that_are_not_there_after_all_are_measured) {
+    for (const auto known : {derivatives::not_a_number, derivatives::zero})
+        for (const bool saves : {false, true}) {
+            const std::vector<plain_body::properties> promised{{.m = 1, .saves = saves, .known = known},
+                                                               {.m = 0.2, .omega = 2, .saves = saves}},
+                plain{{.m = 1, .saves = saves}, {.m = 0.2, .omega = 2, .saves = saves}};
+            row_of_bodies one(promised, 1e4), other(plain, 1e4);
+            one.run(0.1, 100);
+            other.run(0.1, 100);
+            EXPECT_EQ(one.x(0), other.x(0));
+            EXPECT_EQ(one.bodies[0]->steps(), other.bodies[0]->steps());
+        }
+}
+
+TEST(one_pass_method, short_steps_that_a_subsystem_cannot_take_are_refused_before_the_run) {
+    const auto message = [](row_of_bodies& row, bool at_run) -> std::string {
+        try {
+            if (at_run)
+                row.run(0.1, 1);
+            else
+                row.how->check(row.system);
+        } catch (const user_error& problem) {
+            return problem.what();
+        }
+        return "no mistake";
+    };
+    for (const bool saves : {false, true}) {
+        row_of_bodies two({{.m = 1, .saves = saves}, {.m = 1, .saves = saves, .fixed_step = true}}, 1e4);
+        EXPECT_THAT(message(two, false),
+                    testing::AllOf(testing::HasSubstr("how 'body0.p0' answers"),
+                                   testing::HasSubstr("subsystem 'body1' takes none: all its steps are equal"),
+                                   testing::HasSubstr("'inertia: {p0: 1 kg}' of subsystem 'body0'"),
+                                   testing::HasSubstr("'method: explicit'")));
+        two.give_inertias({1, 1});
+        EXPECT_EQ(message(two, true), "no mistake");
+        // A promise that is not kept shows at the start only.
+        row_of_bodies promised({{.m = 1, .saves = saves, .known = derivatives::not_a_number, .fixed_step = true},
+                                {.m = 1, .saves = saves, .known = derivatives::exact}},
+                               1e4);
+        EXPECT_EQ(message(promised, false), "no mistake");
+        EXPECT_THAT(message(promised, true), testing::HasSubstr("subsystem 'body0' takes none"));
+    }
 }
 
 TEST(one_pass_method, a_body_with_two_ports_answers_at_both) {

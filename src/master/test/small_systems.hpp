@@ -20,10 +20,12 @@ namespace mdpcosim::test {
 /// m x'' + c x = F with the port's outputs x, v, a.
 class oscillator final : public equations {
    public:
-    oscillator(double m, double c, std::function<std::array<double, 2>(double)> start)
+    /// `tells`: that a follows F at once.
+    oscillator(double m, double c, std::function<std::array<double, 2>(double)> start, bool tells = true)
         : m_(m), c_(c), start_(std::move(start)) {
         description_.type = "oscillator";
         add_mechanical_port(description_, "mass", port_kind::translation, "");
+        if (!tells) description_.outputs[2].direct.clear();
     }
     const subsystem_description& describe() const noexcept override { return description_; }
     int state_count() const override { return 2; }
@@ -72,14 +74,15 @@ struct two_mass {
         return {(s + a) / 2, (ds + da) / 2, (s - a) / 2, (ds - da) / 2};
     }
 
-    static coupled_system make(const extrapolation_rule& rule, double micro_step, int workers = 1, int replicas = 0) {
+    static coupled_system make(const extrapolation_rule& rule, double micro_step, int workers = 1, int replicas = 0,
+                               bool tells = true) {
         std::vector<named_subsystem> parts;
         for (const std::size_t body : {0, 1}) {
             const auto start = [body](double t) {
                 const auto x = exact(t);
                 return std::array{x[2 * body], x[2 * body + 1]};
             };
-            const auto made = [&] { return with_rk4(std::make_unique<oscillator>(m, c, start), micro_step); };
+            const auto made = [&] { return with_rk4(std::make_unique<oscillator>(m, c, start, tells), micro_step); };
             parts.push_back({body == 0 ? "A" : "B", made()});
             for (int k = 0; k < replicas; ++k) parts.back().replicas.push_back(made());
         }

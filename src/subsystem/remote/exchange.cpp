@@ -6,8 +6,9 @@
 namespace mdpcosim {
 
 const char* name_of(remote_command command) {
-    constexpr const char* names[] = {"need_outputs", "initialise", "outputs",    "advance", "make_snapshot",
-                                     "save",         "restore",    "statistics", "clock",   "its end"};
+    constexpr const char* names[] = {"need_outputs",     "initialise", "outputs", "advance",
+                                     "make_snapshot",    "save",       "restore", "statistics",
+                                     "rate_derivatives", "clock",      "its end"};
     return names[static_cast<int>(command)];
 }
 
@@ -36,6 +37,7 @@ std::size_t exchange::walk(const Visit& visit) {
         area(s.inputs, s.input_count);
         area(s.outputs, s.output_count);
         area(s.needed, s.output_count);
+        area(s.derivatives, s.output_count);
     }
     return (end + line - 1) / line * line;
 }

@@ -26,6 +26,7 @@ enum class remote_command : std::int32_t {
     save,
     restore,
     statistics,
+    rate_derivatives,
     clock,  ///< nothing but the times of a timed request
     quit
 };
@@ -36,7 +37,7 @@ struct remote_request {
     std::int32_t subsystem = -1;  ///< -1: all members
     double t0 = 0;                ///< of initialise
     macro_step step{};            ///< of advance
-    std::int32_t snapshot = 0;    ///< number of the snapshot
+    std::int32_t number = 0;      ///< of the snapshot, or of the input by which derivatives are wanted
     bool timed = false;           ///< times are wanted
 };
 
@@ -88,6 +89,7 @@ class exchange {
     std::span<polynomial> polynomials(std::size_t i) const { return {spots_[i].polynomials, spots_[i].input_count}; }
     std::span<double> inputs(std::size_t i) const { return {spots_[i].inputs, spots_[i].input_count}; }
     std::span<double> outputs(std::size_t i) const { return {spots_[i].outputs, spots_[i].output_count}; }
+    std::span<double> derivatives(std::size_t i) const { return {spots_[i].derivatives, spots_[i].output_count}; }
     std::span<char> needed(std::size_t i) const { return {spots_[i].needed, spots_[i].output_count}; }
     remote_report& report(std::size_t i) const { return *spots_[i].report; }
 
@@ -105,6 +107,7 @@ class exchange {
         polynomial* polynomials = nullptr;
         double* inputs = nullptr;
         double* outputs = nullptr;
+        double* derivatives = nullptr;
         char* needed = nullptr;
         remote_report* report = nullptr;
     };

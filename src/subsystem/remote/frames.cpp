@@ -25,7 +25,7 @@ struct [[gnu::packed]] request_head {
     std::int32_t subsystem;
     double t0, begin, end;
     std::int64_t counter;
-    std::int32_t snapshot;
+    std::int32_t number;
     char timed;
 };
 
@@ -154,10 +154,11 @@ std::vector<remote_member> get_introduction(std::span<const char> frame, std::si
 
 void put_request(wire_writer& to, const exchange& from) {
     const remote_request& r = from.top().request;
-    to.put(request_head{r.what, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.snapshot, r.timed});
+    to.put(request_head{r.what, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.timed});
     for (auto [i, end] = from.addressed(); i < end; ++i) {
         if (r.what == remote_command::need_outputs) put_all(to, from.needed(i));
-        if (r.what == remote_command::outputs) put_all(to, from.inputs(i));
+        if (r.what == remote_command::outputs || r.what == remote_command::rate_derivatives)
+            put_all(to, from.inputs(i));
         if (r.what != remote_command::advance) continue;
         for (const polynomial& p : from.polynomials(i)) {
             to.put(p.degree);
@@ -169,16 +170,18 @@ void put_request(wire_writer& to, const exchange& from) {
 void get_request(std::span<const char> frame, exchange& to) {
     wire_reader from(frame);
     const auto head = from.get<request_head>();
-    const remote_request r{head.what,     head.subsystem, head.t0, {head.begin, head.end, head.counter},
-                           head.snapshot, head.timed != 0};
+    const remote_request r{head.what,   head.subsystem, head.t0, {head.begin, head.end, head.counter},
+                           head.number, head.timed != 0};
     constexpr std::int32_t most_snapshots = 1'000'000;
     if (r.what < remote_command{} || r.what > remote_command::quit || r.subsystem < -1 ||
-        r.subsystem >= static_cast<std::int32_t>(to.members()) || r.snapshot < 0 || r.snapshot >= most_snapshots)
+        r.subsystem >= static_cast<std::int32_t>(to.members()) || r.number < 0 || r.number >= most_snapshots)
         misfit("request");
     to.top().request = r;
     for (auto [i, end] = to.addressed(); i < end; ++i) {
         if (r.what == remote_command::need_outputs) get_all(from, to.needed(i));
-        if (r.what == remote_command::outputs) get_all(from, to.inputs(i));
+        const bool derivatives = r.what == remote_command::rate_derivatives;
+        if (derivatives && static_cast<std::size_t>(r.number) >= to.inputs(i).size()) misfit("request");
+        if (r.what == remote_command::outputs || derivatives) get_all(from, to.inputs(i));
         if (r.what != remote_command::advance) continue;
         for (polynomial& p : to.polynomials(i)) {
             const int degree = from.get<int>();
@@ -197,6 +200,7 @@ void put_reply(wire_writer& to, const exchange& from) {
     const remote_request& r = top.request;
     for (auto [i, end] = from.addressed(); i < end; ++i) {
         if (r.what == remote_command::outputs || r.what == remote_command::advance) put_all(to, from.outputs(i));
+        if (r.what == remote_command::rate_derivatives) put_all(to, from.derivatives(i));
         if (r.what == remote_command::statistics) {
             to.put(from.report(i).statistics);
             to.put(from.report(i).cpu_seconds);
@@ -219,6 +223,7 @@ void get_reply(std::span<const char> frame, exchange& to) {
         const remote_request& r = to.top().request;
         for (auto [i, end] = to.addressed(); i < end; ++i) {
             if (r.what == remote_command::outputs || r.what == remote_command::advance) get_all(from, to.outputs(i));
+            if (r.what == remote_command::rate_derivatives) get_all(from, to.derivatives(i));
             if (r.what == remote_command::statistics) {
                 to.report(i).statistics = from.get<subsystem_statistics>();
                 to.report(i).cpu_seconds = from.get<double>();

@@ -62,7 +62,7 @@ void subsystem_host::attempt(exchange& areas, std::size_t i) noexcept {
 void subsystem_host::carry_out(exchange& areas, std::size_t i) {
     const remote_request& r = areas.top().request;
     subsystem& model = *models_[i];
-    const auto number = static_cast<std::size_t>(r.snapshot);
+    const auto number = static_cast<std::size_t>(r.number);
     switch (r.what) {
         case remote_command::need_outputs: {
             const auto needed = areas.needed(i);
@@ -87,6 +87,8 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
             areas.report(i).cpu_seconds = process_cpu_seconds();
             areas.report(i).next_step = model.next_step();
             return;
+        case remote_command::rate_derivatives:
+            return model.rate_derivatives(areas.inputs(i), r.number, areas.derivatives(i));
         case remote_command::clock:
         case remote_command::quit:
             return;

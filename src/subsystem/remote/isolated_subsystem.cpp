@@ -37,16 +37,22 @@ class remote_subsystem final : public subsystem {
         std::ranges::copy(areas().outputs(0), y.begin());
     }
 
+    void rate_derivatives(std::span<const double> u, int input, std::span<double> by_output) override {
+        std::ranges::copy(u, areas().inputs(0).begin());
+        where_->call({.what = remote_command::rate_derivatives, .number = input});
+        std::ranges::copy(areas().derivatives(0), by_output.begin());
+    }
+
     std::unique_ptr<snapshot> make_snapshot() const override {
         if (!offers().save_restore) return subsystem::make_snapshot();
-        where_->call({.what = remote_command::make_snapshot, .snapshot = snapshots_});
+        where_->call({.what = remote_command::make_snapshot, .number = snapshots_});
         return std::make_unique<remote_snapshot>(snapshots_++);
     }
     void save(snapshot& into) override {
-        where_->call({.what = remote_command::save, .snapshot = static_cast<remote_snapshot&>(into).number});
+        where_->call({.what = remote_command::save, .number = static_cast<remote_snapshot&>(into).number});
     }
     void restore(const snapshot& from) override {
-        where_->call({.what = remote_command::restore, .snapshot = static_cast<const remote_snapshot&>(from).number});
+        where_->call({.what = remote_command::restore, .number = static_cast<const remote_snapshot&>(from).number});
     }
 
     subsystem_statistics statistics() const override {

@@ -77,6 +77,7 @@ void put(wire_writer& to, const subsystem_description& d) {
         to.put(v.rate_slot);
         to.put(v.rate_needs_input);
         to.put(v.direct);
+        to.put(v.rate_derivatives);
     }
     to.put(d.ports.size());
     for (const auto& p : d.ports) {
@@ -114,6 +115,7 @@ subsystem_description get_description(wire_reader& from) {
         v.rate_slot = from.get<int>();
         v.rate_needs_input = from.get<bool>();
         v.direct = from.get_numbers();
+        v.rate_derivatives = from.get<bool>();
     }
     d.ports.resize(from.get_count(least_port));
     for (auto& p : d.ports) {
@@ -144,6 +146,7 @@ void put(wire_writer& to, const capabilities& c) {
     to.put(c.own_equations);
     to.put(c.chooses_step);
     to.put(c.why_no_save_restore);
+    to.put(c.why_fixed_step);
     to.put(c.port_stiffness.size());
     for (const double stiffness : c.port_stiffness) to.put(stiffness);
 }
@@ -156,6 +159,7 @@ capabilities get_capabilities(wire_reader& from) {
     c.own_equations = from.get<bool>();
     c.chooses_step = from.get<bool>();
     c.why_no_save_restore = from.get_text();
+    c.why_fixed_step = from.get_text();
     c.port_stiffness.resize(from.get_count(sizeof(double)));
     for (double& stiffness : c.port_stiffness) stiffness = from.get<double>();
     return c;

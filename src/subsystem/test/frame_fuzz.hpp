@@ -148,7 +148,7 @@ inline void fuzz_frames(int count, unsigned seed) {
         refused += !taken([&] { get_reply(random.damaged(reply), areas); });
         // What was read into the areas must be fit for writing again.
         if (taken([&] { get_request(random.damaged(request), areas); })) request_of(areas);
-        areas.top().request = {.what = static_cast<remote_command>(random.below(9)),
+        areas.top().request = {.what = static_cast<remote_command>(random.below(10)),
                                .subsystem = static_cast<int>(random.below(3)) - 1,
                                .timed = random.sometimes()};
     }

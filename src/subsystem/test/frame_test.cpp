@@ -42,6 +42,15 @@ TEST(frames, ports_in_space_arrive_as_they_were_and_only_whole) {
     expect_refusal(p.motion_slots, std::vector<int>(frame_motion::count, 4));
 }
 
+TEST(frames, derivatives_by_an_input_that_does_not_exist_are_refused) {
+    exchange areas(some_members());
+    areas.place();
+    areas.top().request = {.what = remote_command::rate_derivatives, .subsystem = 1, .number = 2};
+    get_request(request_of(areas), areas);
+    areas.top().request.number = 3;
+    EXPECT_THROW(get_request(request_of(areas), areas), run_error);
+}
+
 TEST(peers, that_say_anything_end_the_run_in_order) { fuzz_peers(200, 2); }
 
 TEST(peers, that_announce_a_giant_message_are_told) {

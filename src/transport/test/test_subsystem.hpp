@@ -42,12 +42,16 @@ class test_subsystem final : public subsystem {
             output_variable v;
             v.name = "y" + std::to_string(i);
             v.slot = i;
+            v.rate_derivatives = i > 0;
             description_.outputs.push_back(v);
         }
     }
 
     const subsystem_description& describe() const noexcept override { return description_; }
-    capabilities offers() const override { return {.save_restore = true, .why_no_save_restore = {}}; }
+    capabilities offers() const override {
+        return {
+            .save_restore = true, .directional_derivatives = true, .why_no_save_restore = {}, .why_fixed_step = "test"};
+    }
 
     void initialise(double t0) override {
         if (traits_.fails_at_start) fail(traits_.kind);
@@ -57,6 +61,14 @@ class test_subsystem final : public subsystem {
     void outputs(std::span<const double> u, std::span<double> y) override {
         if (traits_.fails_outputs && fail(traits_.kind)) return write(y, std::nan(""));
         for (std::size_t k = 0; k < y.size(); ++k) y[k] = static_cast<double>(k + 1) * x_ + (u.empty() ? 0.0 : u[0]);
+    }
+
+    /// Numbers that show the state, the inputs and which input is meant; of the first output nothing is known.
+    void rate_derivatives(std::span<const double> u, int input, std::span<double> by_output) override {
+        if (traits_.fails_outputs) fail(traits_.kind);
+        for (std::size_t k = 0; k < by_output.size(); ++k)
+            by_output[k] = static_cast<double>(k + 1) * x_ + 10 * input + u[static_cast<std::size_t>(input)];
+        by_output[0] = std::nan("");
     }
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {

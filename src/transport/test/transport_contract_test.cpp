@@ -277,6 +277,54 @@ TEST_P(transport_contract, evaluate_changes_no_state) {
     }
 }
 
+TEST_P(transport_contract, rate_derivatives_equal_direct_calls_and_change_nothing) {
+    const auto t = make(mixed(0));
+    auto direct = test::make_subsystems(mixed(0));
+    start(*t, 0);
+    for (auto& one : direct) one.model->initialise(0);
+    const std::vector<double> u{0.3, -0.7, 1.1};
+    for (std::int64_t n = 0; n < 3; ++n) {
+        const auto before = bits(t->outputs());
+        for (std::size_t i = 0; i < direct.size(); ++i) {
+            const subsystem_index s(i);
+            const auto& d = t->describe(s);
+            EXPECT_TRUE(t->offers(s).directional_derivatives);
+            EXPECT_EQ(t->offers(s).why_fixed_step, "test");
+            for (const auto& y : d.outputs) EXPECT_EQ(y.rate_derivatives, y.slot > 0);
+            std::vector<double> seen(static_cast<std::size_t>(d.output_count()), -1), expected(seen);
+            const auto values = std::span(u).first(static_cast<std::size_t>(d.input_count()));
+            for (int input = 0; input < d.input_count(); ++input) {
+                t->rate_derivatives(s, values, input, seen);
+                direct[i].model->rate_derivatives(values, input, expected);
+                EXPECT_EQ(bits(seen), bits(expected)) << i << ' ' << input;
+            }
+        }
+        EXPECT_EQ(bits(t->outputs()), before);
+        run(*t, n, n + 1);
+        std::vector<polynomial> inputs(t->inputs().size());
+        write_inputs(inputs, n);
+        for (std::size_t i = 0; i < direct.size(); ++i) {
+            const auto& d = direct[i].model->describe();
+            std::vector<double> y(static_cast<std::size_t>(d.output_count()));
+            direct[i].model->advance(step(n),
+                                     std::span(inputs).subspan(t->input_offset(subsystem_index(i)),
+                                                               static_cast<std::size_t>(d.input_count())),
+                                     y);
+            EXPECT_EQ(bits(t->outputs().subspan(t->output_offset(subsystem_index(i)), y.size())), bits(y)) << i;
+        }
+    }
+    const auto failing = make({{}, {.kind = fault::exception, .fault_step = -1, .fails_outputs = true}});
+    failing->initialise(0.5);
+    std::vector<double> by_output(2);
+    try {
+        failing->rate_derivatives(subsystem_index(1), std::vector<double>{0}, 0, by_output);
+        FAIL() << "no failure";
+    } catch (const subsystem_failure& problem) {
+        EXPECT_EQ(problem.subsystem_name(), "s1");
+        EXPECT_EQ(problem.time(), 0.5);
+    }
+}
+
 TEST_P(transport_contract, restore_brings_every_state_back_bitwise) {
     for (const int work : {0, heavy}) {
         const auto t = make(mixed(work));
