@@ -119,6 +119,18 @@ TEST(stability_command, published_figure) {
     for (const char* name : {"poly-1", "lin-2-4"}) EXPECT_EQ(points.count(name), 0u) << name;
 }
 
+TEST(stability_command, map_of_the_stable_points) {
+    const test::temporary_folder folder;
+    const auto svg = folder.path() / "map.svg";
+    stability_json({"--method", "one-pass", "--extrapolation", "lin-2-3-opt", "--F", "100", "--map", "--points", "6",
+                    "--svg", svg.string()});
+    EXPECT_THAT(text_of(svg),
+                testing::AllOf(HasSubstr("Method one-pass"), HasSubstr("unstable"), HasSubstr("omega_A H")));
+    const auto refused = stability({"--F", "100", "--map"});
+    EXPECT_EQ(refused.exit_status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("give --svg FILE"));
+}
+
 TEST(stability_command, sets_over_F) {
     const json found = stability_json({"--extrapolation", "lin-2-3-opt-F", "lin-2-3-opt", "--F", "0.1", "100"});
     for (const std::size_t i : {0, 1})

@@ -311,6 +311,23 @@ std::string legend(const plot& picture, double top, double width, double& height
 
 }  // namespace
 
+std::vector<plot_curve> map_curves(std::span<const double> x, std::span<const double> y, std::span<const double> rho,
+                                   double limit) {
+    std::vector<plot_curve> curves(2);
+    curves[0].name = "stable";
+    curves[0].marker = plot_marker::dot;
+    curves[1].name = "unstable";
+    curves[1].marker = plot_marker::cross;
+    for (auto& curve : curves) curve.stroke = plot_stroke::none;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        for (std::size_t k = 0; k < y.size(); ++k) {
+            plot_curve& to = curves[rho[i * y.size() + k] <= limit ? 0 : 1];
+            to.x.push_back(x[i]);
+            to.y.push_back(y[k]);
+        }
+    return curves;
+}
+
 plot_reference level_line(double level, std::string label) {
     constexpr double far = std::numeric_limits<double>::infinity();
     return {{-far, far}, {level, level}, std::move(label)};

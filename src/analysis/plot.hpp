@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct plot_reference {
 
 /// y = level over the whole panel.
 plot_reference level_line(double level, std::string label);
+
+/// A map of the points x[i], y[k]: dots where rho[i * y.size() + k] is at most `limit`, crosses elsewhere.
+std::vector<plot_curve> map_curves(std::span<const double> x, std::span<const double> y, std::span<const double> rho,
+                                   double limit);
 
 struct plot_panel {
     std::string title;

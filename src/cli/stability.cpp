@@ -21,7 +21,7 @@ struct stability_settings {
     analysis_options common;
     std::optional<std::string> coupling_damping, table, figure, points, seed, damping_ratio, range;
     std::vector<std::string> weights;
-    bool optimise = false;
+    bool optimise = false, map = false;
 };
 
 int whole_number(const std::string& option, const std::optional<std::string>& text, int fallback, int least) {
@@ -93,17 +93,21 @@ void analyse(const stability_settings& o) {
         throw user_error(
             "--table and --figure have extrapolations and F of their own: leave --extrapolation and --F out.");
     const test_system_parameters system = system_of(o);
+    const bool free = !o.table && !o.figure;
+    if (o.map && (!free || !o.common.svg()))
+        throw user_error(
+            "--map draws stable and unstable points over F and omega H: give --svg FILE, and neither --table nor "
+            "--figure.");
+    const auto maps = [&] {
+        return map_stability(o.common.extrapolations(shown_by_default), system,
+                             whole_number("--points", o.points, 48, 2));
+    };
     const stability_report report =
         o.table    ? analyse_published_table(*o.table, system)
         : o.figure ? analyse_published_figure(*o.figure, whole_number("--points", o.points, 60, 2), system)
                    : analyse_stability(o.common.extrapolations(shown_by_default), o.common.F(published_F()), system);
-    if (o.common.svg()) write_svg(*o.common.svg(), stability_plot(report));
-    if (o.common.html()) {
-        const bool free = !o.table && !o.figure;
-        write_html(
-            *o.common.html(), report,
-            free ? map_stability(o.common.extrapolations(shown_by_default), system) : std::vector<stability_map>{});
-    }
+    if (o.common.svg()) write_svg(*o.common.svg(), o.map ? map_plot(maps(), system) : stability_plot(report));
+    if (o.common.html()) write_html(*o.common.html(), report, free ? maps() : std::vector<stability_map>{});
     fmt::print("{}", o.common.json() ? to_json(report) : to_table(report));
 }
 
@@ -125,8 +129,10 @@ void add_stability(CLI::App& app, int& status) {
         ->type_name("NUMBER");
     command
         ->add_option("--points", o->points,
-                     "Points per curve of a figure (default: 60), or per axis of a map of joints (default: 41)")
+                     "Points per curve of a figure (default: 60), or per axis of a map (default: 48, of joints 41)")
         ->type_name("N");
+    command->add_flag("--map", o->map,
+                      "With --svg: draw where it is stable over F from 0.1 to 1e6 and omega_A H from 0.01 to 3");
     command
         ->add_option("--damping-ratio", o->damping_ratio,
                      "With --method index-1: real parts of the eigenvalues, Lambda_r2/Lambda_r1 (default: 1)")

@@ -84,22 +84,12 @@ plot joint_plot(const std::vector<joint_map>& maps) {
         panel.title = m.system.degree == 2 ? "quadratic multipliers" : "cubic multipliers";
         panel.x = {.label = "Lambda_r H", .low = -m.range, .high = 0};
         panel.y = {.label = "Lambda_i H", .low = 0, .high = m.range};
-        plot_curve stable{
-            .name = "stable", .x = {}, .y = {}, .stroke = plot_stroke::none, .marker = plot_marker::dot, .colour = {}};
-        plot_curve unstable{.name = "unstable",
-                            .x = {},
-                            .y = {},
-                            .stroke = plot_stroke::none,
-                            .marker = plot_marker::cross,
-                            .colour = {}};
-        for (int i = 0; i < m.points; ++i)
-            for (int k = 0; k < m.points; ++k) {
-                const double rho = m.rho[static_cast<std::size_t>(i * m.points + k)];
-                plot_curve& to = rho <= 1 + stability_tolerance ? stable : unstable;
-                to.x.push_back(m.real(i));
-                to.y.push_back(m.imaginary(k));
-            }
-        panel.curves = {std::move(stable), std::move(unstable)};
+        std::vector<double> real, imaginary;
+        for (int i = 0; i < m.points; ++i) {
+            real.push_back(m.real(i));
+            imaginary.push_back(m.imaginary(i));
+        }
+        panel.curves = map_curves(real, imaginary, m.rho, 1 + stability_tolerance);
         picture.panels.push_back(std::move(panel));
     }
     picture.columns = static_cast<int>(picture.panels.size());

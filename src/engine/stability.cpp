@@ -102,7 +102,7 @@ std::vector<stability_map> map_stability(const std::vector<std::string>& extrapo
         stability_map& map = maps.emplace_back();
         map.extrapolation = text;
         for (int i = 0; i < points; ++i) {
-            map.F.push_back(std::pow(10, -1 + 5.0 * i / (points - 1)));
+            map.F.push_back(std::pow(10, -1 + 7.0 * i / (points - 1)));
             map.omega.push_back(0.01 * std::pow(300, static_cast<double>(i) / (points - 1)));
         }
         for (const double F : map.F) {

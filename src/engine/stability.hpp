@@ -54,9 +54,11 @@ struct stability_map {
     std::vector<double> F, omega;
     std::vector<double> rho;  ///< all omega of the first F, then of the second ...
 };
-/// F from 0.1 to 1e4, omega_A H from 0.01 to 3, `points` each, evenly on logarithmic axes.
+/// F from 0.1 to 1e6, omega_A H from 0.01 to 3, `points` each, evenly on logarithmic axes.
 std::vector<stability_map> map_stability(const std::vector<std::string>& extrapolations,
-                                         const test_system_parameters& system, int points = 48);
+                                         const test_system_parameters& system, int points);
+/// A panel for each.
+plot map_plot(const std::vector<stability_map>& maps, const test_system_parameters& system);
 
 /// 10^1/2, 10^5/4, 10^2: what optimised sets are judged by.
 std::vector<double> stiff_F();

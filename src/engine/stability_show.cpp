@@ -177,6 +177,21 @@ plot stability_plot(const stability_report& report) {
     return picture;
 }
 
+plot map_plot(const std::vector<stability_map>& maps, const test_system_parameters& system) {
+    plot picture;
+    picture.title = fmt::format("Method {}: V = {:g}, omega_B/omega_A = {:g}, damping {:g}", system.method, system.V,
+                                system.frequency_ratio, system.damping);
+    for (const auto& map : maps) {
+        plot_panel& panel = picture.panels.emplace_back();
+        panel.title = map.extrapolation;
+        panel.x = {.label = "F = c/c_A", .logarithmic = true, .low = map.F.front(), .high = map.F.back()};
+        panel.y = {.label = "omega_A H", .logarithmic = true, .low = map.omega.front(), .high = map.omega.back()};
+        panel.curves = map_curves(map.F, map.omega, map.rho, 1 + stability_tolerance);
+    }
+    picture.columns = std::min(2, static_cast<int>(maps.size()));
+    return picture;
+}
+
 std::string to_table(const optimum& found, const std::vector<double>& F) {
     const auto numbers = [](const std::vector<double>& list) { return fmt::format("[{:.7g}]", fmt::join(list, ", ")); };
     std::string text = fmt::format("Best coefficients found ({} stability limits computed):\n  a = {}\n  b = {}\n",
