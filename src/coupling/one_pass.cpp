@@ -37,6 +37,8 @@ one_pass::one_pass(std::size_t channels, std::vector<matrix_entry> Q, range blen
       v_(channels, 0.0),
       row_sum_(channels, 0.0),
       factor_(channels, 0.0),
+      inverse_factor_(channels, 0.0),
+      right_(channels, 0.0),
       kappa_(channels, 0.0),
       w_(channels, 0.0),
       slopes_(channels, slope{0, 0}) {
@@ -90,7 +92,8 @@ void one_pass::accept(double H, std::span<const double> v) {
     const double inverse = 1 / H;
     for (std::size_t i = 0; i < channels(); ++i) {
         auto& [g, a] = past_[i];
-        const double rate = (v[i] - v_[i]) * inverse, inner = rate + row_times(i, u_);
+        const double rate = (v[i] - v_[i]) * inverse;
+        const double inner = rate + (solved_ ? (right_[i] - u_[i]) * inverse_factor_[i] : row_times(i, u_));
         g = {inner, known_ ? g[0] : inner, known_ ? g[1] : inner};
         a = {rate, known_ ? a[0] : rate, known_ ? a[1] : rate};
     }
@@ -163,13 +166,17 @@ std::optional<std::size_t> one_pass::solve(std::span<const double> u_n, std::spa
         if (d != 0) u += d * H * rate_.of(past_[i]);
         u_[i] = w == 1 ? u : extrapolated[i] + w * (u - extrapolated[i]);
     }
+    solved_ = false;
     if (!coupled_) return std::nullopt;
     if (!factors_) {
         for (std::size_t k = 0; k < Q_.size(); ++k) system_[k].value = factor_[system_[k].row] * Q_[k];
         if (const auto singular = lu_.factorise(system_)) return singular;
+        for (std::size_t i = 0; i < channels(); ++i) inverse_factor_[i] = 1 / factor_[i];
         factors_ = true;
     }
+    std::ranges::copy(u_, right_.begin());
     lu_.solve(u_);
+    solved_ = implicit_;
     return std::nullopt;
 }
 
@@ -195,6 +202,7 @@ void one_pass::set_memory(double H, std::span<const double> from) {
     }
     lengths_.fill(H);
     known_ = true;
+    solved_ = false;
 }
 
 }  // namespace mdpcosim

@@ -97,7 +97,9 @@ class one_pass {
     std::vector<matrix_entry> system_;
     sparse_lu lu_;
     std::vector<past> past_;
-    std::vector<double> u_, v_, row_sum_, factor_, kappa_, w_;
+    std::vector<double> u_, v_, row_sum_, factor_;
+    std::vector<double> inverse_factor_, right_;  ///< right side of the last solve(): Q u = (right - u)/factor
+    std::vector<double> kappa_, w_;
     std::vector<slope> slopes_;
     std::array<double, steps> lengths_{};   ///< of past steps
     std::array<double, steps + 1> grid_{};  ///< H and lengths that value_ and rate_ are for
@@ -107,6 +109,7 @@ class one_pass {
     bool factors_ = false;   ///< lu_ is that of factor_ and Q_
     bool coupled_ = true;    ///< some w is not 0
     bool implicit_ = false;  ///< all are 1
+    bool solved_ = false;    ///< all were in the last solve()
 };
 
 }  // namespace mdpcosim
