@@ -273,7 +273,7 @@ int main(int count, char** arguments) {
     const double step = count > 2 ? std::atof(arguments[2]) : 1e-5;
     const int rounds = count > 3 ? std::atoi(arguments[3]) : 3;
     if (!(end > 0 && step > 0 && rounds > 0)) {
-        fmt::print(stderr, "usage: bench_chain [END_s [STEP_s [ROUNDS]]]\n");
+        fmt::print(stderr, "usage: bench_chain [END_s [STEP_s [ROUNDS]]]\n       bench_chain methods [END_s]\n");
         return 2;
     }
     try {

@@ -247,10 +247,14 @@ void write_work_precision(const std::string& file, const std::vector<method_resu
                              .y = {.label = "relative error at the end", .logarithmic = true, .low = 1e-9, .high = 1},
                              .curves = {},
                              .references = {}};
-            int colour = 0;
+            int colours[2]{};
             for (const auto& how : variants) {
-                plot_curve curve{
-                    .name = how.name(), .x = {}, .y = {}, .marker = plot_marker::circle, .colour = colour++};
+                plot_curve curve{.name = how.name(),
+                                 .x = {},
+                                 .y = {},
+                                 .stroke = how.controlled ? plot_stroke::dashed : plot_stroke::solid,
+                                 .marker = how.controlled ? plot_marker::square : plot_marker::circle,
+                                 .colour = colours[how.controlled]++};
                 for (const auto& r : results) {
                     if (r.system != which.name || r.variant != how.name()) continue;
                     curve.x.push_back(time ? 1e3 * r.seconds : static_cast<double>(r.integrations));
