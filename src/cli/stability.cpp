@@ -58,8 +58,9 @@ test_system_parameters system_of(const stability_settings& o) {
 void optimise(const stability_settings& o) {
     const auto names = o.common.extrapolations({"lin-2-3"});
     if (names.size() != 1) throw user_error("--extrapolation: --optimise takes one extrapolation at a time.");
-    for (const auto& [option, file] : {std::pair("--svg", o.common.svg()), std::pair("--html", o.common.html())})
-        if (file)
+    for (const auto& [option, given] : {std::pair("--svg", o.common.svg().has_value()),
+                                        std::pair("--html", o.common.html().has_value()), std::pair("--map", o.map)})
+        if (given)
             throw user_error(
                 fmt::format("{}: --optimise draws no picture; draw what it found by its coefficients.", option));
     const auto F = o.common.F(stiff_F());
@@ -74,6 +75,7 @@ void optimise(const stability_settings& o) {
 
 /// Joints have other parameters than springs, and a map instead of a limit.
 void map_joints(const stability_settings& o) {
+    if (o.map) throw user_error("--map: --method index-1 has a map of its own, drawn by --svg.");
     joint_test_parameters p;
     p.frequency_ratio = o.common.frequency_ratio();
     p.mass_ratio = o.common.mass_ratio().value_or(1);
@@ -94,7 +96,7 @@ void analyse(const stability_settings& o) {
             "--table and --figure have extrapolations and F of their own: leave --extrapolation and --F out.");
     const test_system_parameters system = system_of(o);
     const bool free = !o.table && !o.figure;
-    if (o.map && (!free || !o.common.svg()))
+    if (o.map && !(free && o.common.svg()))
         throw user_error(
             "--map draws stable and unstable points over F and omega H: give --svg FILE, and neither --table nor "
             "--figure.");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -26,13 +27,13 @@ class error_constants {
     /// The corrections whose effect was seen, and those that turned out to be right, by channel: from now on every subsystem's
     /// constants are multiplied by how much larger the largest that act on it are.
     void rescale(std::span<const double> seen, std::span<const double> right);
-    /// What acts on the channel's subsystems differed by its whole error.
+    /// What acts on the channel's subsystems differed by its whole error; what other channels turned out to miss can double it.
     void take_whole(channel_index channel);
     double of_output(std::size_t slot) const {
         const auto& [level, subsystem] = outputs_[slot];
         if (level == output_level::none) return 0;
         const acted_on& s = subsystems_[subsystem];
-        if (s.whole) return s.right / s.seen;
+        if (s.whole) return std::clamp(s.right / s.seen, 1.0, 2.0);
         const correction_constants& c = by_degree_[static_cast<std::size_t>(s.degree)];
         return s.right / s.seen * (level == output_level::value ? c.value : c.rate);
     }

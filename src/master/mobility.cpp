@@ -195,7 +195,7 @@ void mobility::prepare(coupled_system& system) {
     bool trials = false;
     for (part& p : parts_) {
         // Where steps are left in the end, there is room for going back.
-        trials = trials || (steps_ == source::trial_steps && p.from != source::given && p.from != source::feed_through);
+        trials = trials || (steps_ == source::trial_steps && p.from != source::given);
         const auto all_answer = [&] {
             for (std::size_t i = 0; i < p.inputs.size(); ++i)
                 if (!(answer_of(p, i) > 0)) return false;
@@ -205,7 +205,6 @@ void mobility::prepare(coupled_system& system) {
             p.answers.leave();
             p.from = source_of(p);
         }
-        trials = trials || p.from == source::trial_steps;
     }
     if (const std::string reason = why_no_short_steps(*system.subsystems); !reason.empty()) throw user_error(reason);
     if (trials) system.subsystems->save();

@@ -72,7 +72,13 @@ class one_pass_method final : public method {
                 slopes_[readers_.size() - 1] =
                     first_order ? one_pass::slope{0, *stiffness} : one_pass::slope{*stiffness, 0};
         }
-        if (!given_.empty()) solver_.set_memory(H_tried_, given_);
+        begin_ = std::numeric_limits<double>::quiet_NaN();
+        told_all_ = false;
+        known_ = 0;
+        if (given_.empty())
+            H_last_ = H_tried_ = 0;
+        else
+            solver_.set_memory(H_tried_, given_);
     }
 
     void step(coupled_system& system, const macro_step& step) override {
@@ -156,9 +162,9 @@ class one_pass_method final : public method {
     double find_u(coupled_system& system, const macro_step& step) {
         network& net = system.coupling;
         const bool again = step.begin == begin_;
-        begin_ = step.begin;
         linearise(system, step.begin, again || !told_all_);
         net.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
+        begin_ = step.begin;
         if (!again) {
             H_last_ = H_tried_;
             std::ranges::copy(solver_.u(), u_before_.begin());

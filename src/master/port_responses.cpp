@@ -94,6 +94,7 @@ bool port_responses::estimate(coupled_system& system, double H) {
             }
             for (std::size_t o = 0; o < b.outputs.size(); ++o) {
                 const auto row = std::ranges::find(b.asked.outputs, b.outputs[o].moved) - b.asked.outputs.begin();
+                if (row == std::ssize(b.asked.outputs)) return false;
                 b.at(o, i) = b.B[static_cast<std::size_t>(row) * b.inputs.size() + i] *
                              (b.outputs[o].power == 2 ? on_value : on_rate);
             }

@@ -107,6 +107,7 @@ macro_step step_controller::next_step() const {
 macro_step step_controller::step_with_trials(coupled_system& system, method& how) {
     u_ = system.u;
     du_ = system.du;
+    system.subsystems->save();  // a method may fail before it does
     while (true) {
         const macro_step step = next_step();
         const double H = step.end - step.begin;

@@ -85,8 +85,9 @@ class fmu_equations final : public equations {
     }
     void rate_derivatives(double t, const double* x, const double* u, int input, double* by_output) const override {
         fmu_.call(t, [&] {
-            place(t, x, u);
-            fmu_.rate_derivatives(rate_derivatives_, input, {by_output, describe_outputs()});
+            const std::span<double> result(by_output, describe_outputs());
+            if (place(t, x, u) == fmi::status::ok) return fmu_.rate_derivatives(rate_derivatives_, input, result);
+            std::ranges::fill(result, not_a_number);
         });
     }
     const sparsity* structure() const override { return structure_.start.empty() ? nullptr : &structure_; }

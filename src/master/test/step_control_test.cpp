@@ -89,9 +89,11 @@ struct unequal_pair {
     };
     mode slow() const { return in_mode(false); }
 
-    coupled_system make(const char* rule) const {
+    /// `watched`: a third body vibrates at 100 rad/s, and its position goes into A multiplied by zero.
+    coupled_system make(const char* rule, bool watched = false) const {
         std::vector<named_subsystem> parts;
         const mode start = slow();
+        const auto start_C = [](double) { return std::array{0.0, 0.7}; };
         for (const bool B : {false, true})
             parts.push_back({B ? "B" : "A",
                              test::with_rk4(std::make_unique<test::oscillator>(1, B ? 4 : 1,
@@ -99,6 +101,7 @@ struct unequal_pair {
                                                                                    return std::array{x, 0.0};
                                                                                }),
                                             1e-3)});
+        if (watched) parts.push_back({"C", test::with_rk4(std::make_unique<test::oscillator>(1, 1e4, start_C), 1e-3)});
         coupled_system system;
         system.subsystems = make_thread_transport(std::move(parts), 1);
         const auto channel = system.coupling.add_channel(
@@ -106,7 +109,12 @@ struct unequal_pair {
             {{output_slot(0), output_slot(1), 1}, {output_slot(3), output_slot(4), -1}}, make_extrapolation(rule));
         system.coupling.add_delivery(input_slot(0), max_degree, {channel, -1});
         system.coupling.add_delivery(input_slot(1), max_degree, {channel, 1});
-        system.coupling.finish(std::vector<double>{0, 0});
+        if (watched)
+            system.coupling.add_delivery(
+                input_slot(0), max_degree,
+                {system.coupling.add_channel("signal", nullptr, {{output_slot(6), {}, 1}}, make_extrapolation(rule)),
+                 0});
+        system.coupling.finish(std::vector<double>(watched ? 3 : 2, 0.0));
         for (const std::size_t body : {0, 1}) system.at_start.push_back({subsystem_index(body), {channel}});
         system.finish();
         return system;
@@ -175,6 +183,69 @@ TEST(step_control, local_errors_of_one_pass_follow_the_tolerance) {
                     EXPECT_LT(steps.counts().accepted, 800);
                 }
             }
+}
+
+/// What a signal misses that no step resolves, and that does nothing at all, must not hide what a stiff connection misses.
+TEST(step_control, signals_do_not_spoil_estimates_of_one_pass) {
+    std::int64_t accepted[2]{};
+    for (const bool watched : {false, true}) {
+        const unequal_pair pair{1e5};
+        coupled_system system = pair.make("poly-2", watched);
+        const auto how = method_named("one-pass");
+        system.initialise(0);
+        how->prepare(system);
+        constexpr double tolerance = 1e-5;
+        step_controller steps({.rtol = 1e-12,
+                               .atol = tolerance,
+                               .atol_rate = tolerance,
+                               .of = options::level::value,
+                               .first = 0.02,
+                               .smallest = 1e-9,
+                               .largest = 1},
+                              0, 5);
+        steps.prepare(system, *how);
+        double largest = 0;
+        while (!steps.done()) {
+            const auto before = state_of(system);
+            const macro_step step = steps.step(system, *how);
+            const auto should = pair.exact_step(before, step.end - step.begin, false), is = state_of(system);
+            for (const std::size_t k : {0, 2}) largest = std::max(largest, std::abs(is[k] - should[k]) / tolerance);
+        }
+        EXPECT_LE(largest, 1);
+        accepted[watched] = steps.counts().accepted;
+    }
+    EXPECT_LT(static_cast<double>(accepted[1]), 1.5 * static_cast<double>(accepted[0]));
+}
+
+/// The explicit method, which once fails before it has integrated anything.
+class failing_once final : public method {
+   public:
+    void step(coupled_system& system, const macro_step& step) override { how_->step(system, step); }
+    bool estimates() const override { return true; }
+    void prepare_estimates(coupled_system& system) override { how_->prepare_estimates(system); }
+    estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
+        if (step.counter == 5 && !std::exchange(failed_, true)) throw run_error("no answer over so long a step");
+        return how_->estimate(system, step, error);
+    }
+
+   private:
+    std::unique_ptr<method> how_ = method_named("explicit");
+    bool failed_ = false;
+};
+
+TEST(step_control, a_failure_before_the_trial_goes_back_no_further_than_to_the_begin_of_the_step) {
+    coupled_system system = two_mass::make(make_extrapolation("poly-3"), 2e-4);
+    coupled_system again = two_mass::make(make_extrapolation("poly-3"), 2e-4);
+    failing_once how;
+    system.initialise(0);
+    step_controller steps(
+        {.rtol = 1e-4, .atol = 1e-4, .atol_rate = 1e-4, .first = 0.01, .smallest = 1e-9, .largest = 1}, 0, 2);
+    steps.prepare(system, how);
+    const auto plain = method_named("explicit");
+    again.initialise(0);
+    while (!steps.done()) plain->step(again, steps.step(system, how));
+    EXPECT_GT(steps.counts().rejected, 0);
+    EXPECT_EQ(state_of(system), state_of(again));
 }
 
 /// What was tried and undone leaves no trace: the accepted steps alone give the same bits.
