@@ -72,9 +72,9 @@ void error_constants::rescale(std::span<const double> seen, std::span<const doub
         if (s.seen == 0) s.seen = s.right = 1;
 }
 
-void error_constants::take_whole(channel_index channel) {
-    for (const auto& a : acting_)
-        if (a.channel == channel) subsystems_[a.subsystem].whole = true;
+void error_constants::take_whole(std::span<const double> by_channel) {
+    for (const auto& [channel, subsystem] : acting_)
+        if (by_channel[channel.value()] != 0) subsystems_[subsystem].whole = true;
 }
 
 void find_misses(coupled_system& system, const macro_step& step, trial_step& kept, std::span<double> missed) {

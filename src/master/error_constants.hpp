@@ -27,8 +27,8 @@ class error_constants {
     /// The corrections whose effect was seen, and those that turned out to be right, by channel: from now on every subsystem's
     /// constants are multiplied by how much larger the largest that act on it are.
     void rescale(std::span<const double> seen, std::span<const double> right);
-    /// What acts on the channel's subsystems differed by its whole error; what other channels turned out to miss can double it.
-    void take_whole(channel_index channel);
+    /// Where a channel acts whose entry is not 0, u differed by its whole error; what other channels turned out to miss can double it.
+    void take_whole(std::span<const double> by_channel);
     double of_output(std::size_t slot) const {
         const auto& [level, subsystem] = outputs_[slot];
         if (level == output_level::none) return 0;

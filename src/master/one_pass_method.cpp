@@ -100,6 +100,7 @@ class one_pass_method final : public method {
             trial = {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())};
         missed_.resize(system.coupling.channels());
         right_.resize(missed_.size());
+        weights_.assign(missed_.size(), 0.0);
         constants_ = error_constants(system);
         row_.assign(missed_.size(), signal);
         for (std::size_t i = 0; i < channels_.size(); ++i) row_[channels_[i].channel.value()] = i;
@@ -122,11 +123,11 @@ class one_pass_method final : public method {
             if (solver_.weights()[i] > 0.5) missed_[channels_[i].channel.value()] = 0;
         constants_.rescale(missed_, right_);
         estimate_orders orders = constants_.orders();
-        for (std::size_t i = 0; i < channels_.size(); ++i)
-            if (solver_.weights()[i] > 0) {
-                constants_.take_whole(channels_[i].channel);
-                orders = {std::min(orders.value, 3), std::min(orders.rate, solver_.stiffness()[i] < 3 ? 3 : 2)};
-            }
+        for (std::size_t i = 0; i < channels_.size(); ++i) {
+            const double w = weights_[channels_[i].channel.value()] = solver_.weights()[i];
+            if (w > 0) orders = {std::min(orders.value, 3), std::min(orders.rate, solver_.stiffness()[i] < 3 ? 3 : 2)};
+        }
+        constants_.take_whole(weights_);
         for (std::size_t slot = 0; slot < error.size(); ++slot)
             error[slot] = constants_.of_output(slot) * (disturbed.outputs[slot] - kept.outputs[slot]);
         return orders;
@@ -337,6 +338,7 @@ class one_pass_method final : public method {
     // Of estimates:
     std::array<trial_step, 2> trials_;    ///< with changed u; the step as it is done
     std::vector<double> missed_, right_;  ///< at the end of the step, by channel: as expected, and as it turned out
+    std::vector<double> weights_;         ///< by channel, 0 for signals
     std::vector<std::size_t> row_;        ///< by channel: its place in channels_, or `signal`
     std::vector<network::connected> deliveries_;
     error_constants constants_;
