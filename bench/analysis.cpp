@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "analysis/stability.hpp"
-#include "engine/stability.hpp"
+#include "analysis/stability_report.hpp"
 #include "transport/threads.hpp"
 
 namespace mdpcosim {

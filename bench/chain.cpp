@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "engine/assembly.hpp"
-#include "engine/engine.hpp"
-#include "engine/step_control.hpp"
+#include "api/mdpcosim.hpp"
+#include "assembly/assembly.hpp"
+#include "assembly/step_control.hpp"
 #include "master/macro_loop.hpp"
 
 namespace {

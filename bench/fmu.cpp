@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "engine/assembly.hpp"
-#include "engine/engine.hpp"
+#include "api/mdpcosim.hpp"
+#include "assembly/assembly.hpp"
 #include "fmi/fmi2_functions.h"
 #include "master/macro_loop.hpp"
 

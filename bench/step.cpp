@@ -11,11 +11,11 @@
 #include <fstream>
 #include <utility>
 
-#include "engine/assembly.hpp"
-#include "engine/engine.hpp"
-#include "engine/trust.hpp"
+#include "api/mdpcosim.hpp"
+#include "assembly/assembly.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
+#include "simulation/trust.hpp"
 #include "subsystem/factory.hpp"
 #include "transport/threads.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "echo.hpp"
-#include "subsystem/remote/program_group.hpp"
+#include "remote/program_group.hpp"
 #include "transport/affinity.hpp"
 #include "transport/ping_pong.hpp"
 #include "transport/processes.hpp"

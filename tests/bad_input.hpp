@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "api/mdpcosim.hpp"
 
 /// Tables of wrong scenarios and what the message must hold.
 namespace mdpcosim {

@@ -1,7 +1,7 @@
 // Wrong scenarios: YAML, the sections of the file, time, record, recorded data.
 #include "bad_input.hpp"
 
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -1,6 +1,6 @@
 // Wrong scenarios: joints. What only the initial state shows is told before the first step.
 #include "bad_input.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/engine.hpp"
+#include "api/mdpcosim.hpp"
 #include "process.hpp"
 
 namespace mdpcosim::test {

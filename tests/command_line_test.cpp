@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "bad_input.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

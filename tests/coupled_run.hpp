@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/address_book.hpp"
-#include "engine/assembly.hpp"
+#include "assembly/address_book.hpp"
+#include "assembly/assembly.hpp"
 #include "scenario/read.hpp"
 
 /// A scenario run step by step in memory, for tests that look at every macro point.

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "api/mdpcosim.hpp"
 #include "core/error.hpp"
-#include "engine/engine.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -17,11 +17,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/mdpcosim.hpp"
 #include "core/error.hpp"
 #include "core/port_kind.hpp"
-#include "engine/engine.hpp"
-#include "results/test/temporary_folder.hpp"
-#include "subsystem/expression.hpp"
+#include "expression/expression.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -11,9 +11,9 @@
 #include <sstream>
 #include <thread>
 
+#include "plugin/test/plugins/faulty.hpp"
 #include "process.hpp"
-#include "results/test/temporary_folder.hpp"
-#include "subsystem/test/plugins/faulty.hpp"
+#include "support/temporary_folder.hpp"
 
 /// The real program with a subsystem that goes wrong at a random time, in a random place among its fellows; and what must be
 /// left, and not left, after it.

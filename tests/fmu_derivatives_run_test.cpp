@@ -7,7 +7,7 @@
 
 #include "bad_input.hpp"
 #include "process.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim::test {
 namespace {
@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(versions, fmu_derivatives_run, testing::Values("2", "3"
 TEST_P(fmu_derivatives_run, one_pass_equals_given_inertias_bit_by_bit_on_every_transport) {
     const std::string derivatives = bodies("mover", GetParam(), "one-pass");
     EXPECT_THAT(check(read_scenario_text(derivatives, "s.yaml")),
-                HasSubstr("mobility from its directional derivatives"));
+                HasSubstr("sensitivity from its directional derivatives"));
     const finished given =
         run_all(bodies("mover", GetParam(), "one-pass", "inertia: {mass: 1 kg}, ", "inertia: {mass: 3 kg}, "));
     EXPECT_EQ(given.summary.steps, 100);
@@ -67,7 +67,8 @@ TEST_P(fmu_derivatives_run, one_pass_in_other_units_and_through_model_exchange) 
     const finished in_mm = run_all(bodies("mover-in-mm", GetParam(), "one-pass"));
     for (const auto& s : in_mm.summary.subsystems) EXPECT_EQ(s.micro_steps, 100);
     const std::string exchange = bodies("mover", GetParam(), "one-pass", "interface: model-exchange, ");
-    EXPECT_THAT(check(read_scenario_text(exchange, "s.yaml")), HasSubstr("mobility from its directional derivatives"));
+    EXPECT_THAT(check(read_scenario_text(exchange, "s.yaml")),
+                HasSubstr("sensitivity from its directional derivatives"));
     run_all(exchange);
 }
 

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
+#include "api/mdpcosim.hpp"
 #include "coupled_run.hpp"
-#include "engine/engine.hpp"
 #include "results/result_table.hpp"
 
 /// FMUs through model exchange beside native models, in whole runs.

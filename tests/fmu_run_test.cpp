@@ -9,10 +9,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "api/mdpcosim.hpp"
 #include "bad_input.hpp"
 #include "coupled_run.hpp"
-#include "engine/engine.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <random>
 
-#include "engine/assembly.hpp"
+#include "assembly/assembly.hpp"
 #include "master/macro_loop.hpp"
 #include "scenario/read.hpp"
 #include "subsystem/factory.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "api/mdpcosim.hpp"
+#include "support/temporary_folder.hpp"
 
 /// Runs as one system and as co-simulations, and their results as tables.
 namespace mdpcosim::test {

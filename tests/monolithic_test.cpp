@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "api/mdpcosim.hpp"
 #include "core/error.hpp"
 #include "coupling/law.hpp"
-#include "engine/engine.hpp"
 #include "monolithic_fixture.hpp"
 
 namespace mdpcosim {

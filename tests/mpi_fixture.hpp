@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "process.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 /// Runs of the real program on the ranks of one MPI: who starts them, and what is left of them.
 namespace mdpcosim::test {

@@ -7,10 +7,10 @@
 #include <numbers>
 #include <sstream>
 
-#include "engine/bench_multirate.hpp"
-#include "engine/engine.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "api/mdpcosim.hpp"
+#include "benchmark/multirate.hpp"
 #include "scenarios.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -10,15 +10,15 @@
 #include <memory>
 #include <vector>
 
-#include "engine/assembly.hpp"
-#include "engine/step_control.hpp"
-#include "engine/trust.hpp"
+#include "assembly/assembly.hpp"
+#include "assembly/step_control.hpp"
 #include "fmi/instance.hpp"
 #include "master/macro_loop.hpp"
 #include "results/csv.hpp"
-#include "results/test/temporary_folder.hpp"
 #include "scenario/read.hpp"
 #include "scenarios.hpp"
+#include "simulation/trust.hpp"
+#include "support/temporary_folder.hpp"
 
 static std::atomic<bool> counting{false};
 static std::atomic<long> allocations{0};
@@ -220,7 +220,7 @@ TEST_P(no_allocation, multirate) {
     }
 }
 
-/// With ports whose mobility is evaluated, and tried.
+/// With ports whose sensitivity is evaluated, and tried.
 TEST_P(no_allocation, one_pass) {
     const measured m =
         run_counted("method: one-pass\n" + test::mixed(2, 1, "{end: 0.5 s, step: 0.9 ms}"), GetParam(), {});

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "bad_input.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim::test {
 namespace {
@@ -107,9 +107,9 @@ connections:
   g: {law: conductor, between: [c.body, d.body], conductance: 1 W/K}
 )",
                                                       "s.yaml"));
-    EXPECT_THAT(text, AllOf(HasSubstr("mobility given (inertia)"),
-                            HasSubstr("mobility from the accelerations that its ports give"),
-                            HasSubstr("mobility by short trial steps")));
+    EXPECT_THAT(text, AllOf(HasSubstr("sensitivity given (inertia)"),
+                            HasSubstr("sensitivity from the accelerations that its ports give"),
+                            HasSubstr("sensitivity by short trial steps")));
 }
 
 class bad_inertia : public testing::TestWithParam<bad_scenario> {};

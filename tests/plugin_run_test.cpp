@@ -12,8 +12,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "engine/engine.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "api/mdpcosim.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

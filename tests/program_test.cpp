@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "process.hpp"
-#include "results/test/temporary_folder.hpp"
 #include "scenarios.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "engine/engine.hpp"
-#include "engine/report.hpp"
+#include "api/mdpcosim.hpp"
+#include "report/report.hpp"
 
 namespace mdpcosim {
 

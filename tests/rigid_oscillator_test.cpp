@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "api/mdpcosim.hpp"
 #include "coupled_run.hpp"
-#include "engine/engine.hpp"
 #include "results/result_table.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim::test {
 namespace {

@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "engine/engine.hpp"
+#include "api/mdpcosim.hpp"
 #include "results/run_folder.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "api/mdpcosim.hpp"
 #include "coupled_run.hpp"
-#include "engine/engine.hpp"
 
 namespace mdpcosim {
 namespace {

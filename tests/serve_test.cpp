@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "process.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "remote/listener.hpp"
 #include "scenarios.hpp"
-#include "subsystem/remote/listener.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "bad_input.hpp"
 #include "process.hpp"
-#include "results/test/temporary_folder.hpp"
 #include "scenario/read.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -9,9 +9,9 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/engine.hpp"
+#include "api/mdpcosim.hpp"
 #include "process.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -2,9 +2,9 @@
 // the resolved scenario that a run leaves behind.
 #include <gtest/gtest.h>
 
-#include "engine/engine.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "api/mdpcosim.hpp"
 #include "scenarios.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

@@ -40,7 +40,7 @@ linear_system make_joint_system(const joint_test_parameters& p) {
     system.subsystems = make_thread_transport(std::move(parts), 1);
     network& net = system.coupling;
     const joint_info& rigid = *joint_registry::instance().find("rigid");
-    jointed j;
+    joint_connection j;
     j.name = "joint";
     j.what = rigid.make(parameter_values(rigid.parameters), port_kind::translation);
     j.multipliers = {net.add_imposed("joint")};

@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "benchmark/joints.hpp"
+#include "benchmark/loops.hpp"
+#include "benchmark/methods.hpp"
+#include "benchmark/multirate.hpp"
+#include "benchmark/transport.hpp"
 #include "cli/commands.hpp"
-#include "engine/bench_joints.hpp"
-#include "engine/bench_loops.hpp"
-#include "engine/bench_methods.hpp"
-#include "engine/bench_multirate.hpp"
-#include "engine/bench_transport.hpp"
 
 namespace mdpcosim {
 

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
-#include "engine/engine.hpp"
 
 namespace mdpcosim {
 
@@ -22,7 +22,7 @@ void add_compare(CLI::App& app, int& status) {
         ->type_name("PATTERN");
     command->add_flag("--json", o->json, "One JSON document; null stands for what is not a finite number");
     command->callback([o, &status] {
-        const comparison c = compare(o->a, o->b, o->only);
+        const comparison c = compare_results(o->a, o->b, o->only);
         fmt::print("{}", o->json ? to_json(c) : to_table(c));
         status = 0;
     });

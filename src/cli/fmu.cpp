@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
-#include "engine/engine.hpp"
 
 namespace mdpcosim {
 

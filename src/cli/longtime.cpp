@@ -4,7 +4,7 @@
 
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
-#include "engine/analysis_page.hpp"
+#include "report/analysis_page.hpp"
 
 namespace mdpcosim {
 

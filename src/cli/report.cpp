@@ -1,4 +1,4 @@
-#include "engine/report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 

@@ -11,11 +11,11 @@
 #include <memory>
 #include <optional>
 
+#include "api/mdpcosim.hpp"
+#include "assembly/mpi.hpp"
 #include "cli/commands.hpp"
 #include "core/error.hpp"
-#include "engine/engine.hpp"
-#include "engine/mpi.hpp"
-#include "engine/report.hpp"
+#include "report/report.hpp"
 
 namespace mdpcosim {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
-#include "engine/engine.hpp"
 
 namespace mdpcosim {
 

@@ -4,11 +4,11 @@
 #include <charconv>
 #include <memory>
 
+#include "analysis/joint_stability_report.hpp"
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
 #include "core/error.hpp"
-#include "engine/analysis_page.hpp"
-#include "engine/joint_stability.hpp"
+#include "report/analysis_page.hpp"
 
 namespace mdpcosim {
 

@@ -9,15 +9,19 @@
 #include <mutex>
 #include <set>
 
+#include "archive/work_folder.hpp"
+#include "archive/zip_reader.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "fmi/description_reader.hpp"
-#include "fmi/work_folder.hpp"
-#include "fmi/zip_reader.hpp"
 
 namespace mdpcosim::fmi {
 
 namespace {
+
+using archive::work_folder;
+using archive::zip_entry;
+using archive::zip_reader;
 
 constexpr std::uint64_t most_terminal_bytes = 1 << 26;
 
@@ -42,7 +46,7 @@ std::shared_ptr<work_folder> shared_work_folder() {
     const std::scoped_lock lock(mutex);
     std::shared_ptr<work_folder> work = shared.lock();
     if (work && work->mine()) return work;
-    remove_stale_folders(work_base());
+    archive::remove_left_folders();
     shared = work = std::make_shared<work_folder>();
     return work;
 }
@@ -160,8 +164,6 @@ std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, 
     if (!files) known = files = std::make_shared<const unpacked_fmu>(archive, limits);
     return files;
 }
-
-void remove_left_folders() { remove_stale_folders(work_base()); }
 
 fmu_texts read_fmu_texts(const std::filesystem::path& archive, const archive_limits& limits) {
     return read_texts(zip_reader(archive, limits), archive, limits);

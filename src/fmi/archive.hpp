@@ -5,25 +5,14 @@
 #include <memory>
 #include <string>
 
-#include "core/error.hpp"
+#include "archive/zip_reader.hpp"
 #include "fmi/description.hpp"
 
 /// An FMU's archive, unpacked into a private folder for as long as somebody uses it.
 namespace mdpcosim::fmi {
 
-/// There is no such file, or it is no zip archive at all.
-class no_archive : public user_error {
-   public:
-    using user_error::user_error;
-};
-
-/// What an archive may hold; beyond that it is refused before anything is written.
-struct archive_limits {
-    std::uint64_t entries = 100000;
-    std::uint64_t bytes = 4ULL << 30;     ///< unpacked
-    std::uint64_t ratio = 1000;           ///< unpacked to packed, of an entry above one MiB
-    std::uint64_t description = 1 << 29;  ///< bytes of modelDescription.xml
-};
+using archive::archive_limits;
+using archive::no_archive;
 
 /// An FMU that was unpacked: shared by all its instances, its folder is removed with the last of them, or at the end of the
 /// process once its library was loaded (libraries stay loaded, see library.hpp). Folders of processes that died are removed
@@ -47,9 +36,6 @@ class fmu_files {
 /// Unpacks and reads the FMU; the same archive (path, size, time of change) is unpacked once per process. Throws user_error:
 /// no archive, entries that leave the folder, links, bombs, no description, a version that is not supported.
 std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, const archive_limits& limits = {});
-
-/// Removes what processes that died have left of unpacked FMUs. Unpacking does it, too.
-void remove_left_folders();
 
 /// The folder under binaries/ for this machine: "linux64" (2.0), "x86_64-linux" (3.0).
 std::string platform_name(version v);

@@ -8,11 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/xml_file.hpp"
+
 /// What an FMU says about itself (modelDescription.xml, terminalsAndIcons.xml), as plain data, the same for FMI 2.0 and 3.0.
 ///
 /// Words of the two versions become one: a Real of 2.0 is a float64, an Integer an int32, the guid a token; an attribute that a
 /// version does not have holds the value that means "not offered".
 namespace mdpcosim::fmi {
+
+using archive::violation;
 
 enum class version { v2, v3 };
 std::string_view name(version v);  ///< "2.0", "3.0"
@@ -179,14 +183,6 @@ struct description {
 
    private:
     std::vector<int> by_name_;  ///< variables in the order of their names
-};
-
-/// One violation of the standard, for `fmu validate`: what is wrong and where.
-struct violation {
-    std::string file;  ///< inside the FMU
-    int line = 0;
-    std::string what;
-    bool fatal = false;  ///< the FMU cannot be used
 };
 
 /// Reads the description. Violations that leave a meaning are collected; a fatal one is also thrown as user_error when

@@ -1,155 +1,8 @@
 #include "fmi/description_reader.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <cstring>
 
-#include "core/error.hpp"
-#include "fmi/utf8.hpp"
-
 namespace mdpcosim::fmi {
-
-namespace {
-
-constexpr std::string_view blanks = " \t\r\n";
-/// Elements and attributes beyond this number are an attack on the memory, not a description.
-constexpr std::size_t most_marks = 60'000'000;
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-/// from_chars() takes no plus sign, XML Schema does.
-std::string_view without_plus(std::string_view text) {
-    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-    return text;
-}
-
-}  // namespace
-
-std::optional<double> parse_number(std::string_view text) {
-    text = without_plus(trimmed(text));
-    double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status == std::errc::result_out_of_range && end == text.data() + text.size())
-        return std::strtod(std::string(text).c_str(), nullptr);  // zero or infinity: as close as it gets
-    if (status != std::errc() || end != text.data() + text.size()) return {};
-    return value;
-}
-
-template <class Integer>
-std::optional<Integer> parse_integer(std::string_view text) {
-    text = without_plus(trimmed(text));
-    Integer value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc() || end != text.data() + text.size()) return {};
-    return value;
-}
-template std::optional<std::int32_t> parse_integer(std::string_view);
-template std::optional<std::uint32_t> parse_integer(std::string_view);
-template std::optional<std::int64_t> parse_integer(std::string_view);
-template std::optional<std::uint64_t> parse_integer(std::string_view);
-
-std::vector<std::string> split_words(std::string_view text) {
-    std::vector<std::string> words;
-    for (std::size_t at = text.find_first_not_of(blanks); at != std::string_view::npos;
-         at = text.find_first_not_of(blanks, at)) {
-        const std::size_t end = std::min(text.find_first_of(blanks, at), text.size());
-        words.emplace_back(text.substr(at, end - at));
-        at = end;
-    }
-    return words;
-}
-
-line_table::line_table(std::string_view text) {
-    for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
-        ends_.push_back(at);
-}
-
-line_table line_table::widened(std::string_view text) {
-    line_table table({});
-    std::size_t at = 0;
-    for (const char c : text) {
-        if (c == '\n') table.ends_.push_back(at);
-        at += c < 0 ? 2 : 1;
-    }
-    return table;
-}
-
-int line_table::line(std::ptrdiff_t offset) const {
-    if (offset < 0) return 0;
-    const auto place = std::lower_bound(ends_.begin(), ends_.end(), static_cast<std::size_t>(offset));
-    return static_cast<int>(place - ends_.begin()) + 1;
-}
-
-void violation_sink::add(const char* file, int line, bool fatal, std::string what) {
-    if (violations_ != nullptr)
-        violations_->push_back({file, line, std::move(what), fatal});
-    else if (fatal)
-        throw user_error(line > 0 ? fmt::format("FMU '{}': {}, line {}: {}", fmu_, file, line, what)
-                                  : fmt::format("FMU '{}': {}: {}", fmu_, file, what));
-}
-
-xml_file::xml_file(const char* name, std::string text, violation_sink& sink)
-    : name_(name), sink_(sink), text_(std::move(text)), lines_(text_) {
-    const auto [at, problem] = parse();
-    if (problem.empty()) return;
-    document_.reset();
-    sink_.add(name_, at, true, problem);
-}
-
-std::pair<int, std::string> xml_file::parse() {
-    const auto marks = std::count_if(text_.begin(), text_.end(), [](char c) { return c == '<' || c == '='; });
-    if (static_cast<std::size_t>(marks) > most_marks)
-        return {0, fmt::format("it has more than {} elements and attributes.", most_marks)};
-    const std::size_t wrong = find_invalid_utf8(text_);
-    // Entities are left as they stand: there is nothing to expand, and a DTD is seen and refused.
-    const pugi::xml_parse_result result =
-        document_.load_buffer_inplace(text_.data(), text_.size(), pugi::parse_default | pugi::parse_doctype);
-    if (!result)
-        return {lines_.line(result.offset), fmt::format("it is not well-formed XML: {}.", result.description())};
-    for (const pugi::xml_node node : document_.children())
-        if (node.type() == pugi::node_doctype)
-            return {line(node), "it has a document type definition (DTD), which FMI does not allow."};
-    if (!root()) return {0, "it has no root element."};
-    if (result.encoding != pugi::encoding_utf8) {
-        // The text itself is untouched: the parser works on its own copy.
-        lines_ = result.encoding == pugi::encoding_latin1 ? line_table::widened(text_) : line_table({});
-        violation(root(), "it is not written in UTF-8, as the standard demands.");
-    } else if (wrong != std::string::npos) {
-        repair_utf8(text_);  // the document's names and values stand in it
-        sink_.add(name_, lines_.line(static_cast<std::ptrdiff_t>(wrong)), false,
-                  "a byte that is not UTF-8 is read as '?'.");
-    }
-    return {};
-}
-
-std::string xml_file::required_text(pugi::xml_node node, const char* attribute) const {
-    if (!node.attribute(attribute)) fatal(node, "<{}> has no attribute '{}'.", node.name(), attribute);
-    return node.attribute(attribute).value();
-}
-
-bool xml_file::flag(pugi::xml_node node, const char* attribute, bool otherwise) const {
-    const pugi::xml_attribute value = node.attribute(attribute);
-    if (!value) return otherwise;
-    const std::string_view text = trimmed(value.value());
-    if (text == "true" || text == "1") return true;
-    if (text != "false" && text != "0") {
-        violation(node, "<{}> has {}=\"{}\"; allowed are true and false.", node.name(), attribute, text);
-        return otherwise;
-    }
-    return false;
-}
-
-std::optional<double> xml_file::number(pugi::xml_node node, const char* attribute) const {
-    const pugi::xml_attribute value = node.attribute(attribute);
-    if (!value) return {};
-    const std::optional<double> result = parse_number(value.value());
-    if (!result) violation(node, "<{}> has {}=\"{}\", which is not a number.", node.name(), attribute, value.value());
-    return result;
-}
 
 namespace {
 
@@ -180,7 +33,8 @@ description read_description(std::string_view xml, std::string_view terminals_xm
 description consume_description(std::string text, std::string terminals_text, const std::string& fmu,
                                 std::vector<violation>* violations) {
     description d;
-    violation_sink sink(fmu, violations);
+    const std::string owner = fmt::format("FMU '{}'", fmu);
+    violation_sink sink(owner, violations);
     {
         xml_file xml("modelDescription.xml", std::move(text), sink);
         if (!xml.root()) return d;
@@ -204,7 +58,7 @@ description consume_description(std::string text, std::string terminals_text, co
     if (!terminals_text.empty()) {
         // Ports by themselves are a comfort: a broken file is told by `fmu validate`, but the FMU stays usable.
         std::vector<violation> found;
-        violation_sink gentle(fmu, &found);
+        violation_sink gentle(owner, &found);
         const xml_file xml("terminalsAndIcons/terminalsAndIcons.xml", std::move(terminals_text), gentle);
         if (xml.root()) read_terminals(xml, d);
         for (violation& v : found)

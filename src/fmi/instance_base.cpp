@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "archive/utf8.hpp"
 #include "core/error.hpp"
 #include "fmi/log_text.hpp"
-#include "fmi/utf8.hpp"
 
 namespace mdpcosim::fmi {
 
@@ -191,7 +191,7 @@ void instance_base::receive_log(void* environment, int status, const char* categ
         while (text.ends_with('\n')) text.pop_back();
         std::string kind = category == nullptr ? "" : read_text(category);
         for (std::string* part : {&text, &kind}) {
-            repair_utf8(*part);
+            archive::repair_utf8(*part);
             // Nothing that moves a terminal's cursor.
             std::replace_if(
                 part->begin(), part->end(), [](char c) { return c >= 0 && c < ' ' && c != '\n' && c != '\t'; }, '?');

@@ -13,7 +13,7 @@
 namespace mdpcosim {
 
 /// A joint between two ports, and what stands for it in the network: channels whose polynomials the method imposes.
-struct jointed {
+struct joint_connection {
     struct end {
         subsystem_index subsystem;
         std::vector<output_slot> motion;
@@ -41,19 +41,19 @@ struct coupled_system {
 
     std::unique_ptr<transport> subsystems;
     network coupling;
-    std::vector<jointed> joints;
+    std::vector<joint_connection> joints;
     std::vector<evaluation> at_start;      ///< for every output with feed-through
     std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
 
     std::vector<algebraic_loop> loops;  ///< all of them in both orders
 
     /// What the scenario says about inertias: per unit of the input, the output's rate (`per_unit` = 1/m) or its value changes so per time.
-    struct given_mobility {
+    struct given_sensitivity {
         input_slot input;
         output_slot output;
         double per_unit;
     };
-    std::vector<given_mobility> given;
+    std::vector<given_sensitivity> given;
     multirate_plan multirate;
 
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included

@@ -14,7 +14,7 @@ std::vector<output_level> output_levels(const coupled_system& system) {
             output_level& level = levels[term.value.value()];
             if (level != output_level::rate) level = term.rate.valid() ? output_level::value : output_level::rate;
         }
-    for (const jointed& j : system.joints)
+    for (const joint_connection& j : system.joints)
         for (const auto& end : j.ends) {
             const std::size_t values = end.motion.size() == 3 ? 1 : frame_motion::velocity;
             const std::size_t rates = end.motion.size() == 3 ? 2 : frame_motion::acceleration;

@@ -49,7 +49,7 @@ class index_1_method final : public method {
             throw user_error(
                 "method 'index-1' holds joints, and this scenario has none. Couple by 'joint:', or take "
                 "'method: explicit', 'semi-implicit' or 'one-pass' for force laws.");
-        for (const jointed& j : system.joints)
+        for (const joint_connection& j : system.joints)
             for (const auto& end : j.ends)
                 if (end.degree < options_.degree)
                     throw user_error(fmt::format(
@@ -85,7 +85,7 @@ class index_1_method final : public method {
         largest_predicted_ = 0;
         continued_ = false;
         std::size_t of_joints = 0;
-        for (const jointed& j : system.joints) of_joints += j.multipliers.size() + 2 * j.ends[0].load.size();
+        for (const joint_connection& j : system.joints) of_joints += j.multipliers.size() + 2 * j.ends[0].load.size();
         laws_ = system.coupling.channels() > of_joints;
     }
 

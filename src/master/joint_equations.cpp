@@ -119,7 +119,7 @@ void joint_equations::disturb(std::size_t round, const coupled_system& system, c
     for (auto& b : blocks_) {
         if (round >= b.columns.size()) continue;
         column& c = b.columns[round];
-        const jointed& joint = system.joints[c.joint];
+        const joint_connection& joint = system.joints[c.joint];
         // Small against the multiplier for models that are not linear, and far above the noise of solvers.
         c.disturbance = std::max(1e-3 * largest_[unit_of_[c.unknown / levels]], size_[c.unknown]);
         if (c.disturbance == 0) c.disturbance = 1;

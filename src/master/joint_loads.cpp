@@ -44,7 +44,7 @@ bool rests(const jet& p) { return p.v == 0 && p.a == 0; }
 }  // namespace
 
 joint_loads::joint_loads(const coupled_system& system) {
-    for (const jointed& j : system.joints) {
+    for (const joint_connection& j : system.joints) {
         const int equations = j.what->equations(), components = static_cast<int>(j.ends[0].load.size());
         places_.push_back({multipliers_, loads_, equations, components});
         multipliers_ += static_cast<std::size_t>(equations);
@@ -60,7 +60,7 @@ std::size_t joint_loads::index(std::size_t joint, int port, int component, int e
 
 void joint_loads::evaluate(const coupled_system& system, std::size_t joint, std::span<const double> y,
                            std::span<const double> y_of, subsystem_index of, joint_state& into) const {
-    const jointed& j = system.joints[joint];
+    const joint_connection& j = system.joints[joint];
     std::array<std::array<double, frame_motion::count>, 2> motion;
     for (std::size_t e = 0; e < 2; ++e) {
         const auto from = j.ends[e].subsystem == of ? y_of : y;
@@ -145,7 +145,7 @@ void joint_loads::impose(coupled_system& system, std::span<const polynomial> mul
         system.du[channel.value()] = p.derivative(H_);
     };
     for (std::size_t j = 0; j < system.joints.size(); ++j) {
-        const jointed& what = system.joints[j];
+        const joint_connection& what = system.joints[j];
         for (std::size_t i = 0; i < what.multipliers.size(); ++i)
             give(what.multipliers[i], multipliers[places_[j].multiplier + i]);
         for (int port = 0; port < 2; ++port)

@@ -13,7 +13,7 @@ namespace {
 constexpr double violated = 1e-6;   // of a position in its unit, or of a velocity
 constexpr double dependent = 1e-9;  // of the largest acceleration per unit load
 
-std::string equation_name(const jointed& j, int equation) {
+std::string equation_name(const joint_connection& j, int equation) {
     return j.what->equations() == 1 ? fmt::format("joint '{}'", j.name)
                                     : fmt::format("joint '{}', equation {}", j.name, equation + 1);
 }
@@ -21,7 +21,7 @@ std::string equation_name(const jointed& j, int equation) {
 /// By multiplier: what messages call it.
 std::vector<std::string> names_of(const coupled_system& system) {
     std::vector<std::string> names;
-    for (const jointed& j : system.joints)
+    for (const joint_connection& j : system.joints)
         for (int i = 0; i < j.what->equations(); ++i) names.push_back(equation_name(j, i));
     return names;
 }
@@ -50,7 +50,7 @@ void check_start(const coupled_system& system, const joint_loads& loads, const j
 void set_loads(coupled_system& system, const joint_loads& loads, const joint_state& now,
                std::span<const double> multipliers) {
     for (std::size_t j = 0; j < system.joints.size(); ++j) {
-        const jointed& what = system.joints[j];
+        const joint_connection& what = system.joints[j];
         const std::size_t first = loads.first_multiplier(j);
         for (std::size_t i = 0; i < what.multipliers.size(); ++i)
             system.u[what.multipliers[i].value()] = multipliers[first + i];
@@ -65,7 +65,7 @@ void set_loads(coupled_system& system, const joint_loads& loads, const joint_sta
     }
 }
 
-void evaluate_ends(coupled_system& system, const jointed& j) {
+void evaluate_ends(coupled_system& system, const joint_connection& j) {
     for (const auto& end : j.ends) system.evaluate_one(end.subsystem, true);
 }
 
@@ -83,7 +83,7 @@ std::vector<double> start_multipliers(coupled_system& system, const joint_loads&
     Eigen::VectorXd g(n);
     for (Eigen::Index i = 0; i < n; ++i) g[i] = now.residuals[static_cast<std::size_t>(i)].a;
     std::size_t column = 0;
-    for (const jointed& j : system.joints) {
+    for (const joint_connection& j : system.joints) {
         for (int i = 0; i < j.what->equations(); ++i, ++column) {
             unit[column] = 1;
             set_loads(system, loads, now, unit);
@@ -129,7 +129,7 @@ std::vector<double> start_multipliers(coupled_system& system, const joint_loads&
     const Eigen::VectorXd solved = scale.asDiagonal() * qr.solve(Eigen::VectorXd(-(scale.asDiagonal() * g)));
     for (std::size_t i = 0; i < multipliers.size(); ++i) multipliers[i] = solved[static_cast<Eigen::Index>(i)];
     set_loads(system, loads, now, multipliers);
-    for (const jointed& j : system.joints) evaluate_ends(system, j);
+    for (const joint_connection& j : system.joints) evaluate_ends(system, j);
     return multipliers;
 }
 

@@ -3,7 +3,7 @@
 //
 // Second order; the largest stable step does not fall with the stiffness of the coupling: omega H >= 0.7 with omega the fastest of the
 // subsystems' own frequencies that show at their ports (docs/methods/one-pass.md). Signals, and connections that the step
-// resolves, are extrapolated as in the explicit method. How ports answer to loads is measured (mobility.hpp); nothing is needed
+// resolves, are extrapolated as in the explicit method. How ports answer to loads is measured (port_sensitivities.hpp); nothing is needed
 // of a subsystem beyond advance() and the rates of its ports.
 //
 // The error of a step is estimated by a second integration with u changed by what it is expected to be off by; of extrapolated
@@ -18,7 +18,7 @@
 
 #include "coupling/one_pass.hpp"
 #include "master/error_constants.hpp"
-#include "master/mobility.hpp"
+#include "master/port_sensitivities.hpp"
 
 namespace mdpcosim {
 
@@ -31,14 +31,14 @@ constexpr double estimate_safety = 2;
 
 class one_pass_method final : public method {
    public:
-    void check(const coupled_system& system) const override { mobility(system, coupled_channels(system)); }
+    void check(const coupled_system& system) const override { port_sensitivities(system, coupled_channels(system)); }
 
     bool reads_accelerations() const override { return true; }
 
     std::vector<std::string> about_subsystems(const coupled_system& system) const override {
-        auto lines = mobility::describe(system);
+        auto lines = port_sensitivities::describe(system);
         for (auto& line : lines)
-            if (!line.empty()) line = "mobility " + line;
+            if (!line.empty()) line = "sensitivity " + line;
         return lines;
     }
 
@@ -50,9 +50,9 @@ class one_pass_method final : public method {
 
     void prepare(coupled_system& system) override {
         channels_ = coupled_channels(system);
-        mobility_.emplace(system, channels_);
-        mobility_->prepare(system);
-        solver_ = one_pass(channels_.size(), mobility_->Q());
+        sensitivities_.emplace(system, channels_);
+        sensitivities_->prepare(system);
+        solver_ = one_pass(channels_.size(), sensitivities_->Q());
         for (auto* values : {&rates_, &law_u_, &told_, &extrapolated_, &u_before_})
             values->assign(channels_.size(), 0.0);
         slopes_.resize(channels_.size());
@@ -82,7 +82,7 @@ class one_pass_method final : public method {
     }
 
     void step(coupled_system& system, const macro_step& step) override {
-        if (!mobility_) prepare(system);
+        if (!sensitivities_) prepare(system);
         const double begin = find_u(system, step);
         system.coupling.deliver(step.end - step.begin, system.subsystems->inputs());
         if (begin > step.begin)
@@ -152,14 +152,14 @@ class one_pass_method final : public method {
         begin_ = std::numeric_limits<double>::quiet_NaN();
         told_all_ = false;
         given_.assign(from.begin(), from.end());
-        if (mobility_) solver_.set_memory(H, given_);
+        if (sensitivities_) solver_.set_memory(H, given_);
     }
 
    private:
     static constexpr auto signal = std::numeric_limits<std::size_t>::max();
 
     /// u over the step, into the network; a step that begins where the last one did takes its place. The time that the subsystems have come
-    /// to, after step.begin where their mobility was found on the way.
+    /// to, after step.begin where their sensitivity was found on the way.
     double find_u(coupled_system& system, const macro_step& step) {
         network& net = system.coupling;
         const bool again = step.begin == begin_;
@@ -176,8 +176,8 @@ class one_pass_method final : public method {
             }
         }
         double begin = step.begin;
-        if (mobility_->is_due()) begin = find_mobility(system, step);
-        if (!again) mobility_->step_done();
+        if (sensitivities_->is_due()) begin = find_sensitivities(system, step);
+        if (!again) sensitivities_->step_done();
         if (H_last_ == 0) begin_with_laws(system);
         if (begin > step.begin) linearise(system, begin, true);
         const double H = step.end - begin;
@@ -190,7 +190,7 @@ class one_pass_method final : public method {
     }
 
     void begin_with_laws(const coupled_system& system) {
-        solver_.begin(law_u_, mobility_->rates());
+        solver_.begin(law_u_, sensitivities_->rates());
         u_before_ = law_u_;
         for (std::size_t i = 0; i < slope_before_.size(); ++i)
             slope_before_[i] = system.du[channels_[i].channel.value()];
@@ -279,15 +279,15 @@ class one_pass_method final : public method {
     }
 
     /// Under the loads of the last step, at first those of the laws.
-    double find_mobility(coupled_system& system, const macro_step& step) {
+    double find_sensitivities(coupled_system& system, const macro_step& step) {
         network& net = system.coupling;
         net.extrapolate(step.end);
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             const channel_index channel = channels_[i].channel;
             net.impose(channel, step.end - step.begin, H_last_ > 0 ? u_before_[i] : system.u[channel.value()], 0);
         }
-        const double reached = mobility_->find(system, step);
-        solver_.set_Q(mobility_->Q());
+        const double reached = sensitivities_->find(system, step);
+        solver_.set_Q(sensitivities_->Q());
         return reached;
     }
 
@@ -306,7 +306,7 @@ class one_pass_method final : public method {
     }
 
     one_pass solver_;
-    std::optional<mobility> mobility_;
+    std::optional<port_sensitivities> sensitivities_;
     double begin_ = std::numeric_limits<double>::quiet_NaN();  ///< of the last step, which may be undone
     double H_tried_ = 0;
     std::int64_t known_ = 0;  ///< steps before it
@@ -333,7 +333,7 @@ class one_pass_method final : public method {
         slope_before_;           ///< of the mean values of u, in this step and the one before; for step control
     std::vector<double> told_;   ///< u that the last step left in the system
     bool told_all_ = false;      ///< since then nothing was changed from outside
-    std::vector<double> given_;  ///< memory set before the mobility was known
+    std::vector<double> given_;  ///< memory set before the sensitivities were known
 
     // Of estimates:
     std::array<trial_step, 2> trials_;    ///< with changed u; the step as it is done

@@ -11,8 +11,8 @@
 #include <cmath>
 
 #include "master/error_constants.hpp"
-#include "master/port_responses.hpp"
 #include "master/requirements.hpp"
+#include "master/step_sensitivities.hpp"
 
 namespace mdpcosim {
 
@@ -33,16 +33,16 @@ class semi_implicit_method final : public method {
     }
 
     void prepare(coupled_system& system) override {
-        answers_ = port_responses(system);
-        const std::size_t n = answers_.channels().size();
-        lu_ = sparse_lu(n, answers_.system(std::vector<law_slope>(n), 1));
+        sensitivities_ = step_sensitivities(system);
+        const std::size_t n = sensitivities_.channels().size();
+        lu_ = sparse_lu(n, sensitivities_.system(std::vector<law_slope>(n), 1));
         slopes_.resize(n);
         by_.resize(n);
         q_.resize(system.coupling.channels());
         v_.resize(q_.size());
         end_.resize(q_.size());
         transport& t = *system.subsystems;
-        trials_.assign(answers_.rounds() + 1,
+        trials_.assign(sensitivities_.rounds() + 1,
                        {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())});
         H_measured_ = 0;
         resolved_ = true;
@@ -89,10 +89,10 @@ class semi_implicit_method final : public method {
         if (trials_.empty()) prepare(system);
         net.accept(step.begin, t.outputs(), system.u, system.du);
         net.extrapolate(step.end);
-        if (H_last_ > 0 && !same(H, H_last_)) answers_.rescale(H / H_last_);
+        if (H_last_ > 0 && !same(H, H_last_)) sensitivities_.rescale(H / H_last_);
         H_last_ = H;
         if (!keep && !same(H, H_measured_)) due_ = true;
-        const bool estimate = due_ && resolved_ && answers_.estimate(system, H);
+        const bool estimate = due_ && resolved_ && sensitivities_.estimate(system, H);
         bool poor = correct(system, step, due_ && !estimate);
         resolved_ = resolved_ && !poor;
         if (estimate && poor) {  // once more, with answers that are measured
@@ -112,11 +112,11 @@ class semi_implicit_method final : public method {
         predict(system, step, measure);
         if (solve(system, step)) fail(net, step);
         t.restore();
-        const auto& channels = answers_.channels();
+        const auto& channels = sensitivities_.channels();
         for (std::size_t i = 0; i < channels.size(); ++i) net.correct(channels[i], by_[i]);
         net.deliver(step.end - step.begin, t.inputs());
         system.advance(step);
-        return answers_.learn(by_, trials_.back().outputs, t.outputs()) > well_predicted;
+        return sensitivities_.learn(by_, trials_.back().outputs, t.outputs()) > well_predicted;
     }
 
     /// Where the predictor leads, and with `measure` how that changes. The last trial is the predictor itself.
@@ -125,17 +125,17 @@ class semi_implicit_method final : public method {
         const std::span trials = measure ? std::span(trials_) : std::span(trials_).last(1);
         for (std::size_t k = 0; k < trials.size(); ++k) {
             system.coupling.deliver(H, trials[k].inputs);
-            if (k + 1 < trials.size()) answers_.disturb(k, system.coupling, H, trials[k].inputs);
+            if (k + 1 < trials.size()) sensitivities_.disturb(k, system.coupling, H, trials[k].inputs);
         }
         system.advance_trials(step, trials);
         for (std::size_t k = 0; k + 1 < trials.size(); ++k)
-            answers_.measured(k, trials[k].outputs, trials.back().outputs);
+            sensitivities_.measured(k, trials[k].outputs, trials.back().outputs);
     }
 
     /// The corrections. The channel at which the system of equations is singular, if it is.
     std::optional<std::size_t> solve(coupled_system& system, const macro_step& step) {
         const network& net = system.coupling;
-        const auto& channels = answers_.channels();
+        const auto& channels = sensitivities_.channels();
         net.polynomial_values(step.end - step.begin, end_);
         net.motions(step.end, system.subsystems->outputs(), q_, v_);
         for (std::size_t i = 0; i < channels.size(); ++i) {
@@ -143,7 +143,7 @@ class semi_implicit_method final : public method {
             slopes_[i] = net.law_of(channels[i])->slope(q_[c], v_[c]);
             by_[i] = system.u[c] - end_[c];
         }
-        singular_ = lu_.factorise(answers_.system(slopes_, net.integral_weight(step.end)));
+        singular_ = lu_.factorise(sensitivities_.system(slopes_, net.integral_weight(step.end)));
         if (!singular_) lu_.solve(by_);
         return singular_;
     }
@@ -153,10 +153,10 @@ class semi_implicit_method final : public method {
             fmt::format("method 'semi-implicit' at t = {} s: the coupling variables are not determined, the system of "
                         "equations is singular at "
                         "connection '{}'; leave out connections that repeat others, or take 'method: explicit'",
-                        step.begin, net.name(answers_.channels()[*singular_])));
+                        step.begin, net.name(sensitivities_.channels()[*singular_])));
     }
 
-    port_responses answers_;
+    step_sensitivities sensitivities_;
     sparse_lu lu_;
     std::optional<std::size_t> singular_;
     std::vector<trial_step> trials_;

@@ -22,7 +22,7 @@ constexpr double worth_growing = 1.2;
 std::string connections_of(const coupled_system& system, std::size_t slot) {
     const network& net = system.coupling;
     std::string found;
-    for (const jointed& j : system.joints)
+    for (const joint_connection& j : system.joints)
         for (const auto& end : j.ends)
             if (std::ranges::find(end.motion, output_slot(slot)) != end.motion.end())
                 found += fmt::format("{}'{}'", found.empty() ? "" : ", ", j.name);

@@ -9,9 +9,9 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
-#include "subsystem/remote/listener.hpp"
-#include "subsystem/remote/program_environment.hpp"
-#include "subsystem/remote/shared_areas.hpp"
+#include "remote/listener.hpp"
+#include "remote/program_environment.hpp"
+#include "remote/shared_areas.hpp"
 
 namespace mdpcosim {
 

@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "subsystem/remote/exchange.hpp"
-#include "subsystem/remote/frame_link.hpp"
-#include "subsystem/remote/program_frames.hpp"
+#include "remote/exchange.hpp"
+#include "remote/frame_link.hpp"
+#include "remote/program_frames.hpp"
 
 namespace mdpcosim {
 

@@ -243,7 +243,7 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
             give_statistics();
             break;
         case remote_command::need_outputs:
-        case remote_command::rate_derivatives:  // it offers none
+        case remote_command::rate_sensitivities:  // it offers none
         case remote_command::clock:
         case remote_command::quit:
             break;

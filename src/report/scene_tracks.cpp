@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "expression/program.hpp"
 #include "report/reduce.hpp"
-#include "subsystem/expression_program.hpp"
 #include "subsystem/scene.hpp"
 
 namespace mdpcosim {

@@ -174,6 +174,9 @@ struct subsystem_spec {
     program_spec program;
 };
 
+/// The key of the scenario: "model", "ode" ...
+const char* to_string(subsystem_spec::source_kind kind);
+
 struct connection_spec {
     std::string name;
     location where;

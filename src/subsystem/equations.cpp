@@ -11,7 +11,7 @@ bool equations::jacobian(double t, const double* x, const double* u, double* dfd
     return true;
 }
 
-void equations::rate_derivatives(double, const double*, const double*, int, double* by_output) const {
+void equations::rate_sensitivities(double, const double*, const double*, int, double* by_output) const {
     std::fill_n(by_output, describe().output_count(), std::numeric_limits<double>::quiet_NaN());
 }
 

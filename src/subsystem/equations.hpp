@@ -54,8 +54,8 @@ class equations {
     /// A model with a structure offers what sparse_jacobian() gives.
     virtual bool jacobian(double t, const double* x, const double* u, double* dfdx) const;
 
-    /// As in the subsystem contract; where the description names outputs with rate_derivatives.
-    virtual void rate_derivatives(double t, const double* x, const double* u, int input, double* by_output) const;
+    /// As in the subsystem contract; where the description names outputs with rate_sensitivities.
+    virtual void rate_sensitivities(double t, const double* x, const double* u, int input, double* by_output) const;
 
     /// State events: a root of indicator i. `rising` tells the direction in which it was crossed.
     virtual int event_count() const { return 0; }

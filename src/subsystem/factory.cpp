@@ -9,16 +9,11 @@
 #include "core/suggest.hpp"
 #include "scenario/resolve.hpp"
 #include "subsystem/file_subsystem.hpp"
-#include "subsystem/fmu_component.hpp"
-#include "subsystem/fmu_subsystem.hpp"
 #include "subsystem/model.hpp"
 #include "subsystem/native_subsystem.hpp"
 #include "subsystem/ode_equations.hpp"
-#include "subsystem/plugin_library.hpp"
-#include "subsystem/plugin_subsystem.hpp"
-#include "subsystem/remote/isolated_subsystem.hpp"
-#include "subsystem/remote/program_group.hpp"
 #include "subsystem/sampled_subsystem.hpp"
+#include "subsystem/source.hpp"
 
 namespace mdpcosim {
 
@@ -148,29 +143,15 @@ std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& 
 
 std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
     assert(!is_sampled(spec));
-    std::string way_out = "Run";
-    switch (spec.kind) {
-        case source_kind::model:
-            return make_model(spec);
-        case source_kind::ode:
-            return make_ode_equations(spec);
-        case source_kind::file:
-            return make_file_equations(spec);
-        case source_kind::plugin:
-            if (auto shown = make_plugin_equations(spec)) return shown;
-            break;
-        case source_kind::program:
-            break;
-        case source_kind::fmu:
-            if (fmu_interface(spec) == fmi::kind::model_exchange) return make_fmu_equations(spec);
-            way_out = "Write 'interface: model-exchange' where the FMU offers it, or run";
-            break;
-    }
+    const source_info& source = source_of(spec);
+    if (source.make_equations)
+        if (auto shown = source.make_equations(spec)) return shown;
     throw user_error(
         spec.where,
         fmt::format("{} ({}) brings its own solver and shows no equations, so that it cannot be part of one system of "
                     "equations (--monolithic). {} the scenario as a co-simulation with a small macro step instead.",
-                    owner_of(spec), spec.source.value, way_out));
+                    owner_of(spec), spec.source.value,
+                    source.way_to_equations.empty() ? "Run" : source.way_to_equations));
 }
 
 std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& where, const std::string& owner) {
@@ -181,7 +162,7 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
 
 subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
     H = spec.step.value.value_or(H);
-    if (spec.kind == source_kind::fmu) check_fmu_step(spec, H);
+    if (const source_info& source = source_of(spec); source.check_step) source.check_step(spec, H);
     if (!spec.sample || !is_sampled(spec)) return spec;
     sample_spec& s = *spec.sample;
     const std::string object = fmt::format("subsystem '{}': sample", spec.name);
@@ -202,24 +183,10 @@ bool lives_apart(const subsystem_spec& spec) {
     return spec.kind == source_kind::program || spec.fmu.isolate || spec.limit > 0;  // only a process can be ended
 }
 
-std::unique_ptr<remote_group> make_remote_group(const subsystem_spec& spec, bool spin) {
-    if (spec.kind == source_kind::program) return std::make_unique<program_group>(spec, spin);
-    subsystem_spec inside = spec;
-    inside.fmu.isolate = false;
-    inside.limit = 0;
-    return std::make_unique<subsystem_process>(
-        process_options{spec.name, spec.limit, spin},
-        std::vector<subsystem_maker>{[inside = std::move(inside)] { return make_subsystem(inside); }});
-}
-
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
-    if (lives_apart(spec)) return make_remote_subsystem(make_remote_group(spec));
-    if (spec.kind == source_kind::file) return make_file_subsystem(spec);
-    if (spec.kind == source_kind::plugin)
-        return make_plugin_subsystem(spec, [&] { return make_solver(spec.solver, spec.where, owner_of(spec)); });
-    if (spec.kind == source_kind::fmu && fmu_interface(spec) == fmi::kind::co_simulation)
-        return make_fmu_co_simulation(spec);
-    if (is_sampled(spec)) return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec));
+    const source_info& source = lives_apart(spec) ? source_named("process", spec) : source_of(spec);
+    if (source.make)
+        if (auto made = source.make(spec)) return made;
     auto model = make_equations(spec);
     try {
         return make_native_subsystem(std::move(model), make_solver(spec.solver, spec.where, owner_of(spec)));
@@ -241,26 +208,45 @@ solver_spec with_defaults(const solver_spec& spec, const std::string& owner) {
 
 subsystem_spec with_defaults(const subsystem_spec& spec) {
     subsystem_spec full = spec;
-    if (spec.kind == source_kind::file) {
-        if (full.file.interpolation.empty()) full.file.interpolation.value = "linear";
-        if (full.file.outside.empty()) full.file.outside.value = "hold";
-        return full;
-    }
-    if (spec.kind == source_kind::program) return full;
-    if (spec.kind == source_kind::plugin) {
-        const plugin_model& model = load_plugin(spec);
-        full.set = with_defaults(model.parameters, spec.set);
-        if (model.own_solver()) return full;
-    }
-    if (spec.kind == source_kind::fmu) {
-        const bool exchange = fmu_interface(spec) == fmi::kind::model_exchange;
-        full.fmu.interface.value = exchange ? "model-exchange" : "co-simulation";
-        if (!exchange) return full;
-    }
-    if (spec.kind == source_kind::model) full.set = with_defaults(known_model(spec).parameters, spec.set);
-    if (is_sampled(spec)) return full;
-    full.solver = with_defaults(spec.solver, owner_of(spec));
+    if (source_of(spec).write_defaults(full)) full.solver = with_defaults(spec.solver, owner_of(spec));
     return full;
 }
+
+const source_info& source_named(const std::string& name, const subsystem_spec& spec) {
+    if (const source_info* info = source_registry::instance().find(name)) return *info;
+    throw user_error(spec.where, fmt::format("{}: this program was built without '{}'.", owner_of(spec), name));
+}
+
+const source_info& source_of(const subsystem_spec& spec) { return source_named(to_string(spec.kind), spec); }
+
+namespace {
+
+const source_registration model_source{{.name = "model",
+                                        .make = [](const subsystem_spec& spec) -> std::unique_ptr<subsystem> {
+                                            if (!is_sampled(spec)) return nullptr;
+                                            return make_sampled_subsystem(make_sampled_equations(spec),
+                                                                          sampling_of(spec));
+                                        },
+                                        .make_equations = make_model,
+                                        .write_defaults =
+                                            [](subsystem_spec& spec) {
+                                                spec.set = with_defaults(known_model(spec).parameters, spec.set);
+                                                return !is_sampled(spec);
+                                            }}};
+
+const source_registration ode_source{
+    {.name = "ode", .make_equations = make_ode_equations, .write_defaults = [](subsystem_spec&) { return true; }}};
+
+const source_registration file_source{{.name = "file",
+                                       .make = make_file_subsystem,
+                                       .make_equations = make_file_equations,
+                                       .write_defaults = [](subsystem_spec& spec) {
+                                           if (spec.file.interpolation.empty())
+                                               spec.file.interpolation.value = "linear";
+                                           if (spec.file.outside.empty()) spec.file.outside.value = "hold";
+                                           return false;
+                                       }}};
+
+}  // namespace
 
 }  // namespace mdpcosim

@@ -5,7 +5,6 @@
 #include "core/parameter.hpp"
 #include "scenario/spec.hpp"
 #include "subsystem/equations.hpp"
-#include "subsystem/remote/remote_group.hpp"
 #include "subsystem/sampled_equations.hpp"
 #include "subsystem/solver.hpp"
 #include "subsystem/subsystem.hpp"
@@ -18,8 +17,6 @@ std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec);
 
 /// Whether it lives in a process of its own under every transport: a program, an isolated FMU, whatever has a limit.
 bool lives_apart(const subsystem_spec& spec);
-/// That process, started, with the subsystem as its only member. `spin`: every party has a core of its own.
-std::unique_ptr<remote_group> make_remote_group(const subsystem_spec& spec, bool spin = true);
 
 /// The equations alone, without a solver, of an entry that is not sampled: recorded data, too, are equations (without states).
 /// A subsystem that shows no equations is a user error that names it.

@@ -30,9 +30,9 @@ class native_subsystem final : public subsystem {
     capabilities offers() const override {
         const std::string why = why_not_saved();
         const bool derivatives =
-            std::ranges::any_of(model_->describe().outputs, [](const auto& y) { return y.rate_derivatives; });
+            std::ranges::any_of(model_->describe().outputs, [](const auto& y) { return y.rate_sensitivities; });
         capabilities offered{.save_restore = why.empty(),
-                             .directional_derivatives = derivatives,
+                             .rate_sensitivities = derivatives,
                              .own_equations = true,
                              .chooses_step = integrator_->chooses_step(),
                              .why_no_save_restore = why};
@@ -57,8 +57,8 @@ class native_subsystem final : public subsystem {
         evaluate_outputs(u, y.data());
     }
 
-    void rate_derivatives(std::span<const double> u, int input, std::span<double> by_output) override {
-        model_->rate_derivatives(time_, numbers_.get(), u.data(), input, by_output.data());
+    void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output) override {
+        model_->rate_sensitivities(time_, numbers_.get(), u.data(), input, by_output.data());
     }
 
     std::unique_ptr<snapshot> make_snapshot() const override {

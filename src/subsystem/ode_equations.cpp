@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "subsystem/expression_program.hpp"
+#include "expression/program.hpp"
 #include "subsystem/ode_layout.hpp"
 #include "subsystem/ode_model.hpp"
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "expression/expression.hpp"
+#include "expression/program.hpp"
 #include "scenario/spec.hpp"
-#include "subsystem/expression.hpp"
-#include "subsystem/expression_program.hpp"
 
 namespace mdpcosim {
 

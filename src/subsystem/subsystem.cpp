@@ -21,7 +21,7 @@ void subsystem::advance_and_follow(const macro_step& step, const polynomial* inp
     outputs({u, input_count}, all_outputs);
 }
 
-void subsystem::rate_derivatives(std::span<const double>, int, std::span<double> by_output) {
+void subsystem::rate_sensitivities(std::span<const double>, int, std::span<double> by_output) {
     std::ranges::fill(by_output, std::numeric_limits<double>::quiet_NaN());
 }
 

@@ -25,7 +25,7 @@
 ///                                        y are the outputs at step.end with the inputs' values there
 ///      outputs(u, y)                     between steps: the same time, other input values
 ///      save(s) / restore(s)              between steps, where offers().save_restore says so
-///      rate_derivatives(u, input, B)     between steps, where offers().directional_derivatives says so
+///      rate_sensitivities(u, input, B)     between steps, where offers().rate_sensitivities says so
 ///   5. statistics()                      at any time
 /// An exception from initialise, outputs or advance (a run_error with the reason, without the subsystem's name) leaves the
 /// subsystem unusable unless a state saved before is restored. describe() lists real inputs and outputs by slot: the
@@ -56,9 +56,9 @@ struct input_variable : variable {
 
 struct output_variable : variable {
     int rate_slot = -1;  ///< output slot that holds this output's rate (size 1 or element-wise), -1: not offered
-    bool rate_needs_input = false;  ///< the rate depends on present inputs, so that laws must not use it (000, 2.2.2)
-    std::vector<int> direct;        ///< input slots this output depends on without a state between (feed-through)
-    bool rate_derivatives = false;  ///< rate_derivatives() knows how its rate answers to inputs
+    bool rate_needs_input = false;    ///< the rate depends on present inputs, so that laws must not use it (000, 2.2.2)
+    std::vector<int> direct;          ///< input slots this output depends on without a state between (feed-through)
+    bool rate_sensitivities = false;  ///< rate_sensitivities() knows how its rate answers to inputs
 };
 
 /// A physical port. With causality takes_load `motion` are output slots and `load` is an input slot; with
@@ -98,7 +98,7 @@ struct subsystem_description {
 struct capabilities {
     bool save_restore = false;
     bool dense_output = false;
-    bool directional_derivatives = false;  ///< of some outputs (output_variable::rate_derivatives)
+    bool rate_sensitivities = false;  ///< of some outputs (output_variable::rate_sensitivities)
     bool own_equations = false;
     bool chooses_step = false;                ///< next_step() says what its integrator would take next
     std::string why_no_save_restore;          ///< and the way that needs less
@@ -163,7 +163,7 @@ class subsystem {
     /// How the rates of the outputs answer at once to a change of one input, d(dy/dt)/du at the present time with the input values `u`, by output
     /// slot; NaN where it is not known, which may also turn out here. Whatever an initial state follows from counts from now on;
     /// otherwise nothing changes. Allocates nothing.
-    virtual void rate_derivatives(std::span<const double> u, int input, std::span<double> by_output);
+    virtual void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output);
 
     /// save() may bring the solver into a normal form. Promise: advancing after save(s) equals advancing after
     /// restore(s), bitwise.

@@ -113,12 +113,12 @@ class group_transport final : public transport {
         if (bad >= 0) throw subsystem_failure(at.name, time_, not_finite_reason(describe(i), output_of(at), bad));
     }
 
-    void rate_derivatives(subsystem_index i, std::span<const double> u, int input,
-                          std::span<double> by_output) override {
+    void rate_sensitivities(subsystem_index i, std::span<const double> u, int input,
+                            std::span<double> by_output) override {
         place& at = places_[i.value()];
-        if (at.group == nullptr) return here_.where->rate_derivatives(local(at), u, input, by_output);
+        if (at.group == nullptr) return here_.where->rate_sensitivities(local(at), u, input, by_output);
         std::ranges::copy(u, at.group->areas().inputs(at.member).begin());
-        call(at, remote_command::rate_derivatives, input);
+        call(at, remote_command::rate_sensitivities, input);
         std::ranges::copy(at.group->areas().derivatives(at.member), by_output.begin());
     }
 

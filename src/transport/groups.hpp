@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "subsystem/remote/remote_group.hpp"
+#include "remote/remote_group.hpp"
 #include "transport/affinity.hpp"
 #include "transport/transport.hpp"
 

@@ -12,8 +12,8 @@
 
 #include "core/error.hpp"
 #include "core/mailbox.hpp"
-#include "subsystem/remote/child_process.hpp"
-#include "subsystem/remote/tcp.hpp"
+#include "remote/child_process.hpp"
+#include "remote/tcp.hpp"
 #include "transport/affinity.hpp"
 
 namespace mdpcosim {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "subsystem/remote/program_group.hpp"
-#include "subsystem/remote/subsystem_process.hpp"
+#include "remote/program_group.hpp"
+#include "remote/subsystem_process.hpp"
 #include "transport/groups.hpp"
 
 namespace mdpcosim {

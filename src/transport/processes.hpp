@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "subsystem/remote/host.hpp"
+#include "remote/host.hpp"
 #include "transport/affinity.hpp"
 #include "transport/transport.hpp"
 

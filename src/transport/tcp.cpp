@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "subsystem/remote/listener.hpp"
-#include "subsystem/remote/program_group.hpp"
+#include "remote/listener.hpp"
+#include "remote/program_group.hpp"
 #include "transport/groups.hpp"
 
 namespace mdpcosim {

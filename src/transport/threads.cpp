@@ -114,10 +114,10 @@ class thread_transport final : public transport, public worker_pool::job {
             throw failed_evaluation(i, not_finite(p));
     }
 
-    void rate_derivatives(subsystem_index i, std::span<const double> u, int input,
-                          std::span<double> by_output) override {
+    void rate_sensitivities(subsystem_index i, std::span<const double> u, int input,
+                            std::span<double> by_output) override {
         try {
-            places_[i.value()].model->rate_derivatives(u, input, by_output);
+            places_[i.value()].model->rate_sensitivities(u, input, by_output);
         } catch (...) {
             throw subsystem_failure(subsystems_[i.value()].name, time_, reason_of_exception());
         }

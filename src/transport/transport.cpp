@@ -5,7 +5,7 @@
 
 namespace mdpcosim {
 
-void transport::rate_derivatives(subsystem_index, std::span<const double>, int, std::span<double> by_output) {
+void transport::rate_sensitivities(subsystem_index, std::span<const double>, int, std::span<double> by_output) {
     std::ranges::fill(by_output, std::numeric_limits<double>::quiet_NaN());
 }
 

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/index.hpp"
 #include "core/profile.hpp"
+#include "coupling/plain_signal.hpp"
 #include "subsystem/subsystem.hpp"
 
 /// How the master reaches subsystems; the only way it knows them.
@@ -51,13 +52,8 @@ class step_plan {
         bool signals_only = false;  ///< input values follow from the signals of the range
         std::uint32_t first = 0, last = 0;
     };
-    /// An input value: factor * (weight * source).
-    struct signal {
-        std::uint32_t source, input;
-        double weight, factor;
-    };
     std::vector<item> items;
-    std::vector<signal> signals;
+    std::vector<plain_signal> signals;
     std::vector<double> values;  ///< of all inputs
 
     virtual ~step_plan() = default;
@@ -65,10 +61,7 @@ class step_plan {
     /// The values for an evaluation at `t`, from all outputs.
     void find_values(const item& i, double t, const double* outputs) {
         if (!i.signals_only) return find_values_by_laws(i, t);
-        for (std::uint32_t k = i.first; k < i.last; ++k) {
-            const signal& s = signals[k];
-            values[s.input] = 0 + s.factor * (0 + s.weight * outputs[s.source]);
-        }
+        find_input_values({signals.data() + i.first, i.last - i.first}, outputs, values.data());
     }
 
    private:
@@ -116,7 +109,8 @@ class transport {
     /// subsystems have not given yet) outputs that are not finite are no failure.
     virtual void evaluate(subsystem_index i, std::span<const double> u, bool provisional = false) = 0;
     /// As in the subsystem contract, for one subsystem and an input of its own; all NaN where the transport does not pass it on.
-    virtual void rate_derivatives(subsystem_index i, std::span<const double> u, int input, std::span<double> by_output);
+    virtual void rate_sensitivities(subsystem_index i, std::span<const double> u, int input,
+                                    std::span<double> by_output);
     /// The next macro step is one of the timed ones.
     virtual void time_next_step() {}
     /// All subsystems over one macro step, in parallel where it pays.

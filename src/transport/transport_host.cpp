@@ -55,7 +55,7 @@ void transport_host::attempt(exchange& areas) {
             return;
         case remote_command::need_outputs:
         case remote_command::outputs:
-        case remote_command::rate_derivatives:
+        case remote_command::rate_sensitivities:
         case remote_command::statistics:
             break;
     }
@@ -68,8 +68,8 @@ void transport_host::attempt(exchange& areas) {
             areas.report(i).statistics = inner_->statistics(index);
             areas.report(i).cpu_seconds = inner_->cpu_seconds();
             areas.report(i).next_step = inner_->next_step(index);
-        } else if (r.what == remote_command::rate_derivatives) {
-            inner_->rate_derivatives(index, areas.inputs(i), r.number, areas.derivatives(i));
+        } else if (r.what == remote_command::rate_sensitivities) {
+            inner_->rate_sensitivities(index, areas.inputs(i), r.number, areas.derivatives(i));
         } else {
             inner_->evaluate(index, areas.inputs(i), true);  // the master judges what is finite
             std::ranges::copy(inner_->outputs().subspan(inner_->output_offset(index), areas.outputs(i).size()),

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "subsystem/remote/host.hpp"
+#include "remote/host.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {

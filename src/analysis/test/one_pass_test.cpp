@@ -4,7 +4,7 @@
 
 #include "analysis/stability.hpp"
 
-/// Limits and order of the method one-pass as it runs: network, mobility measured by short trial steps, exact bodies.
+/// Limits and order of the method one-pass as it runs: network, sensitivities measured by short trial steps, exact bodies.
 namespace mdpcosim {
 namespace {
 

@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <thread>
 
+#include "archive/work_folder.hpp"
 #include "core/error.hpp"
 #include "fmi/test/archives.hpp"
 #include "fmi/test/descriptions.hpp"
-#include "fmi/work_folder.hpp"
 
 namespace mdpcosim::fmi {
 namespace {

@@ -34,18 +34,18 @@ class plain_body final : public subsystem {
             added.motion[0] = add_output(description_, name + ".position", "m", "");
             added.motion[1] = add_output(description_, name + ".velocity", "m/s", "");
             description_.outputs[description_.outputs.size() - 2].rate_slot = added.motion[1];
-            description_.outputs.back().rate_derivatives = p.known != properties::derivatives::none;
+            description_.outputs.back().rate_sensitivities = p.known != properties::derivatives::none;
             description_.ports.push_back(added);
         }
     }
     const subsystem_description& describe() const noexcept override { return description_; }
     capabilities offers() const override {
         return {.save_restore = p_.saves,
-                .directional_derivatives = p_.known != properties::derivatives::none,
+                .rate_sensitivities = p_.known != properties::derivatives::none,
                 .why_no_save_restore = p_.saves ? "" : "plain",
                 .why_fixed_step = p_.fixed_step ? "all its steps are equal" : ""};
     }
-    void rate_derivatives(std::span<const double>, int, std::span<double> by_output) override {
+    void rate_sensitivities(std::span<const double>, int, std::span<double> by_output) override {
         using enum properties::derivatives;
         const double B = p_.known == exact  ? 1 / (p_.m * (1 + p_.growth * now_.t))
                          : p_.known == zero ? 0
@@ -183,7 +183,7 @@ TEST(one_pass_method, takes_derivatives_for_what_the_user_would_give) {
         row_of_bodies found(which, 1e4), given(which, 1e4);
         given.system.given = {{input_slot(0), output_slot(1), 1 / 0.3}, {input_slot(1), output_slot(3), 1 / 0.7}};
         EXPECT_THAT(found.how->about_subsystems(found.system),
-                    testing::Each(testing::StrEq("mobility from its directional derivatives")));
+                    testing::Each(testing::StrEq("sensitivity from its directional derivatives")));
         found.run(0.1, 300);
         given.run(0.1, 300);
         EXPECT_EQ(found.x(0), given.x(0));
@@ -258,7 +258,7 @@ TEST(one_pass_method, a_body_with_two_ports_answers_at_both) {
         }
 }
 
-TEST(one_pass_method, follows_a_mobility_that_changes) {
+TEST(one_pass_method, follows_a_sensitivity_that_changes) {
     for (const bool saves : {false, true}) {
         row_of_bodies two({{.m = 1, .saves = saves, .growth = 0.02}, {.m = 0.5, .saves = saves, .growth = 0.02}}, 1e4);
         two.run(0.3, 1000);  // the masses grow to seven times what they were

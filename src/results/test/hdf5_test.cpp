@@ -4,7 +4,7 @@
 #include <hdf5.h>
 
 #include "core/error.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

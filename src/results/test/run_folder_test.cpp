@@ -10,7 +10,7 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "results/test/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {

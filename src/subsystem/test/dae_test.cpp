@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "core/error.hpp"
-#include "subsystem/test/allocation_counter.hpp"
-#include "subsystem/test/solver_test_models.hpp"
+#include "support/allocation_counter.hpp"
+#include "support/solver_test_models.hpp"
 
 /// Differential-algebraic models of index 1 with known solutions, integrated by ida.
 namespace mdpcosim::test {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "subsystem/test/solver_test_models.hpp"
+#include "support/solver_test_models.hpp"
 
 /// Models whose equations switch: x' = k, with k changed at time events, after events and after micro steps.
 namespace mdpcosim::test {

@@ -5,6 +5,7 @@
 
 #include "subsystem/factory.hpp"
 #include "subsystem/file_curves.hpp"
+#include "subsystem/source.hpp"
 
 /// Recorded data as equations: rows are time events, exactly where the values change sides.
 namespace mdpcosim {
@@ -73,7 +74,8 @@ TEST(file_breaks, a_single_row_has_one) {
 TEST(equations_of_subsystems, what_shows_none_is_refused_by_name) {
     subsystem_spec spec;
     spec.name = "engine";
-    spec.kind = static_cast<subsystem_spec::source_kind>(1000);  // a kind of a later version
+    spec.kind = subsystem_spec::source_kind::program;
+    const source_registration program{{.name = "program"}};
     spec.source.value = "Engine.fmu";
     try {
         make_equations(spec);

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "subsystem/test/solver_test_models.hpp"
+#include "support/solver_test_models.hpp"
 
 namespace mdpcosim::test {
 

@@ -1,5 +1,5 @@
-#include "subsystem/test/solver_test_models.hpp"
-#include "subsystem/test/subsystem_contract.hpp"
+#include "support/solver_test_models.hpp"
+#include "support/subsystem_contract.hpp"
 
 namespace mdpcosim::test {
 

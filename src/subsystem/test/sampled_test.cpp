@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "subsystem/description_parts.hpp"
 #include "subsystem/sampled_subsystem.hpp"
-#include "subsystem/test/subsystem_contract.hpp"
+#include "support/subsystem_contract.hpp"
 
 namespace mdpcosim::test {
 

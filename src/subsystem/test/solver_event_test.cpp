@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "subsystem/test/allocation_counter.hpp"
-#include "subsystem/test/solver_test_models.hpp"
+#include "support/allocation_counter.hpp"
+#include "support/solver_test_models.hpp"
 
 namespace mdpcosim::test {
 

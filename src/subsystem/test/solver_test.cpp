@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
-#include "subsystem/test/solver_test_models.hpp"
+#include "support/solver_test_models.hpp"
 
 namespace mdpcosim::test {
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "subsystem/solvers/newton_matrix.hpp"
-#include "subsystem/test/allocation_counter.hpp"
-#include "subsystem/test/solver_test_models.hpp"
+#include "support/allocation_counter.hpp"
+#include "support/solver_test_models.hpp"
 
 /// Structures, colouring, and sparse against dense Newton matrices.
 namespace mdpcosim::test {

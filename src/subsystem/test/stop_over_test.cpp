@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "subsystem/test/allocation_counter.hpp"
-#include "subsystem/test/solver_test_models.hpp"
+#include "support/allocation_counter.hpp"
+#include "support/solver_test_models.hpp"
 
 /// `stop: over`: micro steps run over the macro points, the state there is interpolated.
 namespace mdpcosim::test {

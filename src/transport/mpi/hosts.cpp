@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/error.hpp"
-#include "subsystem/remote/child_process.hpp"
+#include "remote/child_process.hpp"
 
 namespace mdpcosim {
 
@@ -66,7 +66,7 @@ void check_hosts(const std::vector<mpi_host>& hosts) {
     for (const auto& [name, ssh] : asked) {
         const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
         const std::string how = ssh->ended(std::max(0.0, patience - used.count()));
-        if (how == "ended with status 0") continue;
+        if (ssh->succeeded()) continue;
         const std::string reason = how.empty() ? fmt::format("nothing came within {:g} s", patience) : ssh->last_text();
         throw user_error(
             fmt::format("transport 'mpi': host '{}' does not answer: {}. 'ssh {} true' must work without a password; "

@@ -18,7 +18,7 @@
 #include <random>
 
 #include "core/error.hpp"
-#include "subsystem/remote/child_process.hpp"
+#include "remote/child_process.hpp"
 #include "transport/mpi/library.hpp"
 
 namespace mdpcosim {

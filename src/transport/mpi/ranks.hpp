@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "subsystem/remote/frame_link.hpp"
+#include "remote/frame_link.hpp"
 #include "transport/mpi/library.hpp"
 
 /// This process as one of the ranks of an MPI run. Rank 0 talks to every other one, the others to rank 0 only.

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include "subsystem/remote/frame_link.hpp"
+#include "remote/frame_link.hpp"
 #include "transport/groups.hpp"
 #include "transport/test/test_subsystem.hpp"
 

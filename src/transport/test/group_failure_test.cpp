@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "subsystem/remote/listener.hpp"
+#include "remote/listener.hpp"
 #include "transport/tcp.hpp"
 #include "transport/test/test_subsystem.hpp"
 

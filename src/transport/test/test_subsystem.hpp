@@ -42,15 +42,14 @@ class test_subsystem final : public subsystem {
             output_variable v;
             v.name = "y" + std::to_string(i);
             v.slot = i;
-            v.rate_derivatives = i > 0;
+            v.rate_sensitivities = i > 0;
             description_.outputs.push_back(v);
         }
     }
 
     const subsystem_description& describe() const noexcept override { return description_; }
     capabilities offers() const override {
-        return {
-            .save_restore = true, .directional_derivatives = true, .why_no_save_restore = {}, .why_fixed_step = "test"};
+        return {.save_restore = true, .rate_sensitivities = true, .why_no_save_restore = {}, .why_fixed_step = "test"};
     }
 
     void initialise(double t0) override {
@@ -64,7 +63,7 @@ class test_subsystem final : public subsystem {
     }
 
     /// Numbers that show the state, the inputs and which input is meant; of the first output nothing is known.
-    void rate_derivatives(std::span<const double> u, int input, std::span<double> by_output) override {
+    void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output) override {
         if (traits_.fails_outputs) fail(traits_.kind);
         for (std::size_t k = 0; k < by_output.size(); ++k)
             by_output[k] = static_cast<double>(k + 1) * x_ + 10 * input + u[static_cast<std::size_t>(input)];

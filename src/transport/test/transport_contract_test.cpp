@@ -7,7 +7,7 @@
 
 #include <sys/socket.h>
 
-#include "subsystem/remote/frame_link.hpp"
+#include "remote/frame_link.hpp"
 #include "transport/groups.hpp"
 #include "transport/tcp.hpp"
 #include "transport/test/test_subsystem.hpp"
@@ -288,14 +288,14 @@ TEST_P(transport_contract, rate_derivatives_equal_direct_calls_and_change_nothin
         for (std::size_t i = 0; i < direct.size(); ++i) {
             const subsystem_index s(i);
             const auto& d = t->describe(s);
-            EXPECT_TRUE(t->offers(s).directional_derivatives);
+            EXPECT_TRUE(t->offers(s).rate_sensitivities);
             EXPECT_EQ(t->offers(s).why_fixed_step, "test");
-            for (const auto& y : d.outputs) EXPECT_EQ(y.rate_derivatives, y.slot > 0);
+            for (const auto& y : d.outputs) EXPECT_EQ(y.rate_sensitivities, y.slot > 0);
             std::vector<double> seen(static_cast<std::size_t>(d.output_count()), -1), expected(seen);
             const auto values = std::span(u).first(static_cast<std::size_t>(d.input_count()));
             for (int input = 0; input < d.input_count(); ++input) {
-                t->rate_derivatives(s, values, input, seen);
-                direct[i].model->rate_derivatives(values, input, expected);
+                t->rate_sensitivities(s, values, input, seen);
+                direct[i].model->rate_sensitivities(values, input, expected);
                 EXPECT_EQ(bits(seen), bits(expected)) << i << ' ' << input;
             }
         }
@@ -317,7 +317,7 @@ TEST_P(transport_contract, rate_derivatives_equal_direct_calls_and_change_nothin
     failing->initialise(0.5);
     std::vector<double> by_output(2);
     try {
-        failing->rate_derivatives(subsystem_index(1), std::vector<double>{0}, 0, by_output);
+        failing->rate_sensitivities(subsystem_index(1), std::vector<double>{0}, 0, by_output);
         FAIL() << "no failure";
     } catch (const subsystem_failure& problem) {
         EXPECT_EQ(problem.subsystem_name(), "s1");

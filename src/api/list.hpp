@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mdpcosim {
+
+/// What exists, for `mdpcosim list`: models, laws, joints, extrapolations, methods, solvers.
+std::vector<std::string> list_topics();
+std::string list_text(const std::string& topic);
+std::string list_json(const std::string& topic);
+
+}  // namespace mdpcosim

@@ -1,0 +1,10 @@
+#pragma once
+
+/// Everything that the command line, and whoever links mdpcosim, calls.
+#include "api/fmu.hpp"
+#include "api/list.hpp"
+#include "assembly/fmu_scenario.hpp"
+#include "assembly/serve.hpp"
+#include "results/compare.hpp"
+#include "simulation/check.hpp"
+#include "simulation/run.hpp"

@@ -1,0 +1,585 @@
+#include "assembly/assembly.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+#include "assembly/address_book.hpp"
+#include "assembly/feed_through.hpp"
+#include "assembly/fmu_notes.hpp"
+#include "assembly/inertia.hpp"
+#include "assembly/iteration.hpp"
+#include "assembly/joints.hpp"
+#include "assembly/laws.hpp"
+#include "assembly/multirate.hpp"
+#include "assembly/recording.hpp"
+#include "assembly/step_control.hpp"
+#include "core/suggest.hpp"
+#include "core/units.hpp"
+#include "coupling/signal_law.hpp"
+#include "reference/monolithic.hpp"
+#include "scenario/resolve.hpp"
+#include "subsystem/factory.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+constexpr double largest_ratio =
+    1000;  // F beyond which the best coefficients stay; free bodies have no stiffness at all
+constexpr const char* default_with_rates = "lin-2-3-opt";
+constexpr const char* default_without_rates = "lin-3-3-b0";
+constexpr const char* default_controlled = "poly-2";  // its error is known; steps that change have no best coefficients
+constexpr const char* signal_with_rates = "hermite-1";
+constexpr const char* signal_without_rates = "poly-2";
+constexpr const char* held_signal = "poly-1";
+
+std::string kind_list(const std::vector<port_kind>& kinds) {
+    std::vector<std::string> names;
+    for (const port_kind k : kinds) names.push_back(info(k).name);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Springs and nodes exchange u dq, conductors between potentials u q dt, thermal conductors u dt.
+conjugate conjugate_of(port_kind kind, const law_info& law) {
+    if (kind == port_kind::thermal) return conjugate::one;
+    const bool potentials =
+        (kind == port_kind::electric || kind == port_kind::magnetic) && law.join == law_join::two_ports;
+    return potentials ? conjugate::value : conjugate::rate;
+}
+
+class builder {
+   public:
+    builder(const scenario& s, const transport_options& how) : scenario_(s), method_(make_method(s)) {
+        result_.system.multirate = multirate_plan_of(s);
+        result_.system.subsystems = make_transport(s, how);
+        book_ = std::make_unique<address_book>(transport_());
+        graph_.input_channels.resize(transport_().inputs().size());
+    }
+
+    assembly build() {
+        if (scenario_.extrapolation.given()) {
+            channel_report nobody;
+            rule_of(scenario_.extrapolation, "scenario", 1.0, nobody);  // wrong even where nobody uses it
+        }
+        result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
+        for (const auto& c : scenario_.connections) {
+            if (c.is_joint()) continue;
+            add_connection(c);
+            set_delay(c.delay);
+        }
+        for (const auto& s : scenario_.signals) {
+            add_signal(s);
+            set_delay(s.delay);
+        }
+        for (const auto& c : scenario_.connections)
+            if (c.is_joint()) add_joint(c, scenario_, *book_, graph_, result_, read_);
+        set_delay({});
+        for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
+            add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
+        finish_inputs();
+        const auto cut = find_evaluation_order(transport_(), *book_, graph_, silent_outputs(scenario_, transport_()),
+                                               loop_options(scenario_), result_.system);
+        result_.system.finish();
+        result_.columns = select_columns(scenario_.record, result_);
+        tell_how_subsystems_are_used();
+        make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
+        add_notes();
+        add_fmu_notes(scenario_, transport_(), cut, result_.notes);
+        return std::move(result_);
+    }
+
+   private:
+    struct port_use {
+        address_book::port_place place;
+        text address;
+    };
+
+    /// Why a channel has no rate du/dt; empty when it has one.
+    using reason = std::string;
+
+    transport& transport_() { return *result_.system.subsystems; }
+
+    const extrapolation_rule& rule_named(const std::string& name, const location& where, const std::string& object) {
+        const auto found = rules_.find(name);
+        if (found != rules_.end()) return found->second;
+        try {
+            return rules_.emplace(name, make_extrapolation(name)).first->second;
+        } catch (const std::invalid_argument& problem) {
+            throw user_error(where, fmt::format("{}: {}", object, problem.what()));
+        }
+    }
+
+    const extrapolation_rule& rule_of(const extrapolation_spec& spec, const std::string& object,
+                                      std::optional<double> F, channel_report& report) {
+        try {
+            if (spec.F) F = spec.F;
+            if (F && needs_stiffness_ratio(spec.name.value)) {
+                report.F = F;
+                return rules_
+                    .insert_or_assign(fmt::format("{} {}", spec.name.value, *F),
+                                      make_extrapolation(spec.name.value, *F))
+                    .first->second;
+            }
+            if (spec.F)
+                throw std::invalid_argument(
+                    fmt::format("extrapolation '{}' does not depend on F; leave F out", spec.name.value));
+            if (!spec.degree) return rule_named(spec.name.value, spec.name.where, object);
+            extrapolation_rule own = make_extrapolation(*spec.degree, spec.a, spec.b, spec.continuous);
+            const std::string key = own.name;
+            return rules_.insert_or_assign(key + to_string(spec.where), std::move(own)).first->second;
+        } catch (const std::invalid_argument& problem) {
+            throw user_error(spec.where, fmt::format("{}: {}.", object, problem.what()));
+        }
+    }
+
+    /// Of the channels added last.
+    void set_delay(const delay_spec& delay) {
+        result_.system.multirate.delays.resize(result_.system.coupling.channels(), delay.value);
+        graph_.delayed.resize(result_.system.coupling.channels(), delay.value > 0);
+    }
+
+    /// The channel's own extrapolation, else the scenario's (`general`) if the channel has the rates it uses, else a default.
+    const extrapolation_rule& choose_rule(const extrapolation_spec& own, const extrapolation_spec* general,
+                                          const reason& no_rate, const char* with_rates, const char* without_rates,
+                                          const std::string& object, channel_report& report,
+                                          std::optional<double> F = {}) {
+        if (const std::string name = method_->own_extrapolation(); !name.empty()) {
+            report.why_extrapolation = fmt::format("of method {}", scenario_.method.value);
+            for (const auto* other : {&own, general})
+                ignored_ |= other != nullptr && other->given() && other->name.value != name;
+            return rule_named(name, {}, object);
+        }
+        if (own.given()) {
+            const extrapolation_rule& rule = rule_of(own, object, F, report);
+            if (rule.uses_rates && !no_rate.empty())
+                throw user_error(
+                    own.where,
+                    fmt::format("{}: extrapolation '{}' uses rates, but {}. Without rates: poly-K, const-K-K-b0, "
+                                "lin-K-K-b0, for example '{}'.",
+                                object, rule.name, no_rate, without_rates));
+            report.why_extrapolation = "given";
+            return rule;
+        }
+        if (general != nullptr && general->given()) {
+            if (!F && !general->F && needs_stiffness_ratio(general->name.value)) {
+                report.why_extrapolation =
+                    fmt::format("of the scenario is '{}', but F is not known", general->name.value);
+                const std::string plain = general->name.value.substr(0, general->name.value.size() - 2);
+                return rule_named(no_rate.empty() ? plain : without_rates, {}, object);
+            }
+            const extrapolation_rule& rule = rule_of(*general, "scenario", F, report);
+            if (!rule.uses_rates || no_rate.empty()) {
+                report.why_extrapolation = "of the scenario";
+                report.scenario_extrapolation = true;
+                return rule;
+            }
+            report.why_extrapolation = fmt::format("default, because {}", no_rate);
+            report.F.reset();
+        } else {
+            report.why_extrapolation = no_rate.empty() ? "default" : fmt::format("default, because {}", no_rate);
+        }
+        return rule_named(no_rate.empty() ? with_rates : without_rates, {}, object);
+    }
+
+    std::vector<port_use> connected_ports(const connection_spec& c, const law_info& law, const std::string& object) {
+        if (law.join == law_join::two_ports && c.between.size() != 2)
+            throw user_error(c.where, fmt::format("{}: law '{}' joins two ports; 'between' has {}.", object, law.name,
+                                                  c.between.size()));
+        if (c.between.empty())
+            throw user_error(c.where, fmt::format("{}: 'between' is empty; name the ports of the node.", object));
+        std::vector<port_use> ports;
+        for (const auto& address : c.between) {
+            ports.push_back({book_->find_port(address, object), address});
+            const port_use& added = ports.back();
+            for (const auto& p : std::span(ports).first(ports.size() - 1))
+                if (p.place.what == added.place.what && p.place.subsystem == added.place.subsystem)
+                    throw user_error(
+                        address.where,
+                        fmt::format("{}: port '{}' is joined to itself; a connection joins different ports.", object,
+                                    address.value));
+        }
+        for (const auto& p : ports) check_port(p, law, object);
+        for (const auto& p : ports)
+            if (p.place.what->kind != ports[0].place.what->kind)
+                throw user_error(
+                    p.address.where,
+                    fmt::format("{}: port '{}' is of kind {}, but port '{}' is of kind {}; all must be of one kind.",
+                                object, ports[0].address.value, info(ports[0].place.what->kind).name, p.address.value,
+                                info(p.place.what->kind).name));
+        return ports;
+    }
+
+    static void check_port(const port_use& p, const law_info& law, const std::string& object) {
+        const port& what = *p.place.what;
+        const port_kind_info& words = info(what.kind);
+        if (std::find(law.kinds.begin(), law.kinds.end(), what.kind) == law.kinds.end())
+            throw user_error(p.address.where,
+                             fmt::format("{}: port '{}' is of kind {}, but law '{}' joins ports of kind {}.", object,
+                                         p.address.value, words.name, law.name, kind_list(law.kinds)));
+        const auto& [given, taken] = law.ports == causality::takes_load ? std::tie(words.motion[0], words.load)
+                                                                        : std::tie(words.load, words.motion[0]);
+        if (what.causality != law.ports)
+            throw user_error(
+                p.address.where,
+                fmt::format(
+                    "{}: port '{}' takes {} and gives {}, but law '{}' needs a port that gives {} and takes {}.",
+                    object, p.address.value, given, taken, law.name, given, taken));
+    }
+
+    /// The outputs that a port brings into its connection: a value and its rate, -1 where not offered; and the input it receives.
+    struct port_slots {
+        int value, rate, receives;
+    };
+    static port_slots slots_of(const port& p) {
+        if (p.causality == causality::takes_load) return {p.motion[0], p.motion[1], p.load};
+        return {p.load_integral, p.load, p.motion[0]};
+    }
+
+    /// The names of what slots_of() finds: angle and speed, volume and flow, charge and current.
+    static std::pair<std::string, std::string> names_of(const port& p) {
+        const port_kind_info& words = info(p.kind);
+        const bool takes_load = p.causality == causality::takes_load;
+        const std::string& rate = takes_load ? words.motion[1] : words.load;
+        return {takes_load ? words.motion[0] : words.load_integral, rate.empty() ? "rate" : rate};
+    }
+
+    const output_variable& output_at(subsystem_index s, int slot) {
+        const auto& outputs = transport_().describe(s).outputs;
+        return *std::find_if(outputs.begin(), outputs.end(),
+                             [&](const auto& y) { return slot >= y.slot && slot < y.slot + y.size; });
+    }
+
+    reason no_rate_of(const std::vector<port_use>& ports, const law& what, const law_info& law) {
+        if (what.needs_velocity())
+            return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
+        if (!what.has_rate())
+            return fmt::format("the rate of law '{}' would need the rate of the {}, which depends on the inputs",
+                               law.name, names_of(*ports[0].place.what).first);
+        for (const auto& p : ports) {
+            const port_slots slots = slots_of(*p.place.what);
+            const std::string rate = names_of(*p.place.what).second;
+            if (slots.rate < 0) return fmt::format("port '{}' gives no {}", p.address.value, rate);
+            const bool rate_needs_input =
+                slots.value >= 0 && output_at(p.place.subsystem, slots.value).rate_needs_input;
+            if (rate_needs_input || !output_at(p.place.subsystem, slots.rate).direct.empty())
+                return fmt::format("the {} of port '{}' depends on its input", rate, p.address.value);
+        }
+        return {};
+    }
+
+    /// F, the connection's stiffness over that of its ports, in the mean over the ports as in (2.69); nothing where one is unknown.
+    std::optional<double> stiffness_ratio(const law& what, const std::vector<port_use>& ports) {
+        const auto stiffness = what.stiffness();
+        if (!stiffness || *stiffness == 0 || ports.size() != 2) return std::nullopt;
+        double F = 0;
+        for (const auto& p : ports) {
+            const auto& all = transport_().describe(p.place.subsystem).ports;
+            const auto at = static_cast<std::size_t>(p.place.what - all.data());
+            const auto known = transport_().offers(p.place.subsystem).port_stiffness;
+            if (at >= known.size() || std::isnan(known[at])) return std::nullopt;
+            F += *stiffness / known[at] / 2;
+        }
+        return std::min(F, largest_ratio);
+    }
+
+    void add_connection(const connection_spec& c) {
+        const std::string object = fmt::format("connection '{}'", c.name);
+        const law_info& law = known_law(c);
+        const std::vector<port_use> ports = connected_ports(c, law, object);
+        const port_kind kind = ports[0].place.what->kind;
+        const auto& infos = law_parameters(law, kind);
+        const parameter_values values =
+            resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (law {})", object, law.name));
+        std::unique_ptr<mdpcosim::law> what = make_law(law, values, c, object);
+        const auto roles = law.join == law_join::node ? std::vector<port_role>(ports.size(), {1, 1})
+                           : law.roles                ? law.roles(values)
+                                                      : two_port_roles();
+
+        channel_report report;
+        report.name = c.name;
+        report.law_name = law.name;
+        report.law = law_text(law, infos, values);
+        report.unit = law.ports == causality::takes_load ? info(kind).load_unit : info(kind).motion_unit[0];
+        report.recorded_name = true;
+        const reason no_rate = no_rate_of(ports, *what, law);
+        const extrapolation_rule& rule =
+            choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate,
+                        scenario_.step_control.given() ? default_controlled : default_with_rates,
+                        scenario_.step_control.given() ? default_controlled : default_without_rates, object, report,
+                        stiffness_ratio(*what, ports));
+        const bool needs_velocity = what->needs_velocity();
+        report.power = conjugate_of(kind, law);
+        report.has_rate = no_rate.empty();
+        report.has_velocity =
+            std::all_of(ports.begin(), ports.end(), [](const auto& p) { return slots_of(*p.place.what).rate >= 0; });
+        std::vector<channel_term> terms;
+        std::vector<output_slot> sources;
+        for (std::size_t k = 0; k < ports.size(); ++k) {
+            const auto& [place, address] = ports[k];
+            const port_slots slots = slots_of(*place.what);
+            const bool integrated = slots.value < 0;
+            const auto& [value_name, rate_name] = names_of(*place.what);
+            if ((needs_velocity || integrated) && slots.rate < 0)
+                throw user_error(address.where,
+                                 fmt::format("{}: law '{}' needs the {} of port '{}', which gives none.", object,
+                                             law.name, integrated ? value_name : rate_name, address.value));
+            if (integrated) refuse_direct_flow(ports[k], slots, object);
+            terms.push_back({integrated ? output_slot() : book_->global_output(place.subsystem, slots.value),
+                             slots.rate < 0 ? output_slot() : book_->global_output(place.subsystem, slots.rate),
+                             roles[k].weight});
+            if (!integrated) sources.push_back(terms.back().value);
+            if (needs_velocity || integrated) sources.push_back(terms.back().rate);
+        }
+        const channel_index channel = add_channel(std::move(report), std::move(what), std::move(terms),
+                                                  std::move(sources), rule, object, c.where);
+        for (std::size_t k = 0; k < ports.size(); ++k) {
+            const auto& [place, address] = ports[k];
+            const int slot = slots_of(*place.what).receives;
+            const auto& others = graph_.input_channels[book_->global_input(place.subsystem, slot).value()];
+            if (law.join == law_join::node && !others.empty())
+                throw user_error(
+                    address.where,
+                    fmt::format("{}: port '{}' belongs to {} already; the {} of a port comes from one node.", object,
+                                address.value, graph_.channel_names[others.front().value()],
+                                law.ports == causality::takes_load ? info(kind).load : info(kind).motion[0]));
+            deliver(channel, place.subsystem, slot, roles[k].factor, address.value, rule.degree);
+            if (law.join == law_join::node) nodes_.emplace(book_->global_input(place.subsystem, slot).value(), object);
+            if (slots_of(*place.what).value < 0)
+                result_.channels.back().ends.back().integrated = names_of(*place.what).second;
+        }
+        result_.channels.back().is_node = law.join == law_join::node;
+    }
+
+    /// A flow that follows the pressure at once would make the integrated volume depend on the pressure that depends on it.
+    void refuse_direct_flow(const port_use& p, const port_slots& slots, const std::string& object) {
+        const auto& direct = output_at(p.place.subsystem, slots.rate).direct;
+        if (std::find(direct.begin(), direct.end(), slots.receives) == direct.end()) return;
+        const auto [value, rate] = names_of(*p.place.what);
+        const port_kind_info& words = info(p.place.what->kind);
+        throw user_error(
+            p.address.where,
+            fmt::format(
+                "{}: the {} of port '{}' depends on its {} without a state between, so that it cannot be integrated "
+                "here. Give the port its {}, too: a state whose rate is the {}.",
+                object, rate, p.address.value,
+                p.place.what->causality == causality::takes_load ? words.load : words.motion[0], value, rate));
+    }
+
+    std::unique_ptr<law> make_law(const law_info& law, const parameter_values& values, const connection_spec& c,
+                                  const std::string& object) {
+        try {
+            return law.make(values);
+        } catch (const std::invalid_argument& problem) {
+            throw user_error(c.where, fmt::format("{}: {}.", object, problem.what()));
+        }
+    }
+
+    void add_signal(const signal_spec& s) {
+        const std::string object = fmt::format("signal to '{}'", s.target.value);
+        const auto target = book_->find_input(s.target, object);
+        const auto [earlier, is_new] = driven_.emplace(target.slot.value(), s.where);
+        if (!is_new)
+            throw user_error(
+                s.where,
+                fmt::format("{}: the input is driven already by the signal at line {}, column {}. An input takes one "
+                            "signal; write the sum in one line ('a.y + b.y -> {}').",
+                            object, earlier->second.line, earlier->second.column, s.target.value));
+        if (const auto node = nodes_.find(target.slot.value()); node != nodes_.end())
+            throw user_error(
+                s.where, fmt::format("{}: the input gets its value from {}; a node's value cannot be added to.", object,
+                                     node->second));
+        check_offset_unit(s, *target.what, object);
+        channel_report report;
+        report.name = s.name;
+        report.is_signal = true;
+        report.unit = target.what->unit;
+        report.recorded_name = s.name != s.target.value;
+        reason no_rate;
+        std::vector<address_book::output_place> places;
+        for (const auto& term : s.terms) {
+            places.push_back(book_->find_output(term.address, object));
+            const output_variable& y = *places.back().what;
+            check_term_unit(term, y, *target.what, object);
+            if (no_rate.empty() && y.rate_slot < 0) no_rate = fmt::format("'{}' gives no rate", term.address.value);
+            if (no_rate.empty() && y.rate_needs_input)
+                no_rate = fmt::format("the rate of '{}' depends on its inputs", term.address.value);
+        }
+        const extrapolation_rule& rule = choose_signal_rule(s, target, places, no_rate, object, report);
+        std::vector<channel_term> terms;
+        std::vector<output_slot> sources;
+        std::vector<std::string> texts;
+        for (std::size_t k = 0; k < places.size(); ++k) {
+            const auto& [subsystem, y, slot] = places[k];
+            const int element = static_cast<int>(slot.value() - transport_().output_offset(subsystem)) - y->slot;
+            terms.push_back({slot,
+                             rule.uses_rates ? book_->global_output(subsystem, y->rate_slot + element) : output_slot(),
+                             s.terms[k].gain});
+            sources.push_back(slot);
+            texts.push_back(s.terms[k].has_gain
+                                ? fmt::format("{}*{}", number_with_unit(s.terms[k].gain, s.terms[k].gain_unit),
+                                              s.terms[k].address.value)
+                                : s.terms[k].address.value);
+        }
+        if (s.offset != 0 || texts.empty()) texts.push_back(number_with_unit(s.offset, s.offset_unit));
+        report.law = fmt::format("{}", fmt::join(texts, " + "));
+        const channel_index channel =
+            add_channel(std::move(report), s.offset == 0 ? nullptr : std::make_unique<signal_law>(s.offset),
+                        std::move(terms), std::move(sources), rule, object, s.where);
+        deliver(channel, target.subsystem,
+                static_cast<int>(target.slot.value() - transport_().input_offset(target.subsystem)), 1, s.target.value,
+                rule.degree);
+    }
+
+    /// Signals to and from sampled subsystems are held: exact for the outputs, which change at macro points only, and the
+    /// one rule that hands a sampled input its value at the beginning of the step whatever was before.
+    const extrapolation_rule& choose_signal_rule(const signal_spec& s, const address_book::input_place& target,
+                                                 const std::vector<address_book::output_place>& places,
+                                                 const reason& no_rate, const std::string& object,
+                                                 channel_report& report) {
+        const auto held = std::find_if(places.begin(), places.end(), [](const auto& p) { return p.what->sampled; });
+        const bool given = s.extrapolation.given() && method_->own_extrapolation().empty();
+        if (given || (!target.what->sampled && held == places.end())) {
+            const extrapolation_rule& rule =
+                choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
+            if (target.what->sampled && rule.name != held_signal)
+                throw user_error(
+                    s.extrapolation.where,
+                    fmt::format("{}: the input is sampled and takes the values at its sample times, nothing is "
+                                "extrapolated. Leave 'extrapolation' out instead of '{}'.",
+                                object, rule.name));
+            return rule;
+        }
+        report.why_extrapolation =
+            target.what->sampled ? "default, because the input is sampled"
+                                 : fmt::format("default, because '{}' is held between samples",
+                                               s.terms[static_cast<std::size_t>(held - places.begin())].address.value);
+        return rule_named(held_signal, {}, object);
+    }
+
+    static void check_term_unit(const signal_spec::term& term, const output_variable& y, const input_variable& target,
+                                const std::string& object) {
+        // A bare gain is SI and takes the unit that fits; without a gain, or with a gain that has a unit, units must agree.
+        if (term.has_gain && term.gain_unit.empty() && std::abs(term.gain) != 1) return;
+        const std::string unit = term.gain_unit.empty() ? y.unit : unit_product(term.gain_unit, y.unit);
+        if (units_fit(unit, target.unit)) return;
+        const std::string gain = term.gain_unit.empty() ? "" : number_with_unit(term.gain, term.gain_unit) + "*";
+        throw user_error(
+            term.address.where,
+            fmt::format(
+                "{}: '{}{}' in '{}' does not fit the input's unit '{}'. Give a gain whose unit fits, as in '2 N/m*{}'.",
+                object, gain, term.address.value, unit, target.unit, term.address.value));
+    }
+
+    static void check_offset_unit(const signal_spec& s, const input_variable& target, const std::string& object) {
+        if (!units_fit(s.offset_unit, target.unit))
+            throw user_error(s.where, fmt::format("{}: the offset's unit '{}' does not fit the input's unit '{}'.",
+                                                  object, s.offset_unit, target.unit));
+    }
+
+    channel_index add_channel(channel_report report, std::unique_ptr<law> what, std::vector<channel_term> terms,
+                              std::vector<output_slot> sources, const extrapolation_rule& rule,
+                              const std::string& object, const location& where) {
+        report.extrapolation = rule.name;
+        for (const channel_term& t : terms)
+            for (const output_slot slot : {t.value, t.rate})
+                if (slot.valid()) read_.push_back(slot);
+        const channel_index channel =
+            result_.system.coupling.add_channel(report.name, std::move(what), std::move(terms), rule);
+        result_.channels.push_back(std::move(report));
+        graph_.channel_sources.push_back(std::move(sources));
+        graph_.channel_names.push_back(object);
+        graph_.channel_places.push_back(where);
+        return channel;
+    }
+
+    void deliver(channel_index channel, subsystem_index s, int slot, double factor, const std::string& address,
+                 int rule_degree) {
+        const auto& inputs = transport_().describe(s).inputs;
+        const auto& input = *std::find_if(inputs.begin(), inputs.end(),
+                                          [&](const auto& v) { return slot >= v.slot && slot < v.slot + v.size; });
+        const int limit = std::min(input.max_degree, scenario_.subsystems[s.value()].input_degree.value_or(max_degree));
+        const input_slot global = book_->global_input(s, slot);
+        result_.system.coupling.add_delivery(global, limit, {channel, factor});
+        result_.channels.back().ends.push_back({address, factor, std::min(limit, rule_degree)});
+        graph_.input_channels[global.value()].push_back(channel);
+    }
+
+    void finish_inputs() {
+        std::vector<double> start(transport_().inputs().size(), 0.0);
+        for (std::size_t i = 0; i < transport_().size(); ++i)
+            for (const auto& input : transport_().describe(subsystem_index(i)).inputs)
+                for (int k = 0; k < input.size; ++k)
+                    start[book_->global_input(subsystem_index(i), input.slot + k).value()] = input.start;
+        result_.system.coupling.finish(start);
+    }
+
+    void tell_how_subsystems_are_used() {
+        std::vector<bool> all(transport_().outputs().size(), false);
+        for (const output_slot slot : read_) all[slot.value()] = true;
+        for (const recorded_column& c : result_.columns)
+            if (c.from == recorded_column::source::output) all[c.index] = true;
+        if (method_->reads_accelerations()) add_accelerations(all);
+        for (std::size_t i = 0; i < transport_().size(); ++i) {
+            const subsystem_index s(i);
+            const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
+            transport_().need_outputs(s, {first, first + transport_().describe(s).output_count()});
+            std::vector<bool> driven(static_cast<std::size_t>(transport_().describe(s).input_count()));
+            for (std::size_t k = 0; k < driven.size(); ++k)
+                driven[k] = !graph_.input_channels[transport_().input_offset(s) + k].empty();
+            transport_().drive_inputs(s, driven);
+        }
+        if (!method_->evaluates_each_step()) return;
+        for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))
+            transport_().outputs_follow(s);
+    }
+
+    /// The rates of the outputs that are read, which depend on inputs at once.
+    void add_accelerations(std::vector<bool>& needed) {
+        for (std::size_t i = 0; i < transport_().size(); ++i)
+            for (const output_variable& y : transport_().describe(subsystem_index(i)).outputs) {
+                const std::size_t first = transport_().output_offset(subsystem_index(i));
+                for (int k = 0; k < y.size && y.rate_slot >= 0; ++k)
+                    if (needed[first + static_cast<std::size_t>(y.slot + k)])
+                        needed[first + static_cast<std::size_t>(y.rate_slot + k)] = true;
+            }
+    }
+
+    void add_notes() {
+        result_.notes = scenario_.notes;
+        if (scenario_.record.every) {
+            const double ratio = *scenario_.record.every / scenario_.time.step;
+            if (std::abs(ratio - std::round(ratio)) > 1e-6 * ratio || ratio < 0.5)
+                result_.notes.push_back(fmt::format(
+                    "record: every {} s is no multiple of the macro step {} s; rows stand at the first macro "
+                    "point after each record time.",
+                    *scenario_.record.every, scenario_.time.step));
+        }
+        if (ignored_)
+            result_.notes.push_back(fmt::format("extrapolation: method {} has orders of its own and takes no other.",
+                                                scenario_.method.value));
+        if (scenario_.subsystems.size() > 1 && result_.channels.empty())
+            result_.notes.emplace_back("nothing is coupled: there are neither connections nor signals.");
+    }
+
+    const scenario& scenario_;
+    std::unique_ptr<method> method_;
+    bool ignored_ = false;  ///< extrapolations that the method has no use for
+    assembly result_;
+    std::unique_ptr<address_book> book_;
+    coupling_graph graph_;
+    std::map<std::string, extrapolation_rule> rules_;
+    std::unordered_map<std::size_t, location> driven_;
+    std::vector<output_slot> read_;                       ///< outputs that channels need
+    std::unordered_map<std::size_t, std::string> nodes_;  ///< by input: the node that it belongs to
+};
+
+}  // namespace
+
+assembly assemble(const scenario& s, const transport_options& how) { return builder(s, how).build(); }
+
+}  // namespace mdpcosim

@@ -1,0 +1,37 @@
+#include <fmt/format.h>
+
+#include "assembly/assembly.hpp"
+#include "assembly/joints.hpp"
+#include "assembly/multirate.hpp"
+#include "assembly/step_control.hpp"
+#include "core/suggest.hpp"
+#include "scenario/resolve.hpp"
+
+namespace mdpcosim {
+
+const method_info& known_method(const scenario& s) {
+    const auto& methods = method_registry::instance();
+    const std::string name = s.method.empty() ? default_method : s.method.value;
+    if (const method_info* info = methods.find(name)) return *info;
+    throw user_error(s.method.where, fmt::format("method '{}' does not exist. Methods: {}.{}", name,
+                                                 name_list(methods.names()), did_you_mean(name, methods.names())));
+}
+
+std::unique_ptr<method> make_method(const scenario& s) {
+    const method_info& info = known_method(s);
+    const auto values = resolve_parameters(info.options, s.method_options, s.method.where, "method " + info.name);
+    try {
+        return info.make_with(values);
+    } catch (const std::invalid_argument& problem) {
+        throw user_error(s.method.where, fmt::format("method {}: {}.", info.name, problem.what()));
+    }
+}
+
+void check_method(const scenario& s, const method& how, const coupled_system& system) {
+    check_joints(s, how, system);
+    how.check(system);
+    if (known_method(s).name == "multirate") check_multirate(s, system);
+    if (s.step_control.given()) step_controller::check(step_control_of(s), system, how, known_method(s).name);
+}
+
+}  // namespace mdpcosim

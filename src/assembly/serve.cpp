@@ -1,0 +1,137 @@
+#include "assembly/serve.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "assembly/fingerprint.hpp"
+#include "assembly/transports.hpp"
+#include "core/suggest.hpp"
+#include "remote/listener.hpp"
+#include "remote/tcp.hpp"
+#include "transport/affinity.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+/// For a command that the user copies.
+std::string quoted(const std::string& word) {
+    const bool plain =
+        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:[]") ==
+        std::string::npos;
+    return plain && !word.empty() ? word : "'" + word + "'";
+}
+
+std::string read_token(const std::string& file) {
+    if (file.empty()) {
+        const std::string token = given_token();
+        if (token.empty())
+            throw user_error(
+                fmt::format("the run's token is missing. Name its file with --token-file, or set the variable {}.",
+                            token_variable));
+        return token;
+    }
+    std::ifstream in(file);
+    std::string token;
+    if (!(in >> token))
+        throw user_error(
+            fmt::format("token file '{}' cannot be read or is empty. The run says where it left it.", file));
+    return token;
+}
+
+struct served {
+    std::string name;
+    std::unique_ptr<frame_link> link;
+    std::unique_ptr<child_process> process;
+};
+
+}  // namespace
+
+const subsystem_spec& subsystem_named(const std::string& name, const scenario& s) {
+    const auto found = std::ranges::find(s.subsystems, name, &subsystem_spec::name);
+    if (found != s.subsystems.end()) return *found;
+    std::vector<std::string> names;
+    for (const auto& spec : s.subsystems) names.push_back(spec.name);
+    throw user_error(unknown_name("subsystem", name, "The scenario", names));
+}
+
+std::string given_token() {
+    const char* token = std::getenv(token_variable);
+    if (token == nullptr || *token == '\0') return {};
+    constexpr std::size_t least = 16;
+    if (std::strlen(token) < least || std::strlen(token) > longest_hello / 2)
+        throw user_error(fmt::format("the token in {} has {} characters. Allowed are {} to {}.", token_variable,
+                                     std::strlen(token), least, longest_hello / 2));
+    return token;
+}
+
+token_file::token_file(std::filesystem::path path, const std::string& token) : path_(std::move(path)) {
+    ::unlink(path_.c_str());  // one that another run has left might be read by others
+    const file_handle file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    const std::string line = token + "\n";
+    if (file.get() < 0 || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+        throw user_error(fmt::format("token file '{}' cannot be written: {}. Name another with --token-file.",
+                                     path_.string(), std::strerror(errno)));
+}
+
+token_file::~token_file() { ::unlink(path_.c_str()); }
+
+std::unique_ptr<token_file> announce(const scenario& s, const remote_options& remote, const listener& door) {
+    const std::string host = parse_tcp_address(remote.listen).host;
+    std::string address = door.address();
+    if (host == "0.0.0.0" || host == "::") {  // everywhere: the others know this machine by its name
+        char name[256] = "HOST";
+        ::gethostname(name, sizeof name - 1);
+        address = fmt::format("{}:{}", name, door.port());
+    }
+    const bool told = !given_token().empty();
+    const std::string file =
+        !remote.token_file.empty() ? remote.token_file : fmt::format("mdpcosim-{}.token", door.port());
+    auto left = told ? nullptr : std::make_unique<token_file>(file, door.token());
+    fmt::print(stderr,
+               "waiting for {} at {}; start where the scenario is, too:\n  mdpcosim serve {} {} --connect {}{}\n",
+               name_list(remote.names), address, quoted(s.path.string()), fmt::join(remote.names, " "), address,
+               told ? "" : fmt::format(" --token-file {}", quoted(file)));
+    std::fflush(stderr);
+    return left;
+}
+
+void serve_subsystems(const scenario& s, const serve_options& how) {
+    const std::string token = read_token(how.token_file);
+    std::vector<subsystem_maker> make;
+    for (const auto& name : how.names) make.push_back(maker_of(subsystem_named(name, s), s.time.step));
+    const bool spin = static_cast<int>(how.names.size()) < available_cores();
+    std::vector<served> all;
+    for (const auto& name : how.names)
+        all.push_back(
+            {name,
+             connect_to_master(how.connect, {token, name, fingerprint(s, subsystem_named(name, s))}, spin, how.wait),
+             nullptr});
+    for (std::size_t i = 0; i < all.size(); ++i)
+        all[i].process = std::make_unique<child_process>([&] {
+            const auto link = std::move(all[i].link);
+            for (auto& other : all) other.link.reset();
+            wire_writer introduction;
+            subsystem_host host({make[i]}, introduction);
+            serve(*link, host, introduction);
+        });
+    for (auto& a : all) a.link.reset();
+    std::string failure;
+    for (auto& a : all) {
+        const std::string end = a.process->wait();
+        a.process->show_text(a.name);
+        if (failure.empty() && !a.process->succeeded())
+            failure = fmt::format("subsystem '{}': its process {}", a.name, end);
+    }
+    if (!failure.empty()) throw run_error(failure);
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,63 @@
+#include "assembly/step_control.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace mdpcosim {
+
+namespace {
+
+/// The longest interval whose multiples hold all times of sampled subsystems, which are multiples of the first macro step; 0: none.
+double common_interval(const scenario& s) {
+    std::int64_t steps = 0;
+    for (const auto& spec : s.subsystems)
+        if (spec.sample)
+            for (const double time : {spec.sample->time, spec.sample->offset, spec.sample->delay})
+                steps = std::gcd(steps, std::llround(time / s.time.step));
+    return static_cast<double>(steps) * s.time.step;
+}
+
+}  // namespace
+
+step_control_options step_control_of(const scenario& s) {
+    using options = step_control_options;
+    const step_control_spec& given = s.step_control;
+    const std::string& estimate = given.estimate.value;
+    const std::string& level = given.level.value;
+    const double span = s.time.end - s.time.start;
+    return {.rtol = given.rtol,
+            .atol = given.atol,
+            .atol_rate = given.atol_rate,
+            .how = estimate == "jump"     ? options::estimator::jump
+                   : estimate == "energy" ? options::estimator::energy
+                                          : options::estimator::trial,
+            .of = level == "value"  ? options::level::value
+                  : level == "rate" ? options::level::rate
+                                    : options::level::both,
+            .first = std::min(s.time.step, span),
+            .smallest = given.smallest.value_or(1e-6 * s.time.step),
+            .largest = given.largest.value_or(std::max(s.time.step, span / 20)),
+            .meet = common_interval(s)};
+}
+
+step_log::step_log(const run_folder& folder) : file_(std::fopen(folder.file("steps.csv").c_str(), "w"), &std::fclose) {
+    if (!file_) throw run_error(fmt::format("'{}' cannot be written", folder.file("steps.csv").string()));
+    std::fputs("time,step,error,accepted,where\n", file_.get());
+}
+
+void step_log::add(const step_attempt& attempt) {
+    std::array<char, 512> line;
+    const auto end = fmt::format_to_n(line.data(), line.size() - 1, "{},{},{:.4g},{},\"{}\"\n", attempt.begin,
+                                      attempt.length, attempt.error, attempt.accepted ? 1 : 0, attempt.where);
+    std::fwrite(line.data(), 1, static_cast<std::size_t>(end.out - line.data()), file_.get());
+}
+
+void step_log::finish() {
+    if (std::fflush(file_.get()) != 0 || std::ferror(file_.get()) != 0)
+        throw run_error("steps.csv could not be written");
+}
+
+}  // namespace mdpcosim

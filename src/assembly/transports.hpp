@@ -1,0 +1,74 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "remote/host.hpp"
+#include "remote/remote_group.hpp"
+#include "scenario/spec.hpp"
+#include "transport/affinity.hpp"
+#include "transport/transport.hpp"
+
+namespace mdpcosim {
+
+/// threads, processes, tcp, mpi
+const std::vector<std::string>& transport_names();
+
+/// Programs elsewhere that bring subsystems to a run over TCP.
+struct remote_options {
+    std::string listen;              ///< HOST:PORT or PORT; no host: this machine only; no port: any free one
+    std::vector<std::string> names;  ///< subsystems that they bring
+    std::string token_file;          ///< where the run's token is left for them; empty: `mdpcosim-PORT.token`
+    double wait = 60;                ///< s for them to come
+};
+
+enum class transport_kind { threads, processes, tcp, mpi };
+
+/// One of transport_names(); a user error with a suggestion.
+transport_kind transport_named(const std::string& name);
+
+struct transport_options {
+    /// Threads: that many serve all subsystems, 0: one per core. Processes, tcp: that many processes, each with neighbours in the
+    /// scenario's order, 0: one per subsystem. MPI, on rank 0: threads of each rank, 0: the cores shared fairly.
+    int workers = 0;
+    transport_kind kind = transport_kind::threads;
+    bool pin = false;            ///< bind workers and processes, as the scenario says and where measured costs say so
+    remote_options remote = {};  ///< of tcp
+    const std::atomic<bool>* interrupt = nullptr;  ///< ends waiting for others
+};
+
+/// Makes the scenario's subsystems and what reaches them.
+std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how);
+
+/// Makes the entry in a process that is its own already.
+subsystem_maker maker_of(const subsystem_spec& spec, double macro_step);
+
+/// Which subsystems share a process or a rank, by number: what the scenario says, and of the rest `parties` lists of neighbours,
+/// 0: none.
+std::vector<std::vector<int>> groups_of(const scenario& s, int parties);
+
+/// `placement: cores`. A unit that does not exist is a user error. Nothing without how.pin.
+binding binding_of(const scenario& s, const transport_options& how);
+
+/// The subsystems of a rank, made as on threads; workers 0: its share of the cores.
+std::unique_ptr<transport> make_rank_group(class mpi_ranks& ranks, scenario s, const std::vector<int>& members,
+                                           transport_options how);
+/// Starts the processes of those members that live apart: a process should not be copied once it has joined MPI.
+std::map<std::string, std::unique_ptr<remote_group>> prepare_rank(const scenario& s, const std::vector<int>& members);
+/// What rank 0 tells the others before they make their subsystems.
+struct rank_briefing {
+    std::uint64_t fingerprint;  ///< of the scenario
+    std::string trace;          ///< where the calls of FMUs go
+
+    rank_briefing(std::uint64_t of_scenario, std::string where) : fingerprint(of_scenario), trace(std::move(where)) {}
+    explicit rank_briefing(const std::string& text);
+    std::string text() const;
+};
+/// The groups of that many ranks. More ranks than subsystems, or another number than the scenario's groups allow, are a
+/// user_error; `option` is what asked for them.
+std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, const std::string& option);
+
+}  // namespace mdpcosim

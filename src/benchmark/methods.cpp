@@ -1,0 +1,270 @@
+#include "benchmark/methods.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/plot.hpp"
+#include "assembly/step_control.hpp"
+#include "master/macro_loop.hpp"
+#include "scenario/read.hpp"
+#include "simulation/reference_run.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+struct test_case {
+    std::string name;
+    std::string text;  ///< of a scenario without `time`
+    double end, largest_step;
+};
+
+/// Unequal bodies that start together: of a stiff coupling's own vibration there is little.
+std::string two_mass(double F) {
+    return fmt::format(R"(subsystems:
+  A: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 1, damping: 0.002, x0: 1}}, solver: &s {{name: erk-5, rtol: 1e-11, atol: 1e-13}}}}
+  B: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 2, damping: 0.002, x0: 1}}, solver: *s}}
+connections:
+  spring: {{law: spring, between: [A.mass, B.mass], stiffness: {}}}
+record: {{only: ["*.position", "*.velocity"]}}
+)",
+                       F);
+}
+
+constexpr const char* quarter_car = R"(subsystems:
+  wheel:
+    model: mass-spring-damper
+    set: {mass: 40, stiffness: 2e5, damping: 100, x0: 0.01, excitation: harmonic, amplitude: 2000, frequency: 1.5}
+    solver: &s {name: erk-5, rtol: 1e-11, atol: 1e-13}
+  body: {model: mass-spring-damper, set: {mass: 400, stiffness: 0, damping: 0}, solver: *s}
+connections:
+  strut: {law: spring-damper, between: [wheel.mass, body.mass], stiffness: 2e4, damping: 1500}
+record: {only: ["*.position", "*.velocity"]}
+)";
+
+std::string chain() {
+    std::string out = "subsystems:\n";
+    for (int part = 0; part < 3; ++part)
+        out += fmt::format(
+            "  part{}: {{model: chain, set: {{n: 10, first: {}, left: {}, right: {}, stiffness: 1e7, damping: 1, "
+            "cubic-stiffness: 1e9, "
+            "cubic-damping: 0.01, x-amplitude: 0.1, v-amplitude: 100, seed: 1}}, solver: {{name: erk-5, rtol: 1e-11, "
+            "atol: 1e-13}}}}\n",
+            part + 1, 1 + 10 * part, part == 0 ? "fixed" : "free", part == 2 ? "fixed" : "free");
+    out += "connections:\n";
+    for (int cut = 1; cut < 3; ++cut)
+        out += fmt::format(
+            "  cut{0}: {{law: cubic-spring-damper, between: [part{0}.right, part{1}.left], stiffness: 1e7, damping: 1, "
+            "cubic-stiffness: "
+            "1e9, cubic-damping: 0.01}}\n",
+            cut, cut + 1);
+    return out + "record: {only: [\"*.position\", \"*.velocity\"]}\n";
+}
+
+std::vector<test_case> test_cases() {
+    return {{"two-mass-1", two_mass(1), 20, 0.4},
+            {"two-mass-100", two_mass(100), 20, 0.4},
+            {"two-mass-1e4", two_mass(1e4), 20, 0.4},
+            {"quarter-car", quarter_car, 2, 0.02},
+            {"oscillator-chain", chain(), 2e-3, 8e-5}};
+}
+
+struct variant {
+    const char *method, *extrapolation;
+    bool controlled;
+    std::string name() const {
+        return fmt::format("{}{}{}{}", method, *extrapolation == 0 ? "" : " ", extrapolation,
+                           controlled ? ", controlled" : "");
+    }
+};
+
+constexpr std::array variants{variant{"explicit", "", false},
+                              variant{"explicit", "poly-3", true},
+                              variant{"semi-implicit", "poly-1", false},
+                              variant{"semi-implicit", "poly-2", false},
+                              variant{"semi-implicit", "poly-3", false},
+                              variant{"semi-implicit", "poly-3", true},
+                              variant{"one-pass", "", false},
+                              variant{"one-pass", "poly-3", true}};
+
+/// Keeps the last row and the range of every column.
+class end_sink final : public result_sink {
+   public:
+    struct seen {
+        std::vector<double> last, low, high;
+    };
+    explicit end_sink(seen& into) : into_(into) {}
+    void write(std::span<const double> values, std::size_t length) override {
+        for (std::size_t at = 0; at < values.size(); at += length) {
+            const auto row = values.subspan(at, length);
+            if (into_.last.empty()) into_.low = into_.high = into_.last = {row.begin(), row.end()};
+            for (std::size_t k = 0; k < length; ++k) {
+                into_.last[k] = row[k];
+                into_.low[k] = std::min(into_.low[k], row[k]);
+                into_.high[k] = std::max(into_.high[k], row[k]);
+            }
+        }
+    }
+    void flush() override {}
+
+   private:
+    seen& into_;
+};
+
+scenario scenario_of(const test_case& which, const variant& how, double step, double rtol) {
+    std::string text =
+        fmt::format("time: {{end: {}, step: {}}}\n{}method: {}\n", which.end, step, which.text, how.method);
+    if (*how.extrapolation != 0) text += fmt::format("extrapolation: {}\n", how.extrapolation);
+    if (how.controlled)
+        text += fmt::format("step-control: {{rtol: {0}, atol: {0}, atol-rate: {1}}}\n", rtol, rtol * 10 / which.end);
+    return read_scenario_text(text, which.name);
+}
+
+end_sink::seen reference_of(const test_case& which) {
+    const scenario s = scenario_of(which, {"explicit", "", false}, which.end / 1000, 0);
+    assembly a = assemble(s, {.workers = 1});
+    end_sink::seen seen;
+    recorder rows(a.columns, std::make_unique<end_sink>(seen));
+    reference_run whole(s, a);
+    loop_result result;
+    whole.run(time_grid(0, s.time.end, s.time.step), {&rows, {}, nullptr, nullptr}, result);
+    rows.finish();
+    return seen;
+}
+
+/// Nothing where the run fails or leaves the range of the reference.
+std::optional<method_result> run_once(const test_case& which, const variant& how, double step, double rtol,
+                                      const end_sink::seen& reference) {
+    const scenario s = scenario_of(which, how, step, rtol);
+    assembly a = assemble(s, {.workers = 1});
+    const auto method = make_method(s);
+    end_sink::seen seen;
+    recorder rows(a.columns, std::make_unique<end_sink>(seen));
+    const time_grid grid(0, s.time.end, s.time.step);
+    std::unique_ptr<stepper> steps = std::make_unique<constant_stepper>(grid);
+    if (how.controlled) steps = std::make_unique<step_controller>(step_control_of(s), 0, s.time.end);
+    loop_result result;
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+        check_method(s, *method, a.system);
+        a.system.initialise(0);
+        method->prepare(a.system);
+        steps->prepare(a.system, *method);
+        run_macro_loop(a.system, *method, grid, *steps, {&rows, s.time.end, nullptr, nullptr, nullptr}, result);
+    } catch (const run_error&) {
+        return {};
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    rows.finish();
+    double sum = 0;
+    for (std::size_t k = 1; k < reference.last.size(); ++k) {
+        const double range = reference.high[k] - reference.low[k];
+        sum += std::pow((seen.last[k] - reference.last[k]) / range, 2);
+    }
+    const double error = std::sqrt(sum / static_cast<double>(reference.last.size() - 1));
+    if (!(error < 1)) return {};
+    return method_result{which.name,
+                         how.name(),
+                         how.controlled ? 0 : step,
+                         how.controlled ? rtol : 0,
+                         result.steps,
+                         a.system.integrations,
+                         seconds,
+                         error};
+}
+
+}  // namespace
+
+std::vector<std::string> bench_systems() {
+    std::vector<std::string> names;
+    for (const auto& which : test_cases()) names.push_back(which.name);
+    return names;
+}
+
+std::vector<method_result> bench_methods(const std::vector<std::string>& systems,
+                                         const std::function<void(const std::string&)>& told) {
+    constexpr int sizes = 8;
+    std::vector<method_result> results;
+    for (const auto& which : test_cases()) {
+        if (!systems.empty() && std::ranges::find(systems, which.name) == systems.end()) continue;
+        const auto reference = reference_of(which);
+        for (const auto& how : variants) {
+            told(fmt::format("{}: {}", which.name, how.name()));
+            for (int k = 0; k < sizes; ++k) {
+                const double step = how.controlled ? which.largest_step / 64 : which.largest_step / std::pow(2, k);
+                if (const auto one = run_once(which, how, step, 1e-2 * std::pow(10, -0.75 * k), reference))
+                    results.push_back(*one);
+            }
+        }
+    }
+    return results;
+}
+
+std::string to_table(const std::vector<method_result>& results) {
+    std::string out;
+    const std::string* system = nullptr;
+    for (const auto& r : results) {
+        if (system == nullptr || *system != r.system) {
+            out += fmt::format("{}{}\n  {:<34} {:>12} {:>12} {:>12} {:>12} {:>10}\n", system == nullptr ? "" : "\n",
+                               r.system, "method", "step [s]", "macro steps", "integrations", "time [ms]", "error");
+            system = &r.system;
+        }
+        out += fmt::format("  {:<34} {:>12} {:>12} {:>12} {:>12.3f} {:>10.2e}\n", r.variant,
+                           r.step > 0 ? fmt::format("{:.4g}", r.step) : fmt::format("rtol {:.1e}", r.rtol),
+                           r.macro_steps, r.integrations, 1e3 * r.seconds, r.error);
+    }
+    return out;
+}
+
+std::string to_json(const std::vector<method_result>& results) {
+    auto all = nlohmann::ordered_json::array();
+    for (const auto& r : results)
+        all.push_back({{"system", r.system},
+                       {"method", r.variant},
+                       {"step", r.step},
+                       {"rtol", r.rtol},
+                       {"macro_steps", r.macro_steps},
+                       {"integrations", r.integrations},
+                       {"seconds", r.seconds},
+                       {"error", r.error}});
+    return all.dump(2) + "\n";
+}
+
+void write_work_precision(const std::string& file, const std::vector<method_result>& results) {
+    plot picture{.title = "Work and precision", .panels = {}, .columns = 2};
+    for (const auto& which : test_cases())
+        for (const bool time : {false, true}) {
+            if (std::ranges::find(results, which.name, &method_result::system) == results.end()) continue;
+            plot_panel panel{.title = which.name,
+                             .x = {.label = time ? "wall time [ms]" : "integrations of all subsystems",
+                                   .logarithmic = true,
+                                   .low = {},
+                                   .high = {}},
+                             .y = {.label = "relative error at the end", .logarithmic = true, .low = 1e-9, .high = 1},
+                             .curves = {},
+                             .references = {}};
+            int colours[2]{};
+            for (const auto& how : variants) {
+                plot_curve curve{.name = how.name(),
+                                 .x = {},
+                                 .y = {},
+                                 .stroke = how.controlled ? plot_stroke::dashed : plot_stroke::solid,
+                                 .marker = how.controlled ? plot_marker::square : plot_marker::circle,
+                                 .colour = colours[how.controlled]++};
+                for (const auto& r : results) {
+                    if (r.system != which.name || r.variant != how.name()) continue;
+                    curve.x.push_back(time ? 1e3 * r.seconds : static_cast<double>(r.integrations));
+                    curve.y.push_back(r.error);
+                }
+                panel.curves.push_back(std::move(curve));
+            }
+            picture.panels.push_back(std::move(panel));
+        }
+    write_svg(file, picture);
+}
+
+}  // namespace mdpcosim

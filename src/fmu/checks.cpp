@@ -1,0 +1,70 @@
+// What can be said about an FMU in co-simulation before it runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fmu/component.hpp"
+#include "fmu/fmu_subsystem.hpp"
+#include "fmu/structure.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+bool is_multiple(double H, double h) {
+    const double n = std::round(H / h);
+    return n >= 1 && std::abs(H / h - n) <= 1e-9 * n;
+}
+
+}  // namespace
+
+std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec) {
+    std::vector<std::string> names;
+    if (fmu_interface(spec) != fmi::kind::co_simulation) return names;
+    const auto files = fmi::open_fmu(spec.path);
+    const fmu_structure structure(files->description());
+    const auto& variables = files->description().variables;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        const bool readable =
+            variables[i].causality == fmi::causality::output || variables[i].causality == fmi::causality::local;
+        if (readable && !structure.direct_inputs(static_cast<int>(i))) names.push_back(variables[i].name);
+    }
+    return names;
+}
+
+void check_fmu_step(const subsystem_spec& spec, double H) {
+    if (fmu_interface(spec) != fmi::kind::co_simulation) return;
+    const double h = fmi::open_fmu(spec.path)->description().co_simulation->fixed_step;
+    if (!(h > 0) || is_multiple(H, h)) return;
+    const double below = std::max(1.0, std::floor(H / h)), above = std::max(1.0, std::ceil(H / h));
+    throw user_error(
+        spec.source.where,
+        fmt::format(
+            "subsystem '{}': fmu '{}' works in fixed steps of {} s, and the macro step {} s is no whole multiple "
+            "of it. The nearest allowed: {}.",
+            spec.name, spec.source.value, h, H,
+            below == above ? fmt::format("{:.12g} s", below * h)
+                           : fmt::format("{:.12g} s and {:.12g} s", below * h, above * h)));
+}
+
+std::string check_last_fmu_step(const subsystem_spec& spec, double H, double last, double end) {
+    if (fmu_interface(spec) != fmi::kind::co_simulation) return {};
+    const fmi::interface_description& offers = *fmi::open_fmu(spec.path)->description().co_simulation;
+    const std::string what = fmt::format(
+        "subsystem '{}': the last macro step, to {} s, is {:.6g} s long instead of {} s", spec.name, end, last, H);
+    const std::string way_out =
+        fmt::format("Let the run end at {:.12g} s or {:.12g} s, or change the macro step", end - last, end - last + H);
+    if (offers.fixed_step > 0 && !is_multiple(last, offers.fixed_step))
+        throw user_error(
+            spec.source.where,
+            fmt::format("{}, which is no whole multiple of the fixed steps of {} s that fmu '{}' works in. {}.", what,
+                        offers.fixed_step, spec.source.value, way_out));
+    if (offers.variable_step) return {};
+    return fmt::format(
+        "{}, and fmu '{}' does not say that it takes steps of different size "
+        "(canHandleVariableCommunicationStepSize). {}, if it fails there.",
+        what, spec.source.value, way_out);
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,416 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fmu/component.hpp"
+#include "fmu/fmu_subsystem.hpp"
+#include "fmu/values.hpp"
+#include "subsystem/solvers/interval.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+constexpr int most_halvings = 20;
+constexpr int most_stops = 100000;  ///< returns of the FMU before the end of one macro step
+
+struct fmu_snapshot final : snapshot {
+    std::unique_ptr<fmi::saved_state> state;
+    double time = 0;
+    int mode = 0;
+};
+
+class alignas(64) fmu_co_simulation final : public subsystem {
+   public:
+    explicit fmu_co_simulation(const subsystem_spec& spec)
+        : fmu_(spec, read_fmu(spec),
+               [this](fmi::instance_options& o, const fmi::interface_description& offered) { adjust(o, offered); }),
+          offers_(fmu_.model().offers()) {
+        instance_ = &fmu_.instance();
+        keeps_state_ = offers_.state;
+        event_mode_ = offers_.event_mode;
+        derivatives_ = fmu_sensitivities(fmu_.model().description(), offers_, fmu_.model().layout);
+        const subsystem_description& d = describe();
+        for (const auto& u : d.inputs) {
+            all_inputs_.push_back(u.slot);
+            degree_ = std::max(degree_, u.max_degree);
+            by_event_ = by_event_ || (u.sampled && event_mode_);
+        }
+        follows_ = degree_ > 0 && std::any_of(d.outputs.begin(), d.outputs.end(),
+                                              [this](const auto& y) { return !direct_inputs(y).empty(); });
+    }
+
+    const subsystem_description& describe() const noexcept override { return fmu_.model().layout.description; }
+
+    capabilities offers() const override {
+        capabilities offered;
+        offered.save_restore = offers_.state;
+        offered.rate_sensitivities = !derivatives_.empty();
+        offered.why_fixed_step = fmu_.model().why_fixed_step();
+        if (!offered.save_restore)
+            offered.why_no_save_restore = fmt::format(
+                "fmu {} does not offer to get and set its state (canGetAndSetFMUState)", fmu_.model().file());
+        return offered;
+    }
+
+    void need_outputs(const std::vector<bool>& needed) override { needed_ = needed; }
+    void drive_inputs(const std::vector<bool>& driven) override { driven_ = driven; }
+    void outputs_follow() override { outputs_follow_ = true; }
+
+    void initialise(double t0) override {
+        time_ = t0;
+        fmu_.enter_initialisation(time_);
+        group_variables();
+        mode_ = mode::initialisation;
+        // Output derivatives exist after the initialisation only.
+        if (!rates_.empty()) fmu_.call(time_, [&] { leave_initialisation(); });
+    }
+
+    void outputs(std::span<const double> u, std::span<double> y) override {
+        fmu_.call(time_, [&] {
+            const auto changed = set_all([&](int slot) { return u[static_cast<std::size_t>(slot)]; });
+            if (mode_ == mode::initialisation || !read_) return get(y);
+            // Only what follows the inputs that changed is asked for again.
+            outputs_.get_again(y);
+            follow(follow_continuous_, read_continuous_, changed.continuous || changed.discrete, y);
+            follow(follow_discrete_, read_discrete_, changed.discrete, y);
+            rates_.get_derivatives(*instance_, y);
+        });
+    }
+
+    void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
+        time_ = step.begin;
+        fmu_.call(time_, [&] {
+            const auto value_of = [&](int slot) { return inputs[static_cast<std::size_t>(slot)].c[0]; };
+            if (simple_inputs_ != nullptr && is_stepping()) {
+                simple_inputs_->set(*instance_, value_of);
+            } else {
+                set_all(value_of);
+                if (mode_ != mode::step) enter_steps();
+            }
+            if (degree_ > 0) {
+                polynomials_ = inputs, begin_ = step.begin;
+                varying_.forget();
+            }
+            integrate(step);
+            if (degree_ > 0) continuous_.forget();
+            time_ = step.end;
+            if (by_event_) enter_event_mode();
+            read_ = false;
+            if (outputs_follow_) return;
+            if (follows_) set_values(step.end - step.begin);
+            get(y);
+        });
+    }
+
+    void advance_and_follow(const macro_step& step, const polynomial* inputs, const double* u, double* y,
+                            bool& advanced) override {
+        if (simple_inputs_ == nullptr || simple_outputs_ == nullptr || !is_stepping()) [[unlikely]]
+            return subsystem::advance_and_follow(step, inputs, u, y, advanced);
+        time_ = step.begin;
+        fmu_.call(time_, [&] {
+            simple_inputs_->set(*instance_, [&](int slot) { return inputs[slot].c[0]; });
+            integrate(step);
+            time_ = step.end;
+            advanced = true;
+            simple_inputs_->set(*instance_, [&](int slot) { return u[slot]; });
+            simple_outputs_->get(*instance_, y);
+        });
+        read_ = true;
+        read_continuous_ = false;
+    }
+
+    void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output) override {
+        fmu_.call(time_, [&] {
+            const auto changed = set_all([&](int slot) { return u[static_cast<std::size_t>(slot)]; });
+            if (changed.continuous || changed.discrete || mode_ == mode::initialisation) read_ = false;
+            if (mode_ == mode::initialisation) leave_initialisation();
+            fmu_.rate_sensitivities(derivatives_, input, by_output);
+        });
+    }
+
+    std::unique_ptr<snapshot> make_snapshot() const override {
+        if (!offers_.state) return subsystem::make_snapshot();
+        auto made = std::make_unique<fmu_snapshot>();
+        fmu_.call(time_, [&] { made->state = instance_->make_state(); });
+        return made;
+    }
+
+    void save(snapshot& into) override {
+        auto& s = static_cast<fmu_snapshot&>(into);
+        fmu_.call(time_, [&] { instance_->save(*s.state); });
+        s.time = time_;
+        s.mode = static_cast<int>(mode_);
+    }
+
+    void restore(const snapshot& from) override {
+        const auto& s = static_cast<const fmu_snapshot&>(from);
+        fmu_.call(time_, [&] { instance_->restore(*s.state); });
+        time_ = s.time;
+        mode_ = static_cast<mode>(s.mode);
+        read_ = false;
+        continuous_.forget();
+        discrete_.forget();
+        constant_set_ = false;
+    }
+
+    subsystem_statistics statistics() const override {
+        subsystem_statistics all = counted_;
+        all.micro_steps = micro_steps_;
+        return all;
+    }
+
+   private:
+    enum class mode { initialisation, event, step };
+
+    void adjust(fmi::instance_options& o, const fmi::interface_description& offered) {
+        o.event_mode = offered.event_mode;
+        o.early_return = offered.early_return;
+        if (offered.intermediate_update)
+            o.intermediate = [this](fmi::instance& instance, double t) {
+                varying_.set(instance,
+                             [&](int slot) { return polynomials_[static_cast<std::size_t>(slot)](t - begin_); });
+            };
+    }
+
+    /// The inputs that the output may follow without a step between.
+    const std::vector<int>& direct_inputs(const output_variable& y) const {
+        return fmu_.model().layout.silent[static_cast<std::size_t>(y.slot)] ? all_inputs_ : y.direct;
+    }
+
+    void group_variables() {
+        const fmu_layout& l = fmu_.model().layout;
+        const auto& inputs = l.description.inputs;
+        std::vector<int> constant, continuous, discrete, varying, outputs, rates, follow_continuous, follow_discrete;
+        for (const auto& u : inputs) {
+            if (!driven_.empty() && !driven_[static_cast<std::size_t>(u.slot)]) {
+                constant.push_back(u.slot);
+                continue;
+            }
+            (u.sampled ? discrete : continuous).push_back(u.slot);
+            if (u.max_degree > 0) varying.push_back(u.slot);
+        }
+        for (const auto& y : l.description.outputs) {
+            if (!needed_.empty() && !needed_[static_cast<std::size_t>(y.slot)]) continue;
+            const bool rate = l.outputs[static_cast<std::size_t>(y.slot)].derivative;
+            (rate ? rates : outputs).push_back(y.slot);
+            const std::vector<int>& direct = direct_inputs(y);
+            if (rate || direct.empty()) continue;
+            const bool only_discrete = std::all_of(
+                direct.begin(), direct.end(), [&](int slot) { return inputs[static_cast<std::size_t>(slot)].sampled; });
+            (only_discrete ? follow_discrete : follow_continuous).push_back(y.slot);
+        }
+        constant_.assign(*instance_, l.inputs, constant);
+        continuous_.assign(*instance_, l.inputs, continuous);
+        discrete_.assign(*instance_, l.inputs, discrete);
+        varying_.assign(*instance_, l.inputs, varying);
+        outputs_.assign(*instance_, l.outputs, outputs);
+        rates_.assign(*instance_, l.outputs, rates);
+        follow_continuous_.assign(*instance_, l.outputs, follow_continuous);
+        follow_discrete_.assign(*instance_, l.outputs, follow_discrete);
+        derivatives_.assign(*instance_, l, needed_);
+        const bool simple = discrete_.empty() && rates_.empty() && degree_ == 0 && !by_event_;
+        simple_inputs_ = simple ? continuous_.simple_group() : nullptr;
+        simple_outputs_ = simple ? outputs_.simple_group() : nullptr;
+    }
+
+    /// Everything that a first step needs is done.
+    bool is_stepping() const { return mode_ == mode::step && constant_set_; }
+
+    struct input_changes {
+        bool continuous = false, discrete = false;
+    };
+
+    template <class Function>
+    input_changes set_all(const Function& value_of) {
+        input_changes changed;
+        if (!constant_set_) [[unlikely]]
+            set_constant(value_of);
+        continuous_.set(*instance_, value_of, &changed.continuous);
+        if (mode_ != mode::step || !event_mode_) discrete_.set(*instance_, value_of, &changed.discrete);
+        return changed;
+    }
+
+    template <class Function>
+    void set_constant(const Function& value_of) {
+        constant_.forget();
+        constant_.set(*instance_, value_of);
+        constant_set_ = true;
+        read_ = false;
+    }
+
+    void get(std::span<double> y) {
+        outputs_.get(*instance_, y);
+        rates_.get_derivatives(*instance_, y);
+        read_ = true;
+        read_continuous_ = read_discrete_ = false;
+    }
+
+    /// Outputs that follow inputs without a step between; `read`: since the last get().
+    void follow(fmu_values& followers, bool& read, bool changed, std::span<double> y) {
+        if (changed) {
+            followers.get(*instance_, y);
+            read = true;
+        } else if (read) {
+            followers.get_again(y);
+        }
+    }
+
+    void leave_initialisation() {
+        instance_->exit_initialisation();
+        mode_ = event_mode_ ? mode::event : mode::step;
+        if (mode_ == mode::event && !by_event_) leave_event_mode();
+    }
+
+    void enter_steps() {
+        if (mode_ == mode::initialisation) leave_initialisation();
+        if (mode_ == mode::event) leave_event_mode();
+    }
+
+    void enter_event_mode() {
+        instance_->enter_event_mode();
+        mode_ = mode::event;
+    }
+
+    void leave_event_mode() {
+        fmu_.update_discrete_states(time_);
+        instance_->enter_step_mode();
+        mode_ = mode::step;
+    }
+
+    /// Inputs as they are `s` after the begin of the macro step; constant ones stay as they were set there.
+    void set_values(double s) {
+        if (degree_ > 0)
+            continuous_.set(*instance_, [&](int slot) { return polynomials_[static_cast<std::size_t>(slot)](s); });
+    }
+
+    void set_derivatives(double s) {
+        if (!offers_.input_derivatives) return;
+        for (int order = 1; order <= degree_; ++order)
+            varying_.set_derivatives(*instance_, order, [&](int slot) {
+                const polynomial& p = polynomials_[static_cast<std::size_t>(slot)];
+                double value = 0;
+                for (int n = p.degree; n >= order; --n) {
+                    double term = p.c[static_cast<std::size_t>(n)];
+                    for (int k = 0; k < order; ++k) term *= n - k;
+                    value = value * s + term;
+                }
+                return value;
+            });
+    }
+
+    /// From step.begin to step.end: nearly always in one step.
+    [[gnu::always_inline]] void integrate(const macro_step& step) {
+        if (degree_ > 0) set_derivatives(0);
+        ++micro_steps_;
+        if (!instance_->do_whole_step(time_, step.end - step.begin, keeps_state_)) [[unlikely]]
+            integrate_on(step, instance_->stopped());
+    }
+
+    /// An FMU that wants to end is obeyed.
+    void look_for_the_end(const fmi::step_result& done) const {
+        if (done.terminate) fmu_.fail(done.reached, "doStep: the FMU asks to end the simulation");
+    }
+
+    /// The FMU stopped on its way to step.end, as `done` says: on from there in as many steps as it needs.
+    [[gnu::noinline]] void integrate_on(const macro_step& step, fmi::step_result done) {
+        look_for_the_end(done);
+        double length = step.end - step.begin;
+        const double resolution = 1e-9 * length + time_resolution(step.end);
+        int halvings = 0;
+        for (int stops = 0;; ++stops) {
+            const bool last = time_ + length >= step.end - resolution;
+            const double target = last ? step.end : time_ + length;
+            if (stops > 0) {
+                set_values(time_ - step.begin);
+                set_derivatives(time_ - step.begin);
+                ++micro_steps_;
+                done = instance_->do_step(time_, target - time_, keeps_state_);
+                look_for_the_end(done);
+            }
+            const bool whole = done.status == fmi::status::ok && done.reached >= target - resolution;
+            if (whole && !done.event) {
+                if (last) return;
+                time_ = target;
+                length = std::min(2 * length, step.end - time_);
+                continue;
+            }
+            if (stops > most_stops)
+                fmu_.fail(time_, fmt::format("doStep: it stopped {} times before the end of the macro step at {} s",
+                                             most_stops, step.end));
+            if (done.status == fmi::status::discard) ++counted_.rejected;
+            const bool part = done.reached > time_ + resolution && done.reached < target - resolution;
+            const bool moved = whole || done.event || part;
+            if (!moved) {
+                refuse_fixed(target);
+                if (++halvings > most_halvings)
+                    fmu_.fail(time_, fmt::format("doStep: it takes no step, not even one of {} s", target - time_));
+                length = (target - time_) / 2;
+                continue;
+            }
+            halvings = 0;
+            time_ = whole ? target : done.reached;
+            if (done.event) {
+                ++counted_.events;
+                enter_event_mode();
+                leave_event_mode();
+            }
+            if (time_ >= step.end - resolution) return;
+            if (!done.event && !done.early) refuse_fixed(target);
+            length = step.end - time_;
+        }
+    }
+
+    /// The step to `target` was discarded: another size is needed, which not every FMU can take.
+    void refuse_fixed(double target) {
+        if (offers_.variable_step) return;
+        fmu_.fail(time_, fmt::format("doStep: it discards the step to {} s and cannot take steps of another size "
+                                     "(canHandleVariableCommunicationStepSize is false). Try a smaller macro step",
+                                     target));
+    }
+
+    // What every step of a simple FMU touches comes first and together.
+    fmi::instance* instance_ = nullptr;
+    /// Both there: a step is nothing but to set all inputs, do it, set all inputs and get all outputs.
+    fmu_values::group *simple_inputs_ = nullptr, *simple_outputs_ = nullptr;
+    double time_ = 0;
+    std::int64_t micro_steps_ = 0;
+    mode mode_ = mode::initialisation;
+    bool keeps_state_ = false;  ///< the FMU may be asked to go back to where a step began
+    bool event_mode_ = false;   ///< the FMU has one
+    bool constant_set_ = false;
+    bool read_ = false;                                     ///< outputs_ has the outputs of the present state
+    bool read_continuous_ = false, read_discrete_ = false;  ///< those that follow inputs, since then
+    bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
+    bool outputs_follow_ = false;
+    bool follows_ = false;  ///< outputs follow inputs that change during the step
+    int degree_ = 0;        ///< highest of the inputs
+    fmu_values continuous_, outputs_, discrete_, rates_, follow_continuous_, follow_discrete_;
+
+    std::span<const polynomial> polynomials_;  ///< of the step under way
+    double begin_ = 0;
+    std::vector<int> all_inputs_;
+    std::vector<bool> needed_;  ///< by output slot; empty: all
+    std::vector<bool> driven_;  ///< by input slot; empty: all
+    fmu_values constant_, varying_;
+    fmu_sensitivities derivatives_;
+    subsystem_statistics counted_;
+    fmu_component fmu_;
+    const fmi::interface_description& offers_;
+};
+
+}  // namespace
+
+std::unique_ptr<subsystem> make_fmu_co_simulation(const subsystem_spec& spec) {
+    if (!spec.solver.name.empty() || !spec.solver.options.empty())
+        throw user_error(
+            spec.solver.name.empty() ? spec.solver.options.front().where : spec.solver.name.where,
+            fmt::format("subsystem '{}': 'solver' is not allowed: in co-simulation the FMU has its own solver. With "
+                        "'interface: model-exchange' it needs one.",
+                        spec.name));
+    return std::make_unique<fmu_co_simulation>(spec);
+}
+
+}  // namespace mdpcosim

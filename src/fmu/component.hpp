@@ -1,0 +1,82 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "fmi/instance.hpp"
+#include "fmu/layout.hpp"
+#include "fmu/sensitivities.hpp"
+#include "fmu/settings.hpp"
+#include "scenario/spec.hpp"
+
+namespace mdpcosim {
+
+/// What a scenario's entry with `fmu:` says, resolved against the FMU.
+struct fmu_model {
+    std::shared_ptr<const fmi::fmu_files> files;  ///< its description has the sizes that the structural parameters give
+    fmi::kind kind = fmi::kind::co_simulation;
+    std::vector<fmu_start> starts;
+    fmu_layout layout;
+
+    const fmi::description& description() const { return files->description(); }
+    const fmi::interface_description& offers() const {
+        return kind == fmi::kind::co_simulation ? *description().co_simulation : *description().model_exchange;
+    }
+    std::string why_fixed_step() const;                                     ///< empty: it takes steps of any length
+    std::string file() const { return files->path().filename().string(); }  ///< for messages
+};
+
+/// The interface that the entry asks for, or the default. User errors: no such file, no FMU, not offered, not available.
+fmi::kind fmu_interface(const subsystem_spec& spec);
+
+/// User errors, at their place in the scenario: as above, and everything wrong with `set`, `ports`, `outputs`.
+fmu_model read_fmu(const subsystem_spec& spec);
+
+/// An instance of the FMU with the entry's name, start values and log. A failure of the FMU becomes a run_error with the
+/// FMU's file, the call and the time.
+class fmu_component {
+   public:
+    /// `adjust` may change how the instance is made, knowing what the FMU offers.
+    using adjustment = std::function<void(fmi::instance_options&, const fmi::interface_description&)>;
+    fmu_component(const subsystem_spec& spec, fmu_model model, const adjustment& adjust = {});
+
+    const fmu_model& model() const { return model_; }
+    fmi::instance& instance() { return *instance_; }
+
+    /// Start values, after a reset structural parameters before them, enter_initialisation. `time` is where its owner keeps the present time, for
+    /// traces: it lives as long as this object.
+    void enter_initialisation(const double& time);
+    /// update_discrete_states() until nothing changes; what the last one says, and whether any of them changed states.
+    fmi::discrete_update update_discrete_states(double t);
+
+    /// Runs `calls`; `t` is read when something fails.
+    template <class Function>
+    decltype(auto) call(const double& t, const Function& calls) const {
+        try {
+            return calls();
+        } catch (const fmi::fmu_failure& problem) {
+            fail(t, problem.what());
+        }
+    }
+
+    /// How the rates of all outputs answer to an input, for inputs that are set: see fmu_sensitivities, which `known` are. What the FMU
+    /// promised and does not give is told on standard error.
+    void rate_sensitivities(fmu_sensitivities& known, int input, std::span<double> by_output) const;
+
+    [[noreturn]] void fail(double t, const std::string& reason) const;
+
+   private:
+    void configure();
+    void set_starts(bool structural);
+
+    fmu_model model_;
+    std::string name_;  ///< of the subsystem
+    std::optional<double> tolerance_;
+    const double* time_ = nullptr;  ///< before the initialisation there is none
+    std::unique_ptr<fmi::instance> instance_;
+    bool configured_ = false;
+};
+
+}  // namespace mdpcosim

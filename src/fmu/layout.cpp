@@ -1,0 +1,321 @@
+#include "fmu/layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "core/suggest.hpp"
+#include "core/units.hpp"
+#include "fmu/ports.hpp"
+#include "fmu/sensitivities.hpp"
+#include "fmu/structure.hpp"
+#include "subsystem/port_resolver.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+variable_type type_of(fmi::base_type type) {
+    if (fmi::is_float(type)) return variable_type::real;
+    return type == fmi::base_type::boolean ? variable_type::boolean : variable_type::integer;
+}
+
+bool is_number(fmi::base_type type) { return type < fmi::base_type::string; }
+
+class fmu_layout_builder final : public port_variables {
+   public:
+    fmu_layout_builder(const fmi::description& fmu, fmi::kind kind, const subsystem_spec& spec,
+                       const std::vector<fmu_start>& starts)
+        : fmu_(fmu),
+          kind_(kind),
+          spec_(spec),
+          starts_(starts),
+          offers_(kind == fmi::kind::co_simulation ? *fmu.co_simulation : *fmu.model_exchange),
+          structure_(fmu) {}
+
+    fmu_layout build() {
+        result_.description.type = fmt::format("fmu {} (FMI {} {})", spec_.path.filename().string(), name(fmu_.version),
+                                               kind_ == fmi::kind::co_simulation ? "co-simulation" : "model exchange");
+        for (std::size_t i = 0; i < fmu_.variables.size(); ++i)
+            if (is_own(fmu_.variables[i], fmi::causality::input)) add_input(static_cast<int>(i));
+        for (std::size_t i = 0; i < fmu_.variables.size(); ++i)
+            if (is_own(fmu_.variables[i], fmi::causality::output)) add_output(static_cast<int>(i));
+        for (const text& wanted : spec_.fmu.outputs) add_wanted(wanted);
+        std::vector<port> ports = resolve_ports(spec_.ports, object(), *this);
+        for (port& p : terminal_ports(fmu_, spec_.ports, *this)) ports.push_back(std::move(p));
+        const std::size_t own = result_.outputs.size();
+        for (std::size_t i = 0; i < own; ++i) find_rate(static_cast<int>(i), false);
+        for (port& p : ports) add_port(std::move(p));
+        for (const fmu_use& use : result_.outputs)
+            result_.silent.push_back(kind_ == fmi::kind::co_simulation && !structure_.direct_inputs(use.variable));
+        const fmu_sensitivities derivatives(fmu_, offers_, result_);
+        for (auto& y : result_.description.outputs) y.rate_sensitivities = derivatives.knows(y.slot);
+        return std::move(result_);
+    }
+
+    int find_input(const std::string& name) override { return slot_of(name, input_slots_); }
+
+    int find_output(const std::string& name) override {
+        if (const int known = slot_of(name, output_slots_); known >= 0) return known;
+        const fmu_element wanted = find_element(fmu_, name);
+        if (wanted.variable < 0 || wanted.element < 0) return -1;
+        const fmi::variable& v = at(wanted.variable);
+        const bool readable = v.causality == fmi::causality::output || v.causality == fmi::causality::local;
+        if (!readable || !fmi::is_float(v.type)) return -1;
+        add_output(wanted.variable);
+        return slot_of(name, output_slots_);
+    }
+
+    std::string& input_unit(int slot) override { return input_at(slot).unit; }
+    std::string& output_unit(int slot) override { return output_at(slot).unit; }
+
+    std::string what_is(const std::string& name) const override {
+        const fmu_element found = find_element(fmu_, name);
+        if (found.variable < 0) return {};
+        const fmi::variable& v = at(found.variable);
+        const bool vowel = std::string("aeiou").find(fmi::name(v.causality).front()) != std::string::npos;
+        std::string text = fmt::format("{} {}", vowel ? "an" : "a", fmi::name(v.causality));
+        if (!fmi::is_float(v.type)) text += fmt::format(" of type {}", fmi::name(v.type));
+        if (found.element < 0) text += fmt::format(" with {} elements", v.element_count());
+        return text;
+    }
+
+    std::vector<std::string> input_names() const override {
+        std::vector<std::string> names;
+        for (const auto& v : result_.description.inputs) names.push_back(v.name);
+        return names;
+    }
+
+    std::vector<std::string> output_names() const override {
+        std::vector<std::string> names;
+        for (const auto causality : {fmi::causality::output, fmi::causality::local})
+            for (const auto& v : fmu_.variables)
+                if (v.causality == causality && fmi::is_float(v.type)) names.push_back(v.name);
+        return names;
+    }
+
+    std::pair<std::string, std::string> output_words() const override { return {"local variable", "output"}; }
+
+   private:
+    std::string object() const { return fmt::format("subsystem '{}'", spec_.name); }
+    const fmi::variable& at(int variable) const { return fmu_.variables[static_cast<std::size_t>(variable)]; }
+    input_variable& input_at(int slot) { return result_.description.inputs[static_cast<std::size_t>(slot)]; }
+    output_variable& output_at(int slot) { return result_.description.outputs[static_cast<std::size_t>(slot)]; }
+
+    /// A second name for a variable that takes part anyway would only cost time.
+    bool is_own(const fmi::variable& v, fmi::causality causality) const {
+        return v.causality == causality && (v.alias_of < 0 || at(v.alias_of).causality != causality);
+    }
+
+    int slot_of(const std::string& name, const std::map<int, int>& first_slots) const {
+        const fmu_element found = find_element(fmu_, name);
+        if (found.variable < 0 || found.element < 0 || !fmi::is_float(at(found.variable).type)) return -1;
+        auto first = first_slots.find(found.variable);
+        if (first == first_slots.end()) first = first_slots.find(at(found.variable).alias_of);
+        return first == first_slots.end() ? -1 : first->second + found.element;
+    }
+
+    /// Says why a variable takes no part; false where it does.
+    bool leave_out(const fmi::variable& v) {
+        if (is_number(v.type)) return false;
+        result_.left_out.push_back(fmt::format("{} ({} are not coupled)", v.name,
+                                               v.type == fmi::base_type::string   ? "strings"
+                                               : v.type == fmi::base_type::binary ? "binaries"
+                                                                                  : "clocks"));
+        return true;
+    }
+
+    template <class Variable>
+    Variable element(const fmi::variable& v, int k, int slot, const fmu_unit& unit) const {
+        Variable made;
+        made.name = v.dimensions.empty() ? v.name : fmt::format("{}[{}]", v.name, k);
+        made.unit = unit.si;
+        made.description = v.description;
+        made.type = type_of(v.type);
+        made.slot = slot;
+        made.sampled = made.type != variable_type::real || v.variability != fmi::variability::continuous;
+        return made;
+    }
+
+    int degree_of(const fmi::variable& v) const {
+        if (!fmi::is_float(v.type) || v.variability != fmi::variability::continuous) return 0;
+        if (kind_ == fmi::kind::model_exchange) return max_degree;
+        // FMI 2.0 does not say up to which order an FMU heeds the derivatives: more than the first only when asked for.
+        if (offers_.input_derivatives) return spec_.input_degree.value_or(1);
+        return offers_.intermediate_update && v.intermediate_update ? max_degree : 0;
+    }
+
+    void add_input(int i) {
+        const fmi::variable& v = at(i);
+        if (leave_out(v)) return;
+        const fmu_unit unit = unit_of(fmu_, v);
+        input_slots_[i] = static_cast<int>(result_.inputs.size());
+        const auto set = std::find_if(starts_.begin(), starts_.end(), [&](const auto& s) { return s.variable == i; });
+        for (int k = 0; k < static_cast<int>(v.element_count()); ++k) {
+            auto made = element<input_variable>(v, k, static_cast<int>(result_.inputs.size()), unit);
+            made.max_degree = std::min(degree_of(v), spec_.input_degree.value_or(max_degree));
+            made.start = unit.to_si(set != starts_.end() ? set->numbers[static_cast<std::size_t>(k)]
+                                                         : start_value(v, k, unit.from_si(0)));
+            result_.description.inputs.push_back(std::move(made));
+            result_.inputs.push_back({i, k, unit, false});
+        }
+    }
+
+    void add_output(int i) {
+        const fmi::variable& v = at(i);
+        if (leave_out(v)) return;
+        const fmu_unit unit = unit_of(fmu_, v);
+        output_slots_[i] = static_cast<int>(result_.outputs.size());
+        const std::vector<int> direct = direct_slots(i);
+        for (int k = 0; k < static_cast<int>(v.element_count()); ++k) {
+            auto made = element<output_variable>(v, k, static_cast<int>(result_.outputs.size()), unit);
+            made.direct = direct;
+            result_.description.outputs.push_back(std::move(made));
+            result_.outputs.push_back({i, k, unit, false});
+        }
+    }
+
+    void add_wanted(const text& wanted) {
+        const fmu_element found = find_element(fmu_, wanted.value);
+        const auto refuse = [&](const std::string& reason) {
+            throw user_error(wanted.where, fmt::format("{}: outputs: {}", object(), reason));
+        };
+        if (found.variable < 0)
+            refuse(unknown_name("variable", wanted.value, fmt::format("FMU {}", spec_.path.filename().string()),
+                                output_names()));
+        const fmi::variable& v = at(found.variable);
+        if (!is_number(v.type))
+            refuse(fmt::format("'{}' is of type {}; numbers and booleans can be outputs.", wanted.value,
+                               fmi::name(v.type)));
+        if (v.causality == fmi::causality::input)
+            refuse(fmt::format("'{}' is an input; what acts on it is recorded at its source.", wanted.value));
+        if (output_slots_.count(found.variable) == 0) add_output(found.variable);
+    }
+
+    std::vector<int> direct_slots(int variable) const {
+        std::vector<int> slots;
+        const auto inputs = structure_.direct_inputs(variable);
+        if (!inputs && kind_ == fmi::kind::model_exchange)
+            for (const auto& input : result_.description.inputs) slots.push_back(input.slot);
+        if (!inputs) return slots;
+        for (const int input : *inputs)
+            if (const auto first = input_slots_.find(input); first != input_slots_.end())
+                for (int k = 0; k < static_cast<int>(at(input).element_count()); ++k)
+                    slots.push_back(first->second + k);
+        std::sort(slots.begin(), slots.end());
+        return slots;
+    }
+
+    /// The slot of an output's rate, made where the FMU knows it; -1: not offered. A rate that hangs on present inputs is of
+    /// no use to a law and is made for ports only.
+    int find_rate(int slot, bool for_port) {
+        const fmu_use use = result_.outputs[static_cast<std::size_t>(slot)];
+        if (output_at(slot).rate_slot >= 0) return output_at(slot).rate_slot;
+        if (use.derivative || output_at(slot).type != variable_type::real || output_at(slot).sampled) return -1;
+        const int derivative = structure_.derivative_of(use.variable);
+        const bool needs_input = structure_.rate_needs_input(use.variable);
+        int rate = -1;
+        if (derivative >= 0 && at(derivative).element_count() == at(use.variable).element_count()) {
+            if (output_slots_.count(derivative) == 0) {
+                if (needs_input && !for_port) return -1;
+                add_output(derivative);
+            }
+            rate = output_slots_[derivative] + use.element;
+        } else if (offers_.output_derivatives > 0 && at(use.variable).causality == fmi::causality::output &&
+                   (!needs_input || for_port)) {
+            rate = add_output_derivative(slot);
+        }
+        if (rate < 0) return -1;
+        output_at(slot).rate_slot = rate;
+        output_at(slot).rate_needs_input = needs_input;
+        return rate;
+    }
+
+    int add_output_derivative(int slot) {
+        const fmu_use use = result_.outputs[static_cast<std::size_t>(slot)];
+        output_variable made;
+        made.name = fmt::format("der({})", output_at(slot).name);
+        if (fmu_.index_of(made.name) >= 0) return -1;
+        made.unit = rate_unit(use.unit.si);
+        made.description = fmt::format("rate of {}", output_at(slot).name);
+        made.slot = static_cast<int>(result_.outputs.size());
+        made.direct = output_at(slot).direct;
+        result_.outputs.push_back({use.variable, use.element, {made.unit, use.unit.factor, 0}, true});
+        result_.description.outputs.push_back(std::move(made));
+        return result_.description.outputs.back().slot;
+    }
+
+    /// Finds the rate of the output `value` where the port names none, and takes the port at its word where it does: where the
+    /// FMU does not say more, a rate is taken to hang on states only, an acceleration on inputs.
+    void join_rate(int value, int& rate, bool acceleration) {
+        if (value < 0) return;
+        if (rate < 0) rate = find_rate(value, true);
+        output_variable& y = output_at(value);
+        if (rate < 0 || y.rate_slot >= 0) return;
+        y.rate_slot = rate;
+        y.rate_needs_input = acceleration || !output_at(rate).direct.empty();
+    }
+
+    void add_port(port added) {
+        const bool takes_load = added.causality == causality::takes_load;
+        const auto& names = info(added.kind).motion;
+        for (std::size_t k = 1; takes_load && k < 3; ++k)
+            if (!names[k].empty()) join_rate(added.motion[k - 1], added.motion[k], k == 2);
+        if (added.kind == port_kind::frame)
+            for (const auto& [value, rate] : frame_motion::rates)
+                for (int k = 0; k < 3; ++k)
+                    join_rate(added.motion_slots[static_cast<std::size_t>(value + k)],
+                              added.motion_slots[static_cast<std::size_t>(rate + k)],
+                              rate >= frame_motion::acceleration);
+        if (!takes_load && added.load < 0) added.load = find_rate(added.load_integral, true);
+        result_.description.ports.push_back(std::move(added));
+    }
+
+    const fmi::description& fmu_;
+    fmi::kind kind_;
+    const subsystem_spec& spec_;
+    const std::vector<fmu_start>& starts_;
+    const fmi::interface_description& offers_;
+    fmu_structure structure_;
+    fmu_layout result_;
+    std::map<int, int> input_slots_, output_slots_;  // variable -> first slot
+};
+
+}  // namespace
+
+fmu_layout lay_out_fmu(const fmi::description& fmu, fmi::kind kind, const subsystem_spec& spec,
+                       const std::vector<fmu_start>& starts) {
+    return fmu_layout_builder(fmu, kind, spec, starts).build();
+}
+
+fmu_element find_element(const fmi::description& fmu, const std::string& name) {
+    // Tools give the elements of an array names like 'A[1]' in FMI 2.0: those are variables of their own.
+    if (const int variable = fmu.index_of(name); variable >= 0) {
+        const bool scalar = fmu.variables[static_cast<std::size_t>(variable)].element_count() == 1;
+        return scalar ? fmu_element{variable, 0} : fmu_element{variable, -1};
+    }
+    const std::size_t bracket = name.rfind('[');
+    if (bracket == std::string::npos || !name.ends_with(']')) return {};
+    const int variable = fmu.index_of(name.substr(0, bracket));
+    if (variable < 0 || fmu.variables[static_cast<std::size_t>(variable)].dimensions.empty()) return {};
+    int element = -1;
+    const char* last = name.data() + name.size() - 1;
+    const auto [end, status] = std::from_chars(name.data() + bracket + 1, last, element);
+    const auto count = fmu.variables[static_cast<std::size_t>(variable)].element_count();
+    if (status != std::errc{} || end != last || element < 0 || static_cast<std::uint64_t>(element) >= count) return {};
+    return {variable, element};
+}
+
+double start_value(const fmi::variable& v, int element, double fallback) {
+    if (v.start.empty()) return fallback;
+    const auto at = static_cast<std::size_t>(element);
+    const std::string& text = at < v.start.size() ? v.start[at] : v.start.front();
+    if (text == "true") return 1;
+    double value = fallback;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return text == "false" ? 0 : value;
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,318 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fmu/component.hpp"
+#include "fmu/fmu_subsystem.hpp"
+#include "fmu/values.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+constexpr int most_events_at_once = 1000;
+constexpr std::size_t sparse_from = 20;  ///< states; the linear solvers' own border
+
+struct fmu_memory final : snapshot {
+    std::unique_ptr<fmi::saved_state> state;
+    double next_event = 0;
+    std::vector<double> discrete_inputs;
+};
+
+std::vector<int> slots_of(const subsystem_description& d, bool discrete) {
+    std::vector<int> slots;
+    for (const auto& u : d.inputs)
+        if (u.sampled == discrete) slots.push_back(u.slot);
+    return slots;
+}
+
+/// Between calls the FMU rests in its continuous-time mode, at whatever time and state was asked for last.
+class fmu_equations final : public equations {
+   public:
+    explicit fmu_equations(const subsystem_spec& spec)
+        : fmu_(spec, read_fmu(spec)), instance_(fmu_.instance()), offers_(fmu_.model().offers()) {
+        const fmu_layout& l = fmu_.model().layout;
+        std::vector<int> outputs(l.outputs.size());
+        for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = static_cast<int>(i);
+        const auto discrete = slots_of(l.description, true);
+        continuous_.assign(instance_, l.inputs, slots_of(l.description, false));
+        discrete_.assign(instance_, l.inputs, discrete);
+        outputs_.assign(instance_, l.outputs, outputs);
+        discrete_slots_ = discrete;
+        discrete_now_.resize(discrete.size());
+        find_structure();
+        if (offers_.directional_derivatives) prepare_derivatives();
+        rate_sensitivities_ = fmu_sensitivities(fmu_.model().description(), offers_, l);
+        rate_sensitivities_.assign(instance_, l, {});
+    }
+
+    const subsystem_description& describe() const noexcept override { return fmu_.model().layout.description; }
+    int state_count() const override { return static_cast<int>(instance_.state_count()); }
+    int event_count() const override { return static_cast<int>(instance_.indicator_count()); }
+
+    void initial_state(double t0, double* x) const override { self().start(t0, x); }
+
+    void derivatives(double t, const double* x, const double* u, double* dx) const override {
+        const std::span<double> result(dx, instance_.state_count());
+        fmu_.call(t, [&] {
+            if (place(t, x, u) == fmi::status::ok && instance_.get_derivatives(result) == fmi::status::ok) return;
+            std::ranges::fill(result, not_a_number);  // discarded: the solver tries a smaller step
+        });
+    }
+
+    void outputs(double t, const double* x, const double* u, double* y) const override {
+        fmu_.call(t, [&] {
+            if (place(t, x, u) != fmi::status::ok ||
+                outputs_.get(instance_, {y, describe_outputs()}) != fmi::status::ok)
+                fmu_.fail(t, "it discards the values of an accepted step");
+        });
+    }
+
+    bool jacobian(double t, const double* x, const double* u, double* dfdx) const override {
+        if (seed_.empty()) return equations::jacobian(t, x, u, dfdx);
+        const std::size_t n = seed_.size();
+        fmu_.call(t, [&] {
+            place(t, x, u);
+            for (std::size_t j = 0; j < n; ++j) {
+                seed_[j] = 1;
+                instance_.directional_derivative(derivative_block_, state_block_, seed_, {dfdx + j * n, n});
+                seed_[j] = 0;
+            }
+        });
+        return true;
+    }
+    void rate_sensitivities(double t, const double* x, const double* u, int input, double* by_output) const override {
+        fmu_.call(t, [&] {
+            const std::span<double> result(by_output, describe_outputs());
+            if (place(t, x, u) == fmi::status::ok) return fmu_.rate_sensitivities(rate_sensitivities_, input, result);
+            std::ranges::fill(result, not_a_number);
+        });
+    }
+    const sparsity* structure() const override { return structure_.start.empty() ? nullptr : &structure_; }
+
+    void event_indicators(double t, const double* x, const double* u, double* z) const override {
+        const std::span<double> result(z, instance_.indicator_count());
+        fmu_.call(t, [&] {
+            if (place(t, x, u) == fmi::status::ok && instance_.get_indicators(result) == fmi::status::ok) return;
+            std::ranges::fill(result, not_a_number);
+        });
+    }
+
+    bool apply_event(int, bool, double t, double* x, const double* u) override {
+        fmu_.call(t, [&] {
+            place(t, x, u);
+            step_is_complete(t);
+            handle_event(t, x, u);
+        });
+        return true;
+    }
+
+    double next_time_event(double) const override { return next_event_; }
+
+    bool watches(moment m) const override {
+        if (m == moment::interval) return !discrete_slots_.empty();
+        return m == moment::micro_step && (offers_.completed_step || instance_.indicator_count() > 0);
+    }
+
+    bool discrete_update(moment m, double t, double* x, const double* u) override {
+        return fmu_.call(t, [&] {
+            const bool due = m == moment::time_event ? next_event_ <= t : m == moment::interval && inputs_changed(u);
+            if (!due && m != moment::micro_step) return false;
+            place(t, x, u);
+            if (m != moment::interval && !step_is_complete(t) && !due) return false;
+            handle_event(t, x, u);
+            return true;
+        });
+    }
+
+    std::unique_ptr<snapshot> make_memory() const override {
+        if (!offers_.state) return nullptr;
+        auto made = std::make_unique<fmu_memory>();
+        fmu_.call(time_, [&] { made->state = instance_.make_state(); });
+        made->discrete_inputs.resize(discrete_now_.size());
+        return made;
+    }
+    void save_memory(snapshot& into) override {
+        auto& m = static_cast<fmu_memory&>(into);
+        fmu_.call(time_, [&] { instance_.save(*m.state); });
+        m.next_event = next_event_;
+        std::ranges::copy(discrete_now_, m.discrete_inputs.begin());
+    }
+    void restore_memory(const snapshot& from) override {
+        const auto& m = static_cast<const fmu_memory&>(from);
+        fmu_.call(time_, [&] { instance_.restore(*m.state); });
+        continuous_.forget();
+        discrete_.forget();
+        next_event_ = m.next_event;
+        std::ranges::copy(m.discrete_inputs, discrete_now_.begin());
+    }
+    std::string why_not_saved() const override {
+        if (offers_.state) return {};
+        return fmt::format("fmu {} does not offer to get and set its state (canGetAndSetFMUState)",
+                           fmu_.model().file());
+    }
+
+    std::string state_name(int state) const override {
+        const auto& d = fmu_.model().description();
+        const auto i = static_cast<std::size_t>(state);
+        if (i >= d.derivatives.size() || d.derivatives.size() != instance_.state_count()) return std::to_string(state);
+        const int derivative = d.derivatives[i].variable;
+        const int of = d.variables[static_cast<std::size_t>(derivative)].derivative_of;
+        return of < 0 ? std::to_string(state) : fmt::format("'{}'", d.variables[static_cast<std::size_t>(of)].name);
+    }
+
+    double nominal(int state) const override { return nominals_[static_cast<std::size_t>(state)]; }
+
+   private:
+    static constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+    /// The FMU is the model's memory: it moves where the solver only asks.
+    fmu_equations& self() const { return const_cast<fmu_equations&>(*this); }
+    std::size_t describe_outputs() const { return static_cast<std::size_t>(describe().output_count()); }
+
+    fmi::status place(double t, const double* x, const double* u) const {
+        time_ = t;
+        instance_.set_time(t);
+        const std::size_t n = instance_.state_count();
+        fmi::status result = n > 0 ? instance_.set_states({x, n}) : fmi::status::ok;
+        if (!continuous_.empty() && continuous_.set(instance_, [u](int slot) { return u[slot]; }) != fmi::status::ok)
+            result = fmi::status::discard;
+        return result;
+    }
+
+    void start(double t0, double* x) {
+        time_ = t0;
+        fmu_.call(time_, [&] {
+            if (started_) instance_.reset();
+            started_ = true;
+        });
+        fmu_.enter_initialisation(time_);
+        fmu_.call(time_, [&] {
+            std::vector<double> u(static_cast<std::size_t>(describe().input_count()));
+            for (const auto& input : describe().inputs) std::fill_n(u.begin() + input.slot, input.size, input.start);
+            const auto value_of = [&](int slot) { return u[static_cast<std::size_t>(slot)]; };
+            if (!continuous_.empty()) continuous_.set(instance_, value_of);
+            set_discrete(u.data());
+            instance_.exit_initialisation();
+            update(t0);
+            instance_.enter_continuous_mode();
+            if (instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
+            find_nominals();
+        });
+    }
+
+    void find_nominals() {
+        nominals_.assign(instance_.state_count(), 1.0);
+        if (!nominals_.empty()) instance_.get_nominals(nominals_);
+        for (double& n : nominals_) n = std::isfinite(n) && n != 0 ? std::abs(n) : 1;
+    }
+
+    void set_discrete(const double* u) {
+        if (discrete_.empty()) return;
+        for (std::size_t k = 0; k < discrete_slots_.size(); ++k) discrete_now_[k] = u[discrete_slots_[k]];
+        discrete_.set(instance_, [u](int slot) { return u[slot]; });
+    }
+
+    bool inputs_changed(const double* u) const {
+        for (std::size_t k = 0; k < discrete_slots_.size(); ++k)
+            if (u[discrete_slots_[k]] != discrete_now_[k]) return true;
+        return false;
+    }
+
+    /// In event mode, until nothing more is due at this time. True: the states were changed.
+    bool update(double t) {
+        bool changed = false;
+        for (int n = 0; n < most_events_at_once; ++n) {
+            const fmi::discrete_update last = fmu_.update_discrete_states(t);
+            changed |= last.states_changed;
+            next_event_ = last.next_event;
+            if (next_event_ > t) return changed;
+        }
+        fmu_.fail(t, fmt::format("its next time event stays at {} s, which has passed", next_event_));
+    }
+
+    void handle_event(double t, double* x, const double* u) {
+        instance_.enter_event_mode();
+        set_discrete(u);
+        const bool changed = update(t);
+        instance_.enter_continuous_mode();
+        if (changed && instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
+    }
+
+    /// Tells the FMU where it has to know; true: it wants event mode.
+    bool step_is_complete(double t) {
+        if (!offers_.completed_step) return false;
+        bool terminate = false;
+        const bool wants_event = instance_.completed_step(offers_.state, terminate);
+        if (terminate) fmu_.fail(t, "the FMU asks to end the simulation");
+        return wants_event;
+    }
+
+    /// Variables whose derivatives the FMU lists, in the order of the state vector; empty where some are arrays.
+    std::vector<int> scalar_states() const {
+        const auto& d = fmu_.model().description();
+        std::vector<int> states;
+        for (const auto& unknown : d.derivatives)
+            states.push_back(d.variables[static_cast<std::size_t>(unknown.variable)].derivative_of);
+        if (states.size() != instance_.state_count() || std::ranges::count(states, -1) > 0) return {};
+        return states;
+    }
+
+    void find_structure() {
+        const auto& d = fmu_.model().description();
+        const std::vector<int> states = scalar_states();
+        if (states.size() < sparse_from) return;
+        std::vector<int> column_of(d.variables.size(), -1);
+        for (std::size_t j = 0; j < states.size(); ++j)
+            column_of[static_cast<std::size_t>(states[j])] = static_cast<int>(j);
+        std::vector<std::vector<int>> columns(states.size());
+        for (std::size_t i = 0; i < states.size(); ++i) {
+            if (!d.derivatives[i].dependencies) return;
+            for (const int variable : *d.derivatives[i].dependencies)
+                if (const int j = column_of[static_cast<std::size_t>(variable)]; j >= 0)
+                    columns[static_cast<std::size_t>(j)].push_back(static_cast<int>(i));
+        }
+        structure_.start.push_back(0);
+        for (const auto& rows : columns) {
+            structure_.rows.insert(structure_.rows.end(), rows.begin(), rows.end());
+            structure_.start.push_back(static_cast<int>(structure_.rows.size()));
+        }
+    }
+
+    void prepare_derivatives() {
+        const auto& d = fmu_.model().description();
+        const std::vector<int> states = scalar_states();
+        if (states.empty() || !structure_.start.empty()) return;
+        std::vector<int> derivatives;
+        for (const auto& unknown : d.derivatives) derivatives.push_back(unknown.variable);
+        state_block_ = instance_.make_block(states);
+        derivative_block_ = instance_.make_block(derivatives);
+        if (state_block_.type == fmi::base_type::float64 && derivative_block_.type == fmi::base_type::float64)
+            seed_.resize(states.size());
+    }
+
+    mutable fmu_component fmu_;
+    fmi::instance& instance_;
+    const fmi::interface_description& offers_;
+    mutable fmu_values continuous_, discrete_, outputs_;
+    std::vector<int> discrete_slots_;
+    std::vector<double> discrete_now_;  ///< what the FMU has
+    sparsity structure_;
+    fmi::value_block state_block_, derivative_block_;
+    mutable std::vector<double> seed_;  ///< empty: no directional derivatives
+    mutable fmu_sensitivities rate_sensitivities_;
+    mutable double time_ = 0;
+    double next_event_ = std::numeric_limits<double>::infinity();
+    std::vector<double> nominals_;  ///< of the states
+    bool started_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<equations> make_fmu_equations(const subsystem_spec& spec) {
+    return std::make_unique<fmu_equations>(spec);
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "plugin/guard.hpp"
+#include "plugin/table.hpp"
+
+namespace mdpcosim {
+
+/// One instance of a plugin's model. Every call of the plugin goes through here: a status other than 0 and an exception become
+/// a run_error with the plugin's reason; a crash is reported by name (plugin_guard.hpp).
+class plugin_instance {
+   public:
+    /// `parameters` in the declared order. Throws std::invalid_argument when the plugin makes no instance. The model lives
+    /// longer.
+    plugin_instance(const plugin_model& model, std::string subsystem, const std::vector<double>& parameters);
+    plugin_instance(const plugin_instance&) = delete;
+    plugin_instance& operator=(const plugin_instance&) = delete;
+    ~plugin_instance();
+
+    const plugin_model& model() const { return model_; }
+
+    /// Calls `function(instance, arguments...)`; `name` and `t` are for messages.
+    template <class... Parameters, class... Arguments>
+    void call(const char* name, double t, int (*function)(void*, Parameters...), Arguments... arguments) const {
+        int status = 0;
+        try {
+            const plugin_call inside(caller_, name, t);
+            status = function(instance_, arguments...);
+        } catch (...) {
+            fail_with_exception(name, t);
+        }
+        if (status != 0) [[unlikely]]
+            fail(name, t, status);
+    }
+
+    std::size_t save_size(double t) const;
+
+   private:
+    [[noreturn]] void fail(const char* name, double t, int status) const;
+    [[noreturn]] void fail_with_exception(const char* name, double t) const;
+    std::string message() const;
+
+    const plugin_model& model_;
+    std::string subsystem_;
+    plugin_caller caller_;
+    crash_watch watch_;
+    std::array<char, MDPCOSIM_MESSAGE_SIZE> message_{};
+    void* instance_ = nullptr;
+};
+
+}  // namespace mdpcosim

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/mailbox.hpp"
+#include "core/polynomial.hpp"
+#include "subsystem/subsystem.hpp"
+
+/// What passes between subsystems that live elsewhere and who uses them: requests one way, replies the other.
+///
+/// The same areas stand on both sides, laid out from the members' descriptions: in memory that both share, or in memory of each
+/// side, with frames (frames.hpp) carrying them over.
+namespace mdpcosim {
+
+enum class remote_command : std::int32_t {
+    need_outputs,
+    initialise,
+    outputs,
+    advance,
+    make_snapshot,
+    save,
+    restore,
+    statistics,
+    rate_sensitivities,
+    clock,  ///< nothing but the times of a timed request
+    quit
+};
+const char* name_of(remote_command command);
+
+struct remote_request {
+    remote_command what = remote_command::quit;
+    std::int32_t subsystem = -1;  ///< -1: all members
+    double t0 = 0;                ///< of initialise
+    macro_step step{};            ///< of advance
+    std::int32_t number = 0;      ///< of the snapshot, or of the input by which derivatives are wanted
+    bool timed = false;           ///< times are wanted
+};
+
+/// One of the subsystems that live together.
+struct remote_member {
+    subsystem_description description;
+    capabilities offers;
+};
+
+/// What one member reports besides its outputs.
+struct alignas(64) remote_report {
+    double begin = 0, end = 0;  ///< of the last timed request: steady clock of the other side, s
+    subsystem_statistics statistics;
+    double cpu_seconds = 0;  ///< of the whole process, asked for together with the statistics
+    double next_step = 0;    ///< the same: what its integrator would take
+};
+
+class exchange {
+   public:
+    /// Boxes for two sides that share the memory; request and reply.
+    struct head {
+        alignas(64) mailbox request_box;
+        remote_request request;
+        /// The next request comes at once: who answers this one need not yield its core before.
+        std::atomic<bool> next_at_once{false};
+        mailbox::look first_look(bool own_core) const {
+            return own_core                                       ? mailbox::always
+                   : next_at_once.load(std::memory_order_relaxed) ? mailbox::moment
+                                                                  : mailbox::none;
+        }
+        alignas(64) mailbox reply_box;
+        std::int32_t failed = -1;          ///< the first member that failed
+        std::array<char, 8192> message{};  ///< why, ended by zero
+    };
+
+    /// Measures the areas of these members. Nothing but size() may be called before place().
+    explicit exchange(std::span<const remote_member> members);
+    exchange() : exchange(std::span<const remote_member>{}) {}
+
+    std::size_t size() const { return size_; }
+    /// Uses `memory` of size() bytes, aligned to 64. `fresh`: nothing is there yet.
+    void place(void* memory, bool fresh);
+    /// In memory of its own.
+    void place();
+
+    std::size_t members() const { return spots_.size(); }
+    head& top() { return *head_; }
+    const head& top() const { return *head_; }
+    std::span<polynomial> polynomials(std::size_t i) const { return {spots_[i].polynomials, spots_[i].input_count}; }
+    std::span<double> inputs(std::size_t i) const { return {spots_[i].inputs, spots_[i].input_count}; }
+    std::span<double> outputs(std::size_t i) const { return {spots_[i].outputs, spots_[i].output_count}; }
+    std::span<double> derivatives(std::size_t i) const { return {spots_[i].derivatives, spots_[i].output_count}; }
+    std::span<char> needed(std::size_t i) const { return {spots_[i].needed, spots_[i].output_count}; }
+    remote_report& report(std::size_t i) const { return *spots_[i].report; }
+
+    /// The members that the present request is for.
+    struct range {
+        std::size_t begin, end;
+    };
+    range addressed() const;
+    /// The first failure of a request stands: members are in the order of their numbers.
+    void fail(std::size_t member, const char* reason);
+
+   private:
+    struct spot {
+        std::size_t input_count, output_count;
+        polynomial* polynomials = nullptr;
+        double* inputs = nullptr;
+        double* outputs = nullptr;
+        double* derivatives = nullptr;
+        char* needed = nullptr;
+        remote_report* report = nullptr;
+    };
+    template <class Visit>
+    std::size_t walk(const Visit& visit);
+
+    std::vector<spot> spots_;
+    std::size_t size_ = 0;
+    head* head_ = nullptr;
+    std::shared_ptr<void> own_;
+};
+
+}  // namespace mdpcosim

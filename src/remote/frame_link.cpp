@@ -1,0 +1,111 @@
+#include "remote/frame_link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "core/error.hpp"
+
+namespace mdpcosim {
+
+using clock = std::chrono::steady_clock;
+
+linked_group::linked_group(options how, std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process)
+    : how_(std::move(how)), link_(std::move(link)), process_(std::move(process)) {
+    set_limit(how_.limit);
+}
+
+linked_group::~linked_group() { leave(); }
+
+void linked_group::leave() noexcept {
+    if (!link_) return;
+    if (size() > 0 && !gone() && say_goodbye() && process_) process_->finish(10);
+    link_.reset();
+    if (!process_) return;
+    process_->finish(0);
+    if (!gone()) process_->show_text(how_.name);
+}
+
+void linked_group::receive_introduction() {
+    const auto begin = clock::now();
+    try {
+        while (!link_->receive(frame_, look_after, longest_introduction)) check_limit(begin, "at its start");
+    } catch (const run_error& problem) {
+        if (gone()) throw;
+        lost(problem.what(), "at its start");
+    }
+}
+
+void linked_group::introduce() {
+    set_limit(how_.limit > 0 || how_.start_limit > 0 ? std::max(how_.limit, how_.start_limit) : 0);
+    receive_introduction();
+    set_limit(how_.limit);
+    try {
+        meet(get_introduction(frame_, how_.members));
+        areas_.place();
+        frame_.reserve(areas_.size());
+        said_.reserve(areas_.size());
+    } catch (const std::bad_alloc&) {
+        lost("there is no memory for what it announced", "at its start");
+    }
+}
+
+/// A process that has gone says more than the connection that it took along.
+void linked_group::lost(const std::string& reason, const std::string& where) {
+    if (process_) process_->ended(0.2);
+    const std::string how = ended();
+    stop();
+    give_up(fmt::format("{} {}", how.empty() ? reason : how, where));
+}
+
+void linked_group::send() {
+    said_.clear();
+    put_request(said_, areas_);
+    try {
+        link_->send(said_.bytes());
+    } catch (const run_error&) {  // receive() tells
+    }
+}
+
+bool linked_group::receive(std::chrono::milliseconds wait) {
+    try {
+        if (!link_->receive(frame_, wait, areas_.size())) return false;
+        get_reply(frame_, areas_);
+    } catch (const run_error& problem) {
+        lost(problem.what(), fmt::format("in {}", name_of(areas_.top().request.what)));
+    }
+    return true;
+}
+
+std::string linked_group::ended() {
+    const std::string how = process_ ? process_->ended() : std::string();
+    return how.empty() ? how : "its process " + how;
+}
+
+void linked_group::stop() noexcept {
+    link_.reset();
+    if (process_) process_->kill();
+}
+
+void serve(frame_link& link, request_host& host, const wire_writer& introduction) {
+    link.send(introduction.bytes());
+    if (!host.made()) return;
+    exchange areas(host.members());
+    areas.place();
+    std::vector<char> frame;
+    wire_writer said;
+    frame.reserve(areas.size());
+    said.reserve(areas.size());
+    for (bool last = false; !last;) {
+        while (!link.receive(frame, std::chrono::minutes(1), 2 * areas.size())) continue;
+        get_request(frame, areas);
+        host.carry_out(areas);
+        last = areas.top().request.what == remote_command::quit;
+        said.clear();
+        put_reply(said, areas);
+        link.send(said.bytes());
+    }
+}
+
+}  // namespace mdpcosim

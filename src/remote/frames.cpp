@@ -1,0 +1,240 @@
+#include "remote/frames.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+constexpr std::uint64_t magic = 0x6d64'7063'6f73'696d;  // "mdpcosim"; another order of bytes does not match
+enum class outcome : char { made, user_mistake, failure };
+
+[[noreturn]] void misfit(const char* what) { throw run_error(fmt::format("a {} that does not fit came", what)); }
+
+void finish(const wire_reader& from, const char* what) {
+    if (!from.empty()) misfit(what);
+}
+
+/// As it travels, without gaps: a macro step is a matter of nanoseconds, and one piece is put and taken faster than eight.
+struct [[gnu::packed]] request_head {
+    remote_command what;
+    std::int32_t subsystem;
+    double t0, begin, end;
+    std::int64_t counter;
+    std::int32_t number;
+    char timed;
+};
+
+template <class T>
+void put_all(wire_writer& to, std::span<T> values) {
+    to.put_bytes(values.data(), values.size_bytes());
+}
+
+template <class T>
+void get_all(wire_reader& from, std::span<T> values) {
+    from.take(values.data(), values.size_bytes());
+}
+
+constexpr int most_slots = 10'000'000;  // a number that is merely wrong should not use up the memory
+
+/// Slots that overlap or lie outside would be read as memory: a description from elsewhere is checked as a whole.
+template <class Variable>
+void check_slots(const std::vector<Variable>& variables) {
+    int next = 0;
+    for (const auto& v : variables) {
+        if (v.type < variable_type{} || v.type > variable_type::binary) misfit("description");
+        if (v.slot != next || v.size < 1 || v.size > most_slots - next) misfit("description");
+        next += v.size;
+    }
+}
+
+void check(const remote_member& m) {
+    const auto& d = m.description;
+    check_slots(d.inputs);
+    check_slots(d.outputs);
+    const auto in = [](int slot, int count) { return slot >= -1 && slot < count; };
+    for (const auto& v : d.inputs)
+        if (v.max_degree < 0 || v.max_degree > max_degree) misfit("description");
+    for (const auto& v : d.outputs) {
+        if (!in(v.rate_slot, d.output_count())) misfit("description");
+        for (const int slot : v.direct)
+            if (slot < 0 || !in(slot, d.input_count())) misfit("description");
+    }
+    for (const auto& p : d.ports) {
+        if (p.kind < port_kind{} || p.kind > port_kind::signal || p.causality < causality{} ||
+            p.causality > causality::takes_motion)
+            misfit("description");
+        const bool load = p.causality == causality::takes_load;
+        for (const int slot : p.motion)
+            if (!in(slot, load ? d.output_count() : d.input_count())) misfit("description");
+        if (!in(p.load, load ? d.input_count() : d.output_count()) || !in(p.load_integral, d.output_count()))
+            misfit("description");
+        const bool frame = p.kind == port_kind::frame;
+        if (p.motion_slots.size() != (frame ? frame_motion::count : 0u) ||
+            p.load_slots.size() != (frame ? frame_load_count : 0u))
+            misfit("description");
+        for (const int slot : p.motion_slots)
+            if (!in(slot, d.output_count())) misfit("description");
+        for (const int slot : p.load_slots)
+            if (!in(slot, d.input_count())) misfit("description");
+    }
+    if (!m.offers.port_stiffness.empty() && m.offers.port_stiffness.size() != d.ports.size()) misfit("description");
+}
+
+}  // namespace
+
+void put(wire_writer& to, const remote_hello& hello) {
+    to.put(magic);
+    to.put(protocol_version);
+    to.put(hello.token);
+    to.put(hello.name);
+    to.put(hello.fingerprint);
+}
+
+remote_hello get_hello(std::span<const char> frame) {
+    wire_reader from(frame);
+    if (from.get<std::uint64_t>() != magic) throw run_error("it does not speak mdpcosim's protocol");
+    if (const auto version = from.get<std::uint32_t>(); version != protocol_version)
+        throw run_error(
+            fmt::format("it speaks version {} of the protocol, this program version {}", version, protocol_version));
+    remote_hello hello;
+    hello.token = from.get_text();
+    hello.name = from.get_text();
+    hello.fingerprint = from.get<std::uint64_t>();
+    finish(from, "greeting");
+    return hello;
+}
+
+void put_welcome(wire_writer& to, const std::string& refusal) {
+    to.put(magic);
+    to.put(refusal);
+}
+
+std::string get_welcome(std::span<const char> frame) {
+    wire_reader from(frame);
+    if (from.get<std::uint64_t>() != magic) throw run_error("it does not speak mdpcosim's protocol");
+    std::string refusal = from.get_text();
+    finish(from, "welcome");
+    return refusal;
+}
+
+void put_introduction(wire_writer& to, std::span<const remote_member> members) {
+    to.put(outcome::made);
+    to.put(members.size());
+    for (const auto& m : members) {
+        put(to, m.description);
+        put(to, m.offers);
+    }
+}
+
+void put_refusal(wire_writer& to, bool user_mistake, const std::string& reason) {
+    to.put(user_mistake ? outcome::user_mistake : outcome::failure);
+    to.put(reason);
+}
+
+std::vector<remote_member> get_introduction(std::span<const char> frame, std::size_t count) {
+    wire_reader from(frame);
+    const auto what = from.get<outcome>();
+    if (what == outcome::user_mistake) throw user_error(from.get_text());
+    if (what == outcome::failure) throw run_error(from.get_text());
+    if (what != outcome::made || from.get<std::size_t>() != count) misfit("introduction");
+    std::vector<remote_member> members(count);
+    for (auto& m : members) {
+        m.description = get_description(from);
+        m.offers = get_capabilities(from);
+        check(m);
+    }
+    finish(from, "introduction");
+    return members;
+}
+
+void put_request(wire_writer& to, const exchange& from) {
+    const remote_request& r = from.top().request;
+    to.put(request_head{r.what, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.timed});
+    for (auto [i, end] = from.addressed(); i < end; ++i) {
+        if (r.what == remote_command::need_outputs) put_all(to, from.needed(i));
+        if (r.what == remote_command::outputs || r.what == remote_command::rate_sensitivities)
+            put_all(to, from.inputs(i));
+        if (r.what != remote_command::advance) continue;
+        for (const polynomial& p : from.polynomials(i)) {
+            to.put(p.degree);
+            put_all(to, std::span(p.c).first(static_cast<std::size_t>(p.degree) + 1));
+        }
+    }
+}
+
+void get_request(std::span<const char> frame, exchange& to) {
+    wire_reader from(frame);
+    const auto head = from.get<request_head>();
+    const remote_request r{head.what,   head.subsystem, head.t0, {head.begin, head.end, head.counter},
+                           head.number, head.timed != 0};
+    constexpr std::int32_t most_snapshots = 1'000'000;
+    if (r.what < remote_command{} || r.what > remote_command::quit || r.subsystem < -1 ||
+        r.subsystem >= static_cast<std::int32_t>(to.members()) || r.number < 0 || r.number >= most_snapshots)
+        misfit("request");
+    to.top().request = r;
+    for (auto [i, end] = to.addressed(); i < end; ++i) {
+        if (r.what == remote_command::need_outputs) get_all(from, to.needed(i));
+        const bool derivatives = r.what == remote_command::rate_sensitivities;
+        if (derivatives && static_cast<std::size_t>(r.number) >= to.inputs(i).size()) misfit("request");
+        if (r.what == remote_command::outputs || derivatives) get_all(from, to.inputs(i));
+        if (r.what != remote_command::advance) continue;
+        for (polynomial& p : to.polynomials(i)) {
+            const int degree = from.get<int>();
+            if (degree < 0 || degree > max_degree) misfit("request");
+            p.degree = degree;
+            get_all(from, std::span(p.c).first(static_cast<std::size_t>(degree) + 1));
+        }
+    }
+    finish(from, "request");
+}
+
+void put_reply(wire_writer& to, const exchange& from) {
+    const auto& top = from.top();
+    to.put(top.failed);
+    if (top.failed >= 0) return to.put(std::string(top.message.data()));
+    const remote_request& r = top.request;
+    for (auto [i, end] = from.addressed(); i < end; ++i) {
+        if (r.what == remote_command::outputs || r.what == remote_command::advance) put_all(to, from.outputs(i));
+        if (r.what == remote_command::rate_sensitivities) put_all(to, from.derivatives(i));
+        if (r.what == remote_command::statistics) {
+            to.put(from.report(i).statistics);
+            to.put(from.report(i).cpu_seconds);
+            to.put(from.report(i).next_step);
+        }
+        if (!r.timed) continue;
+        to.put(from.report(i).begin);
+        to.put(from.report(i).end);
+    }
+}
+
+void get_reply(std::span<const char> frame, exchange& to) {
+    wire_reader from(frame);
+    const auto failed = from.get<std::int32_t>();
+    if (failed < -1 || failed >= static_cast<std::int32_t>(to.members())) misfit("reply");
+    to.top().failed = -1;
+    if (failed >= 0) {
+        to.fail(static_cast<std::size_t>(failed), from.get_text().c_str());
+    } else {
+        const remote_request& r = to.top().request;
+        for (auto [i, end] = to.addressed(); i < end; ++i) {
+            if (r.what == remote_command::outputs || r.what == remote_command::advance) get_all(from, to.outputs(i));
+            if (r.what == remote_command::rate_sensitivities) get_all(from, to.derivatives(i));
+            if (r.what == remote_command::statistics) {
+                to.report(i).statistics = from.get<subsystem_statistics>();
+                to.report(i).cpu_seconds = from.get<double>();
+                to.report(i).next_step = from.get<double>();
+            }
+            if (!r.timed) continue;
+            to.report(i).begin = from.get<double>();
+            to.report(i).end = from.get<double>();
+        }
+    }
+    finish(from, "reply");
+}
+
+}  // namespace mdpcosim

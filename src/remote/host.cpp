@@ -1,0 +1,98 @@
+#include "remote/host.hpp"
+
+#include <chrono>
+
+#include "core/cpu_time.hpp"
+#include "core/error.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+void request_host::introduce(const std::function<void()>& make, wire_writer& introduction) {
+    try {
+        make();
+        put_introduction(introduction, members_);
+        made_ = true;
+    } catch (const user_error& problem) {
+        put_refusal(introduction, true, problem.what());
+    } catch (const std::exception& problem) {
+        put_refusal(introduction, false, problem.what());
+    } catch (...) {
+        put_refusal(introduction, false, "an exception of unknown type");
+    }
+}
+
+subsystem_host::subsystem_host(const std::vector<subsystem_maker>& make, wire_writer& introduction) {
+    introduce(
+        [&] {
+            for (const auto& m : make) {
+                models_.push_back(m());
+                members_.push_back({models_.back()->describe(), models_.back()->offers()});
+            }
+            snapshots_.resize(models_.size());
+        },
+        introduction);
+}
+
+void subsystem_host::carry_out(exchange& areas) noexcept {
+    areas.top().failed = -1;
+    if (areas.top().request.what == remote_command::quit) return models_.clear();
+    for (auto [i, end] = areas.addressed(); i < end; ++i) attempt(areas, i);
+}
+
+void subsystem_host::attempt(exchange& areas, std::size_t i) noexcept {
+    const bool timed = areas.top().request.timed;
+    remote_report& told = areas.report(i);
+    if (timed) told.begin = now();
+    try {
+        carry_out(areas, i);
+    } catch (const std::exception& problem) {
+        areas.fail(i, problem.what());
+    } catch (...) {
+        areas.fail(i, "an exception of unknown type");
+    }
+    if (timed) told.end = now();
+}
+
+void subsystem_host::carry_out(exchange& areas, std::size_t i) {
+    const remote_request& r = areas.top().request;
+    subsystem& model = *models_[i];
+    const auto number = static_cast<std::size_t>(r.number);
+    switch (r.what) {
+        case remote_command::need_outputs: {
+            const auto needed = areas.needed(i);
+            return model.need_outputs({needed.begin(), needed.end()});
+        }
+        case remote_command::initialise:
+            return model.initialise(r.t0);
+        case remote_command::outputs:
+            return model.outputs(areas.inputs(i), areas.outputs(i));
+        case remote_command::advance:
+            return model.advance(r.step, areas.polynomials(i), areas.outputs(i));
+        case remote_command::make_snapshot:
+            if (snapshots_[i].size() <= number) snapshots_[i].resize(number + 1);
+            snapshots_[i][number] = model.make_snapshot();
+            return;
+        case remote_command::save:
+            return model.save(*snapshots_[i].at(number));
+        case remote_command::restore:
+            return model.restore(*snapshots_[i].at(number));
+        case remote_command::statistics:
+            areas.report(i).statistics = model.statistics();
+            areas.report(i).cpu_seconds = process_cpu_seconds();
+            areas.report(i).next_step = model.next_step();
+            return;
+        case remote_command::rate_sensitivities:
+            return model.rate_sensitivities(areas.inputs(i), r.number, areas.derivatives(i));
+        case remote_command::clock:
+        case remote_command::quit:
+            return;
+    }
+}
+
+}  // namespace mdpcosim

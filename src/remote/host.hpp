@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "remote/frames.hpp"
+
+/// The side where the subsystems live.
+namespace mdpcosim {
+
+using subsystem_maker = std::function<std::unique_ptr<subsystem>()>;
+
+/// Carries out requests where the subsystems live.
+class request_host {
+   public:
+    virtual ~request_host() = default;
+
+    bool made() const { return made_; }
+    std::span<const remote_member> members() const { return members_; }
+    /// The request at the top of `areas`; its reply is there in the end. After `quit` there are no subsystems any more.
+    virtual void carry_out(exchange& areas) noexcept = 0;
+
+   protected:
+    /// `make` fills members_. Writes their introduction; whatever goes wrong becomes an apology and made() says no.
+    void introduce(const std::function<void()>& make, wire_writer& introduction);
+
+    std::vector<remote_member> members_;
+
+   private:
+    bool made_ = false;
+};
+
+/// Subsystems of this process, one after the other.
+class subsystem_host final : public request_host {
+   public:
+    subsystem_host(const std::vector<subsystem_maker>& make, wire_writer& introduction);
+    void carry_out(exchange& areas) noexcept override;
+
+   private:
+    void attempt(exchange& areas, std::size_t i) noexcept;
+    void carry_out(exchange& areas, std::size_t i);
+
+    std::vector<std::unique_ptr<subsystem>> models_;
+    std::vector<std::vector<std::unique_ptr<snapshot>>> snapshots_;  ///< by member
+};
+
+}  // namespace mdpcosim

@@ -1,0 +1,232 @@
+#include "remote/listener.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/error.hpp"
+#include "core/suggest.hpp"
+#include "remote/tcp.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds longest_greeting{5};
+constexpr std::size_t most_guests = 64;
+constexpr int most_refusals_told = 100;
+
+/// Takes as long for a token that is nearly right as for any other.
+bool same_token(const std::string& a, const std::string& b) {
+    unsigned char differ = a.size() != b.size();
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) differ |= static_cast<unsigned char>(a[i] ^ b[i]);
+    return differ == 0;
+}
+
+/// Names come from anywhere: what a terminal would obey is left out.
+std::string printable(std::string text) {
+    text.resize(std::min<std::size_t>(text.size(), 80));
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    return text;
+}
+
+}  // namespace
+
+std::string random_token() {
+    std::array<unsigned char, 16> bits{};
+    if (getrandom(bits.data(), bits.size(), 0) != static_cast<ssize_t>(bits.size()))
+        throw run_error(fmt::format("no random numbers: {}", std::strerror(errno)));
+    std::string text;
+    for (const unsigned char b : bits) text += fmt::format("{:02x}", b);
+    return text;
+}
+
+struct listener::guest {
+    file_handle socket;
+    std::string from;
+    clock::time_point since;
+    std::array<char, sizeof(std::uint32_t) + longest_hello> bytes{};
+    std::size_t size = 0;
+
+    std::uint32_t length() const {
+        std::uint32_t n;
+        std::memcpy(&n, bytes.data(), sizeof n);
+        return n;
+    }
+};
+
+listener::listener(options how) : how_(std::move(how)) {
+    tcp_address where = parse_tcp_address(how_.address);
+    if (where.host.empty()) where.host = "127.0.0.1";
+    if (where.port.empty()) where.port = "0";
+    if (how_.token.empty()) how_.token = random_token();
+    socket_ = listen_at(where);
+    sockaddr_storage bound{};
+    socklen_t size = sizeof bound;
+    getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+    port_ = port_of(bound);
+    address_ = to_string(bound);
+    if (address_.starts_with("0.0.0.0:")) address_ = fmt::format("127.0.0.1:{}", port_);
+    if (address_.starts_with("[::]:")) address_ = fmt::format("[::1]:{}", port_);
+}
+
+listener::~listener() = default;
+
+void listener::expect(std::string name, std::uint64_t fingerprint) {
+    expected_.push_back({std::move(name), fingerprint, false, nullptr});
+}
+
+std::unique_ptr<frame_link> listener::take(const std::string& name) {
+    for (auto& e : expected_)
+        if (e.name == name) return std::move(e.link);
+    return nullptr;
+}
+
+std::vector<std::string> listener::missing() const {
+    std::vector<std::string> names;
+    for (const auto& e : expected_)
+        if (!e.came) names.push_back(e.name);
+    return names;
+}
+
+void listener::close() {
+    socket_.close();
+    guests_.clear();
+}
+
+void listener::work(std::chrono::milliseconds wait) {
+    std::vector<pollfd> files{{socket_.get(), POLLIN, 0}};
+    for (const auto& g : guests_) files.push_back({g->socket.get(), POLLIN, 0});
+    if (poll(files.data(), files.size(), static_cast<int>(wait.count())) < 0 && errno != EINTR)
+        throw run_error(fmt::format("listening failed: {}", std::strerror(errno)));
+    const auto now = clock::now();
+    std::size_t k = 0;
+    std::erase_if(guests_, [&](const std::unique_ptr<guest>& g) {
+        if (files[++k].revents != 0 && read_hello(*g)) return true;
+        if (now - g->since <= longest_greeting) return false;
+        refuse(*g, fmt::format("it did not say who it is within {} s", longest_greeting.count()));
+        return true;
+    });
+    if (files[0].revents != 0) accept_all();
+}
+
+void listener::accept_all() {
+    for (;;) {
+        sockaddr_storage from{};
+        socklen_t size = sizeof from;
+        file_handle connection(accept4(socket_.get(), reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC));
+        if (connection.get() < 0) return;  // no more, or gone already
+        prepare_connection(connection.get());
+        auto who = std::make_unique<guest>();
+        who->socket = std::move(connection);
+        who->from = to_string(from);
+        who->since = clock::now();
+        if (read_hello(*who)) continue;
+        if (guests_.size() == most_guests) {
+            refuse(*guests_.front(), "too many others wait, too");
+            guests_.erase(guests_.begin());
+        }
+        guests_.push_back(std::move(who));
+    }
+}
+
+/// True when nothing more is to be read: the guest was greeted or refused. Reads no byte beyond the hello.
+bool listener::read_hello(guest& from) {
+    for (;;) {
+        constexpr std::size_t head = sizeof(std::uint32_t);
+        const std::size_t whole = from.size < head ? head : head + from.length();
+        if (whole > from.bytes.size()) {
+            refuse(from, "it does not speak mdpcosim's protocol");
+            return true;
+        }
+        if (from.size >= head && from.size == whole) {
+            greet(from);
+            return true;
+        }
+        const ssize_t n = recv(from.socket.get(), from.bytes.data() + from.size, whole - from.size, MSG_DONTWAIT);
+        if (n > 0) {
+            from.size += static_cast<std::size_t>(n);
+        } else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return false;
+        } else {
+            refuse(from, n == 0 ? "it left without a word" : std::strerror(errno));
+            return true;
+        }
+    }
+}
+
+void listener::greet(guest& from) {
+    std::string refusal;
+    expected* place = nullptr;
+    try {
+        const remote_hello hello = get_hello(std::span(from.bytes).subspan(sizeof(std::uint32_t), from.length()));
+        const auto named = [&](const expected& e) { return e.name == hello.name; };
+        const auto found = std::find_if(expected_.begin(), expected_.end(), named);
+        if (!same_token(hello.token, how_.token))
+            refusal = "its token is not this run's";
+        else if (found == expected_.end())
+            refusal = fmt::format("subsystem '{}' is not expected. Missing: {}.", printable(hello.name),
+                                  name_list(missing()));
+        else if (found->came)
+            refusal = fmt::format("subsystem '{}' is here already", hello.name);
+        else if (hello.fingerprint != 0 && found->fingerprint != 0 && hello.fingerprint != found->fingerprint)
+            refusal = fmt::format(
+                "its scenario says something else about subsystem '{}' or the macro step than the run's. Both sides "
+                "need the "
+                "same file, --set and --step",
+                hello.name);
+        else
+            place = &*found;
+    } catch (const run_error& problem) {
+        refusal = problem.what();
+    }
+    wire_writer answer;
+    put_welcome(answer, refusal);
+    if (place == nullptr) refuse(from, refusal);
+    auto link = make_socket_link(std::move(from.socket), how_.spin);
+    try {
+        link->send(answer.bytes());
+    } catch (const run_error&) {  // whoever receives from it is told
+    }
+    if (place == nullptr) return;
+    place->came = true;
+    place->link = std::move(link);
+}
+
+void listener::refuse(const guest& whom, const std::string& reason) {
+    if (++refusals_ > most_refusals_told) return;
+    fmt::print(stderr, "mdpcosim: a connection from {} was refused: {}{}\n", whom.from, reason,
+               refusals_ == most_refusals_told ? " (further ones are not shown)" : "");
+}
+
+std::unique_ptr<frame_link> connect_to_master(const std::string& address, const remote_hello& hello, bool spin,
+                                              double wait) {
+    auto link = make_socket_link(connect_to(parse_tcp_address(address), wait), spin);
+    wire_writer said;
+    put(said, hello);
+    std::vector<char> answer;
+    std::string refusal;
+    try {
+        link->send(said.bytes());
+        constexpr std::chrono::seconds longest_wait{60};  // the master may be busy with starting others
+        refusal = link->receive(answer, longest_wait, longest_hello)
+                      ? get_welcome(answer)
+                      : fmt::format("no answer within {} s", longest_wait.count());
+    } catch (const run_error& problem) {
+        refusal = problem.what();
+    }
+    if (!refusal.empty())
+        throw user_error(fmt::format("the master at {} does not take '{}': {}", address, hello.name, refusal));
+    return link;
+}
+
+}  // namespace mdpcosim

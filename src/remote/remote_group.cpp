@@ -1,0 +1,80 @@
+#include "remote/remote_group.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace mdpcosim {
+
+using clock = std::chrono::steady_clock;
+
+void remote_group::meet(std::vector<remote_member> members) {
+    members_ = std::move(members);
+    areas_ = exchange(members_);
+}
+
+void remote_group::post(const remote_request& request) {
+    if (gone_) return;  // done() tells
+    areas_.top().request = request;
+    waiting_since_.reset();
+    send();
+}
+
+bool remote_group::done(std::chrono::milliseconds wait) {
+    if (gone_) throw run_error(why_gone_);
+    failed_ = -1;
+    if (!receive(wait)) {
+        look_after_it();
+        return false;
+    }
+    const auto& top = areas_.top();
+    if (top.failed < 0 || top.request.what == remote_command::quit) return true;
+    failed_ = top.failed;
+    throw run_error(top.message.data());
+}
+
+void remote_group::look_after_it() {
+    if (!waiting_since_) waiting_since_ = clock::now();
+    const std::string how = ended();
+    if (how.empty() && !over_limit(*waiting_since_)) return;
+    const std::string where = fmt::format("in {}", name_of(areas_.top().request.what));
+    if (!how.empty()) give_up(fmt::format("{} {}", how, where));
+    check_limit(*waiting_since_, where);
+}
+
+bool remote_group::say_goodbye() noexcept {
+    constexpr auto patience = std::chrono::seconds(10) / look_after;
+    try {
+        post({.what = remote_command::quit});
+        for (int i = 0; i < patience; ++i)
+            if (done(look_after)) return true;
+    } catch (const std::exception&) {  // it has ended otherwise
+    }
+    return false;
+}
+
+void remote_group::end(const std::string& reason) noexcept {
+    if (gone_) return;
+    stop();
+    gone_ = true;
+    why_gone_ = reason;
+}
+
+bool remote_group::over_limit(clock::time_point begin) const {
+    return limit_ > 0 && clock::now() - begin > std::chrono::duration<double>(limit_);
+}
+
+void remote_group::check_limit(clock::time_point begin, const std::string& where) {
+    if (!over_limit(begin)) return;
+    stop();
+    give_up(fmt::format("its process did not answer within {:g} s {} and was ended", limit_, where));
+}
+
+void remote_group::give_up(const std::string& reason) {
+    gone_ = true;
+    const std::string text = last_text();
+    why_gone_ = text.empty() ? reason : fmt::format("{}; it wrote last: {}", reason, text);
+    throw run_error(why_gone_);
+}
+
+}  // namespace mdpcosim

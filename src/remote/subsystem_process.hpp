@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "remote/child_process.hpp"
+#include "remote/host.hpp"
+#include "remote/remote_group.hpp"
+
+namespace mdpcosim {
+
+struct process_options {
+    std::string name;  ///< of the subsystem or group, before every line that the process wrote
+    double limit = 0;  ///< s of wall time that one request may take; 0: any time
+    bool spin = true;  ///< every party has a core of its own
+};
+
+/// Subsystems in a process of their own, reached through shared memory.
+///
+/// The new process is a copy of this one, which should have no other threads yet; there the subsystems are made. The two share
+/// memory without a name, and the new process ends with this one: nothing is left behind, however either ends.
+class subsystem_process final : public remote_group {
+   public:
+    subsystem_process(const process_options& how, std::vector<subsystem_maker> make);
+    ~subsystem_process() override;
+
+    void introduce() override;
+    pid_t process() const override { return process_->id(); }
+
+   private:
+    void live(int answer);
+    void send() override;
+    bool receive(std::chrono::milliseconds wait) override;
+    std::string ended() override;
+    void stop() noexcept override { process_->kill(); }
+    std::string last_text() override { return process_->last_text(); }
+
+    std::string name_;
+    bool spin_;
+    std::vector<subsystem_maker> make_;
+    file_handle memory_file_, answer_;
+    std::unique_ptr<child_process> process_;
+    void* memory_ = nullptr;
+    std::uint32_t round_ = 0;
+};
+
+}  // namespace mdpcosim
