@@ -235,7 +235,7 @@ json interface_json(const fmu_model& fmu) {
                {"needs_execution_tool", o.needs_execution_tool},
                {"once_per_process", o.once_per_process},
                {"save_restore", o.state},
-               {"rate_sensitivities", o.rate_sensitivities}};
+               {"directional_derivatives", o.directional_derivatives}};
     if (fmu.kind == fmi::kind::co_simulation) {
         entry.update({{"variable_step", o.variable_step},
                       {"fixed_step", o.fixed_step > 0 ? json(o.fixed_step) : json(nullptr)},
