@@ -1,5 +1,5 @@
 // One macro step with one trivial subsystem elsewhere, beside the bare ping-pong of the same medium, in turn in one run: what the
-// transport adds; and an external program beside a copy of this process. A medium more is a line in media(). See docs/transports.md
+// transport adds; and an external program beside the same in a process of ours. A medium more is a line in media(). See docs/transports.md
 // and docs/programs.md.
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "echo.hpp"
+#include "remote/host_program.hpp"
 #include "remote/program_group.hpp"
 #include "transport/affinity.hpp"
 #include "transport/ping_pong.hpp"
@@ -35,9 +36,9 @@ rounds macro_steps(std::shared_ptr<transport> t) {
     };
 }
 
-std::vector<subsystem_recipe> one_echo() {
-    return {{"echo", [] { return std::make_unique<bench::echo>(); }}};
-}
+const maker_registration echo_maker{{"echo", [](const std::string&) { return std::make_unique<bench::echo>(); }}};
+
+std::vector<subsystem_recipe> one_echo() { return {{"echo", {"echo", {}}}}; }
 
 /// The same as a program that the master starts.
 std::vector<subsystem_recipe> one_program() {
@@ -62,9 +63,9 @@ std::vector<medium> media() {
              {{"looking", [] { return tcp_ping_pong(true); }}, {"sleeping", [] { return tcp_ping_pong(false); }}},
              [] { return make_tcp_transport(one_echo()); }},
             {"program",
-             {{"a copy", [] { return macro_steps(make_process_transport(one_echo())); }}},
+             {{"a host", [] { return macro_steps(make_process_transport(one_echo())); }}},
              [] { return make_process_transport(one_program()); }},
-            {"program/tcp", {{"a copy", [] { return macro_steps(make_tcp_transport(one_echo())); }}}, [] {
+            {"program/tcp", {{"a host", [] { return macro_steps(make_tcp_transport(one_echo())); }}}, [] {
                  return make_tcp_transport(one_program());
              }}};
 }
@@ -130,10 +131,12 @@ int turns_of(double seconds) {
     return static_cast<int>(some * seconds / median(times));
 }
 
+const maker_registration busy_maker{
+    {"busy", [](const std::string& turns) { return std::make_unique<busy>(std::stoi(turns)); }}};
+
 std::vector<subsystem_recipe> many_busy(int count, int turns) {
     std::vector<subsystem_recipe> all;
-    for (int i = 0; i < count; ++i)
-        all.push_back({"s" + std::to_string(i), [=] { return std::make_unique<busy>(turns); }});
+    for (int i = 0; i < count; ++i) all.push_back({"s" + std::to_string(i), {"busy", std::to_string(turns)}});
     return all;
 }
 
@@ -196,7 +199,9 @@ void measure_threads() {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+    live_as_host(count, arguments);  // of its own subsystems
+    use_host_program("/proc/self/exe");
     fmt::print("{:<12} {:<12} {:>12} {:>12} {:>8}\n", "transport", "bare waits", "bare [us]", "step [us]", "ratio");
     for (const auto& m : media())
         for (const auto& [way, make] : m.bare) {

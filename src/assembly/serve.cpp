@@ -49,7 +49,7 @@ std::string read_token(const std::string& file) {
 
 struct served {
     std::string name;
-    std::unique_ptr<frame_link> link;
+    file_handle socket;
     std::unique_ptr<child_process> process;
 };
 
@@ -106,24 +106,16 @@ std::unique_ptr<token_file> announce(const scenario& s, const remote_options& re
 
 void serve_subsystems(const scenario& s, const serve_options& how) {
     const std::string token = read_token(how.token_file);
-    std::vector<subsystem_maker> make;
-    for (const auto& name : how.names) make.push_back(maker_of(subsystem_named(name, s), s.time.step));
+    std::vector<subsystem_text> what;
+    for (const auto& name : how.names) what.push_back(text_for_process(subsystem_named(name, s), s.time.step));
     const bool spin = static_cast<int>(how.names.size()) < available_cores();
     std::vector<served> all;
     for (const auto& name : how.names)
-        all.push_back(
-            {name,
-             connect_to_master(how.connect, {token, name, fingerprint(s, subsystem_named(name, s))}, spin, how.wait),
-             nullptr});
-    for (std::size_t i = 0; i < all.size(); ++i)
-        all[i].process = std::make_unique<child_process>([&] {
-            const auto link = std::move(all[i].link);
-            for (auto& other : all) other.link.reset();
-            wire_writer introduction;
-            subsystem_host host({make[i]}, introduction);
-            serve(*link, host, introduction);
-        });
-    for (auto& a : all) a.link.reset();
+        all.push_back({name,
+                       greet_master(how.connect, {token, name, fingerprint(s, subsystem_named(name, s))}, how.wait),
+                       nullptr});
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].process = start_linked(all[i].socket.get(), {what[i]}, spin);
+    for (auto& a : all) a.socket.close();
     std::string failure;
     for (auto& a : all) {
         const std::string end = a.process->wait();

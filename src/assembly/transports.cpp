@@ -92,7 +92,7 @@ std::unique_ptr<transport> make_threads(const scenario& s, const transport_optio
 std::vector<subsystem_recipe> recipes_of(const scenario& s) {
     std::vector<subsystem_recipe> recipes;
     for (const auto& spec : s.subsystems) {
-        recipes.push_back({spec.name, maker_of(spec, s.time.step), spec.limit});
+        recipes.push_back({spec.name, text_for_process(spec, s.time.step), spec.limit});
         recipes.back().fingerprint = fingerprint(s, spec);
         if (is_program(spec)) recipes.back().program = std::make_shared<program_launcher>(spec);
     }
@@ -187,11 +187,8 @@ std::map<std::string, std::unique_ptr<remote_group>> prepare_rank(const scenario
     return prepared;
 }
 
-subsystem_maker maker_of(const subsystem_spec& spec, double macro_step) {
-    subsystem_spec inside = on_macro_grid(spec, macro_step);
-    inside.fmu.isolate = false;  // it has its process already
-    inside.limit = 0;
-    return [inside = std::move(inside)] { return make_subsystem(inside); };
+subsystem_text text_for_process(const subsystem_spec& spec, double macro_step) {
+    return text_of(on_macro_grid(spec, macro_step));
 }
 
 std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {

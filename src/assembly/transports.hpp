@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "remote/host.hpp"
+#include "remote/host_task.hpp"
 #include "remote/remote_group.hpp"
 #include "scenario/spec.hpp"
 #include "transport/affinity.hpp"
@@ -43,8 +43,8 @@ struct transport_options {
 /// Makes the scenario's subsystems and what reaches them.
 std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how);
 
-/// Makes the entry in a process that is its own already.
-subsystem_maker maker_of(const subsystem_spec& spec, double macro_step);
+/// The entry for a process that is its own.
+subsystem_text text_for_process(const subsystem_spec& spec, double macro_step);
 
 /// Which subsystems share a process or a rank, by number: what the scenario says, and of the rest `parties` lists of neighbours,
 /// 0: none.

@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,20 +9,21 @@
 
 namespace mdpcosim {
 
-/// A process that this one starts and that ends with it. What it writes to standard output and error is kept.
+/// Another program that this process starts and that ends with it, also where this one is killed, and with all that it starts itself,
+/// unless that leaves its process group. It can be started at any time, by any thread, whichever others there are, and lives on when
+/// that thread ends. What it writes to standard output and error is kept.
 class child_process {
    public:
-    /// A copy of this process, which should have no other threads yet; it does `live` and ends.
-    explicit child_process(const std::function<void()>& live);
-
     struct program {
-        std::vector<std::string> command;      ///< the file and its arguments
-        std::vector<std::string> environment;  ///< "NAME=value", before this process's own
-        std::string folder;                    ///< where it runs; empty: here
-        std::vector<int> files;                ///< descriptors that stay open in it, under the same numbers
+        std::vector<std::string> command;           ///< the file and its arguments
+        std::vector<std::string> environment = {};  ///< "NAME=value", before this process's own
+        std::string folder = {};                    ///< where it runs; empty: here
+        /// Descriptors that stay open in it, under the same numbers. Of all others it gets only standard input (nothing to read),
+        /// output and error, and one more that tells it of this process's end.
+        std::vector<int> files = {};
+        std::string title = {};  ///< what it sees as its own name in place of the file; empty: the file
     };
-    /// Another program, without input, with all that it starts in a process group that ends with it. Throws user_error with the
-    /// system's reason where it cannot be started.
+    /// Without input. Throws user_error with the system's reason where it cannot be started.
     explicit child_process(const program& what);
 
     child_process(const child_process&) = delete;
@@ -47,12 +47,11 @@ class child_process {
     void show_text(const std::string& name) const;
 
    private:
-    void start(const std::function<void()>& live);
     bool reap(int options);
 
     file_handle text_;
+    file_handle lifeline_;  ///< closed by the system when this process ends, which ends the other one
     pid_t process_ = -1;
-    bool leads_group_ = false;
     std::string end_;
     bool succeeded_ = false;
 };

@@ -77,9 +77,8 @@ std::unique_ptr<subsystem> make_remote_subsystem(std::unique_ptr<remote_group> w
     return std::make_unique<remote_subsystem>(std::move(where));
 }
 
-std::unique_ptr<subsystem> make_isolated_subsystem(const process_options& how, subsystem_maker make) {
-    return make_remote_subsystem(
-        std::make_unique<subsystem_process>(how, std::vector<subsystem_maker>{std::move(make)}));
+std::unique_ptr<subsystem> make_isolated_subsystem(const process_options& how, const subsystem_text& what) {
+    return make_remote_subsystem(std::make_unique<subsystem_process>(how, std::vector<subsystem_text>{what}));
 }
 
 }  // namespace mdpcosim

@@ -1,5 +1,6 @@
 #include "remote/listener.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/random.h>
@@ -208,9 +209,9 @@ void listener::refuse(const guest& whom, const std::string& reason) {
                refusals_ == most_refusals_told ? " (further ones are not shown)" : "");
 }
 
-std::unique_ptr<frame_link> connect_to_master(const std::string& address, const remote_hello& hello, bool spin,
-                                              double wait) {
-    auto link = make_socket_link(connect_to(parse_tcp_address(address), wait), spin);
+file_handle greet_master(const std::string& address, const remote_hello& hello, double wait) {
+    file_handle socket = connect_to(parse_tcp_address(address), wait);
+    const auto link = make_socket_link(file_handle(fcntl(socket.get(), F_DUPFD_CLOEXEC, 3)));
     wire_writer said;
     put(said, hello);
     std::vector<char> answer;
@@ -226,7 +227,12 @@ std::unique_ptr<frame_link> connect_to_master(const std::string& address, const 
     }
     if (!refusal.empty())
         throw user_error(fmt::format("the master at {} does not take '{}': {}", address, hello.name, refusal));
-    return link;
+    return socket;
+}
+
+std::unique_ptr<frame_link> connect_to_master(const std::string& address, const remote_hello& hello, bool spin,
+                                              double wait) {
+    return make_socket_link(greet_master(address, hello, wait), spin);
 }
 
 }  // namespace mdpcosim

@@ -2,19 +2,14 @@
 
 #include "remote/isolated_subsystem.hpp"
 #include "remote/program_group.hpp"
-#include "subsystem/factory.hpp"
 #include "subsystem/source.hpp"
 
 namespace mdpcosim {
 
 std::unique_ptr<remote_group> make_remote_group(const subsystem_spec& spec, bool spin) {
     if (spec.kind == subsystem_spec::source_kind::program) return std::make_unique<program_group>(spec, spin);
-    subsystem_spec inside = spec;
-    inside.fmu.isolate = false;
-    inside.limit = 0;
-    return std::make_unique<subsystem_process>(
-        process_options{spec.name, spec.limit, spin},
-        std::vector<subsystem_maker>{[inside = std::move(inside)] { return make_subsystem(inside); }});
+    return std::make_unique<subsystem_process>(process_options{spec.name, spec.limit, spin},
+                                               std::vector<subsystem_text>{text_of(spec)});
 }
 
 namespace {

@@ -63,11 +63,13 @@ fs::path find_program(const subsystem_spec& spec, const fs::path& folder) {
     return here;
 }
 
-/// The folder with what interpreters need (mdpcosim_subsystem.py, .mex), beside or below this program.
+/// The folder with what interpreters need (mdpcosim_subsystem.py, .mex), beside or below this program, which may be the host program in
+/// libexec/mdpcosim.
 fs::path module_folder() {
     std::error_code problem;
     const fs::path here = fs::read_symlink("/proc/self/exe", problem).parent_path();
-    for (const fs::path& folder : {here / "lib" / "mdpcosim", here.parent_path() / "lib" / "mdpcosim"})
+    for (const fs::path& folder : {here / "lib" / "mdpcosim", here.parent_path() / "lib" / "mdpcosim",
+                                   here.parent_path().parent_path() / "lib" / "mdpcosim"})
         if (is_file(folder / "mdpcosim_subsystem.py")) return folder;
     return {};
 }

@@ -26,45 +26,57 @@ void write_all(int file, std::span<const char> bytes) {
     }
 }
 
-}  // namespace
-
-subsystem_process::subsystem_process(const process_options& how, std::vector<subsystem_maker> make)
-    : name_(how.name), spin_(how.spin), make_(std::move(make)) {
-    set_limit(how.limit);
-    memory_file_ = make_shared_file(name_);
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
-    answer_ = file_handle(ends[0]);
-    file_handle question(ends[1]);
-    process_ = std::make_unique<child_process>([&] { live(question.get()); });
-}
-
 /// The life of the new process.
-void subsystem_process::live(int answer) {
+void share_memory(wire_reader& words) {
+    const file_handle memory(words.get<int>());
+    file_handle answer(words.get<int>());
+    for (const int file : {memory.get(), answer.get()}) fcntl(file, F_SETFD, FD_CLOEXEC);
+    const bool spin = words.get<bool>();
     wire_writer said;
-    subsystem_host host(make_, said);
+    subsystem_host host(get_makers(words), said);
     exchange areas(host.members());
     if (host.made()) {
         try {
-            areas.place(map_areas(memory_file_, areas.size()), true);
+            areas.place(map_areas(memory, areas.size()), true);
         } catch (const std::exception& problem) {
             said.clear();
             put_refusal(said, false, problem.what());
-            write_all(answer, said.bytes());
-            return;
+            return write_all(answer.get(), said.bytes());
         }
     }
-    write_all(answer, said.bytes());
-    ::close(answer);
+    write_all(answer.get(), said.bytes());
+    answer.close();
     if (!host.made()) return;
     auto& top = areas.top();
+    const pid_t master = getppid();
     for (std::uint32_t round = 1;; ++round) {
-        top.request_box.wait_for(round, top.first_look(spin_));
+        while (!top.request_box.wait_for(round, top.first_look(spin), std::chrono::seconds(1)))
+            if (getppid() != master) return;  // it has gone, but a copy of it may hold our lifeline
         host.carry_out(areas);
         const bool last = top.request.what == remote_command::quit;
         top.reply_box.post(round);
         if (last) return;
     }
+}
+
+const host_task_registration sharing_task{{"sharing", share_memory}};
+
+}  // namespace
+
+subsystem_process::subsystem_process(const process_options& how, const std::vector<subsystem_text>& members)
+    : name_(how.name), spin_(how.spin), count_(members.size()) {
+    set_limit(how.limit);
+    memory_file_ = make_shared_file(name_);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
+    answer_ = file_handle(ends[0]);
+    const file_handle question(ends[1]);
+    wire_writer words;
+    words.put(memory_file_.get());
+    words.put(question.get());
+    words.put(spin_);
+    put(words, members);
+    process_ = start_host("sharing", words, {memory_file_.get(), question.get()});
 }
 
 subsystem_process::~subsystem_process() {
@@ -93,7 +105,7 @@ void subsystem_process::introduce() {
         process_->finish(10);
         give_up(ended() + " at its start");
     }
-    meet(get_introduction(bytes, make_.size()));
+    meet(get_introduction(bytes, count_));
     memory_ = map_areas(memory_file_, areas_.size());
     areas_.place(memory_, false);
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "remote/child_process.hpp"
-#include "remote/host.hpp"
+#include "remote/host_task.hpp"
 #include "remote/remote_group.hpp"
 
 namespace mdpcosim {
@@ -18,18 +18,17 @@ struct process_options {
 
 /// Subsystems in a process of their own, reached through shared memory.
 ///
-/// The new process is a copy of this one, which should have no other threads yet; there the subsystems are made. The two share
-/// memory without a name, and the new process ends with this one: nothing is left behind, however either ends.
+/// The new process runs the host program (host_task.hpp); there the subsystems are made. The two share memory without a name, and the
+/// new process ends with this one: nothing is left behind, however either ends.
 class subsystem_process final : public remote_group {
    public:
-    subsystem_process(const process_options& how, std::vector<subsystem_maker> make);
+    subsystem_process(const process_options& how, const std::vector<subsystem_text>& members);
     ~subsystem_process() override;
 
     void introduce() override;
     pid_t process() const override { return process_->id(); }
 
    private:
-    void live(int answer);
     void send() override;
     bool receive(std::chrono::milliseconds wait) override;
     std::string ended() override;
@@ -38,7 +37,7 @@ class subsystem_process final : public remote_group {
 
     std::string name_;
     bool spin_;
-    std::vector<subsystem_maker> make_;
+    std::size_t count_;
     file_handle memory_file_, answer_;
     std::unique_ptr<child_process> process_;
     void* memory_ = nullptr;

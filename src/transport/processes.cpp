@@ -28,7 +28,7 @@ group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recip
         all.name += (all.name.empty() ? "" : ", ") + r.name;
         all.limit += r.limit;
         limited = limited && r.limit > 0;
-        all.make.push_back(std::move(r.make));
+        all.what.push_back(std::move(r.what));
         all.program = r.program;
     }
     if (!limited) all.limit = 0;
@@ -49,7 +49,7 @@ std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> 
             continue;
         }
         served.push_back(
-            {members, std::make_unique<subsystem_process>(process_options{r.name, r.limit, spin}, std::move(r.make))});
+            {members, std::make_unique<subsystem_process>(process_options{r.name, r.limit, spin}, r.what)});
     }
     return make_group_transport(std::move(names), std::move(served), {}, where);
 }

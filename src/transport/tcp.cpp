@@ -85,18 +85,12 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
     std::vector<party> parties;
     for (const auto& members : all) {
         const std::uint64_t fingerprint = subsystems[static_cast<std::size_t>(members.front())].fingerprint;
-        group_recipe r = gather(members, subsystems);
+        const group_recipe r = gather(members, subsystems);
         party& p = parties.emplace_back(party{members, r.name, r.limit, nullptr, r.program});
         if (!elsewhere(members) && r.program)
             p.process = r.program->start(door, own_key(members), spin);
         else if (!elsewhere(members))
-            p.process = std::make_unique<child_process>([&] {
-                door.close();
-                const auto link = connect_to_master(door.address(), {door.token(), own_key(members)}, spin);
-                wire_writer introduction;
-                subsystem_host host(r.make, introduction);
-                serve(*link, host, introduction);
-            });
+            p.process = start_connecting(door, own_key(members), r.what, spin);
         door.expect(p.key(), elsewhere(members) ? fingerprint : 0);
     }
     if (!how.remote.empty() && how.announce) how.announce(door);

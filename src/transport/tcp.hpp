@@ -19,8 +19,8 @@ struct tcp_options {
     binding where = {};
 };
 
-/// Subsystems in processes of their own that connect to this one over TCP: copies of this process (see make_process_transport()),
-/// and programs elsewhere. Nobody can connect any more once all have come. A subsystem that nobody brings in time is a user_error.
+/// Subsystems in processes of their own that connect to this one over TCP: started here (see make_process_transport()), and
+/// programs elsewhere. Nobody can connect any more once all have come. A subsystem that nobody brings in time is a user_error.
 std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subsystems,
                                               const std::vector<std::vector<int>>& groups = {},
                                               const tcp_options& how = {});

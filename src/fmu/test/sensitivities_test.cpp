@@ -113,9 +113,7 @@ TEST_P(rate_sensitivities, change_nothing_and_allocate_nothing) {
 
 TEST_P(rate_sensitivities, arrive_from_a_process_as_they_are) {
     const auto here = make_subsystem(spec("mover", {{"m", "0.7 kg"}}));
-    const auto far = make_isolated_subsystem({.name = "far"}, [] {
-        return make_subsystem(spec("mover", {{"m", "0.7 kg"}}));
-    });
+    const auto far = make_isolated_subsystem({.name = "far"}, text_of(spec("mover", {{"m", "0.7 kg"}})));
     EXPECT_TRUE(far->offers().rate_sensitivities);
     here->initialise(0);
     far->initialise(0);

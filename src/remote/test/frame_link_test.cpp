@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "remote/frame_link.hpp"
 #include "remote/isolated_subsystem.hpp"
+#include "support/far_function.hpp"
 #include "support/solver_test_models.hpp"
 #include "support/subsystem_contract.hpp"
 
@@ -14,16 +15,11 @@ namespace {
 using testing::HasSubstr;
 
 /// In a process at the other end of a pair of sockets.
-std::unique_ptr<subsystem> linked(const subsystem_maker& make, double limit = 0) {
+std::unique_ptr<subsystem> linked(const subsystem_text& what, double limit = 0) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw run_error("no pair of sockets");
     file_handle mine(ends[0]), theirs(ends[1]);
-    auto process = std::make_unique<child_process>([&] {
-        mine.close();
-        wire_writer introduction;
-        subsystem_host host({make}, introduction);
-        serve(*make_socket_link(std::move(theirs)), host, introduction);
-    });
+    auto process = start_linked(theirs.get(), {what}, false);
     theirs.close();
     return make_remote_subsystem(std::make_unique<linked_group>(linked_group::options{"far", 1, limit},
                                                                 make_socket_link(std::move(mine)), std::move(process)));
@@ -46,22 +42,23 @@ std::string failure_of(subsystem& s) {
     return "no failure";
 }
 
-std::unique_ptr<subsystem> doing(const std::function<void()>& deed) {
-    return linked(
-        [deed] {
-            return make_native_subsystem(
-                std::make_unique<function_model>(std::vector{1.0}, 1,
-                                                 [deed](double t, const double*, const double*, double* dx) {
-                                                     if (t > 0.5) deed();
-                                                     dx[0] = 0;
-                                                 }),
-                make_solver("rk4"));
-        },
-        0.5);
+std::unique_ptr<subsystem> doer(const std::string& text) {
+    const auto deed = from_text<far_function<void()>>(text);
+    return make_native_subsystem(
+        std::make_unique<function_model>(std::vector{1.0}, 1,
+                                         [deed](double t, const double*, const double*, double* dx) {
+                                             if (t > 0.5) deed();
+                                             dx[0] = 0;
+                                         }),
+        make_solver("rk4"));
+}
+
+std::unique_ptr<subsystem> doing(const far_function<void()>& deed) {
+    return linked(far_subsystem(doer, as_text(deed)), 0.5);
 }
 
 TEST(linked_group, gives_the_same_bits_as_a_direct_call) {
-    const auto near = oscillator_with("erk-5"), far = linked([] { return oscillator_with("erk-5"); });
+    const auto near = oscillator_with("erk-5"), far = linked(far_subsystem([] { return oscillator_with("erk-5"); }));
     EXPECT_EQ(far->describe().type, near->describe().type);
     near->initialise(0);
     far->initialise(0);
@@ -89,7 +86,7 @@ TEST(linked_group, tells_how_the_other_side_ended) {
 }
 
 TEST(linked_group, brings_mistakes_of_users_as_such) {
-    EXPECT_THROW(linked([]() -> std::unique_ptr<subsystem> { throw user_error("wrong"); }), user_error);
+    EXPECT_THROW(linked(far_subsystem([]() -> std::unique_ptr<subsystem> { throw user_error("wrong"); })), user_error);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "remote/isolated_subsystem.hpp"
+#include "support/far_function.hpp"
 #include "support/solver_test_models.hpp"
 #include "support/subsystem_contract.hpp"
 
@@ -17,23 +18,24 @@ using testing::HasSubstr;
 
 std::unique_ptr<subsystem> native() { return make_native_subsystem(oscillator(), make_solver("erk-5")); }
 
-std::unique_ptr<subsystem> isolated(const std::function<std::unique_ptr<subsystem>()>& make, double limit = 0) {
-    return make_isolated_subsystem({.name = "far", .limit = limit}, make);
+std::unique_ptr<subsystem> isolated(const far_function<std::unique_ptr<subsystem>()>& make) {
+    return make_isolated_subsystem({.name = "far"}, far_subsystem(make));
+}
+
+std::unique_ptr<subsystem> make_doing(const std::string& text) {
+    const auto deed = from_text<far_function<void()>>(text);
+    return make_native_subsystem(
+        std::make_unique<function_model>(std::vector{1.0}, 1,
+                                         [deed](double t, const double*, const double*, double* dx) {
+                                             if (t > 0.5) deed();
+                                             dx[0] = 0;
+                                         }),
+        make_solver("rk4"));
 }
 
 /// An oscillator that does something in its right-hand side once the time has passed 0.5.
-std::unique_ptr<subsystem> doing(std::function<void()> deed) {
-    return isolated(
-        [deed = std::move(deed)] {
-            return make_native_subsystem(
-                std::make_unique<function_model>(std::vector{1.0}, 1,
-                                                 [deed](double t, const double*, const double*, double* dx) {
-                                                     if (t > 0.5) deed();
-                                                     dx[0] = 0;
-                                                 }),
-                make_solver("rk4"));
-        },
-        0.5);
+std::unique_ptr<subsystem> doing(const far_function<void()>& deed) {
+    return make_isolated_subsystem({.name = "far", .limit = 0.5}, far_subsystem(make_doing, as_text(deed)));
 }
 
 std::string failure_of(subsystem& s) {

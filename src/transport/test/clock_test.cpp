@@ -39,26 +39,31 @@ class shifted_host final : public request_host {
     double ahead_, drift_;
 };
 
-std::unique_ptr<remote_group> group_with_clock(double ahead, double drift, child_process*& process) {
+const host_task_registration shifted_clock{{"shifted clock", [](wire_reader& words) {
+                                                const auto link = make_socket_link(file_handle(words.get<int>()));
+                                                const double ahead = words.get<double>(), drift = words.get<double>();
+                                                wire_writer introduction;
+                                                shifted_host host(ahead, drift, introduction);
+                                                serve(*link, host, introduction);
+                                            }}};
+
+std::unique_ptr<remote_group> group_with_clock(double ahead, double drift, std::unique_ptr<child_process>& process) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return {};
     file_handle ours(ends[0]), theirs(ends[1]);
-    process = new child_process([&] {
-        ours.close();
-        const auto link = make_socket_link(std::move(theirs));
-        wire_writer introduction;
-        shifted_host host(ahead, drift, introduction);
-        serve(*link, host, introduction);
-    });
+    wire_writer words;
+    words.put(theirs.get());
+    words.put(ahead);
+    words.put(drift);
+    process = start_host("shifted clock", words, {theirs.get()});
     return std::make_unique<linked_group>(linked_group::options{"far", 2, 0, 0}, make_socket_link(std::move(ours)));
 }
 
 /// All events of a run lie within their macro steps, in our time: first one subsystem, then the other.
 void expect_our_time(double ahead, double drift) {
-    child_process* process = nullptr;
+    std::unique_ptr<child_process> process;
     std::vector<served_group> groups;
     groups.push_back({{0, 1}, group_with_clock(ahead, drift, process)});
-    const std::unique_ptr<child_process> other(process);
     const auto t = make_group_transport({"a", "b"}, std::move(groups));
     t->initialise(0);
     for (int k = 0; k < 40; ++k) t->advance({0.1 * k, 0.1 * (k + 1), k});

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 /// A subsystem that does a deed in one of its macro steps.
 class doer final : public subsystem {
    public:
-    doer(std::int64_t step, std::function<void()> deed) : step_(step), deed_(std::move(deed)) {
+    doer(std::int64_t step, const test::far_function<void()>& deed) : step_(step), deed_(deed) {
         description_.type = "doer";
         input_variable u;
         u.name = "u";
@@ -42,12 +42,22 @@ class doer final : public subsystem {
    private:
     subsystem_description description_;
     std::int64_t step_;
-    std::function<void()> deed_;
+    test::far_function<void()> deed_;
 };
 
-subsystem_recipe doing(const std::string& name, std::int64_t step, const std::function<void()>& deed,
+struct doer_traits {
+    std::int64_t step;
+    test::far_function<void()> deed;
+};
+
+std::unique_ptr<subsystem> make_doer(const std::string& text) {
+    const auto traits = test::from_text<doer_traits>(text);
+    return std::make_unique<doer>(traits.step, traits.deed);
+}
+
+subsystem_recipe doing(const std::string& name, std::int64_t step, const test::far_function<void()>& deed,
                        double limit = 0) {
-    return {name, [=] { return std::make_unique<doer>(step, deed); }, limit};
+    return {name, test::far_subsystem(make_doer, test::as_text(doer_traits{step, deed})), limit};
 }
 
 void hang() {
@@ -141,10 +151,11 @@ TEST_P(group_failure, a_death_in_a_timed_step_leaves_the_costs_alone) {
 }
 
 TEST_P(group_failure, an_end_at_the_start_names_the_subsystem) {
-    std::vector<subsystem_recipe> recipes{doing("a", 0, nothing), {"b", []() -> std::unique_ptr<subsystem> {
-                                                                       fputs("no licence\n", stderr);
-                                                                       _exit(9);
-                                                                   }}};
+    std::vector<subsystem_recipe> recipes{doing("a", 0, nothing),
+                                          {"b", test::far_subsystem([]() -> std::unique_ptr<subsystem> {
+                                               fputs("no licence\n", stderr);
+                                               _exit(9);
+                                           })}};
     try {
         make_free(std::move(recipes));
         FAIL() << "no failure";

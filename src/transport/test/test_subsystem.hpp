@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "support/far_function.hpp"
 #include "transport/processes.hpp"
 #include "transport/threads.hpp"
 
@@ -120,11 +121,14 @@ inline std::vector<named_subsystem> make_subsystems(const std::vector<test_trait
     return made;
 }
 
+inline std::unique_ptr<subsystem> make_from_traits(const std::string& text) {
+    return std::make_unique<test_subsystem>(from_text<test_traits>(text));
+}
+
 inline std::vector<subsystem_recipe> make_recipes(const std::vector<test_traits>& all) {
     std::vector<subsystem_recipe> made;
     for (std::size_t i = 0; i < all.size(); ++i)
-        made.push_back(
-            {"s" + std::to_string(i), [traits = all[i]] { return std::make_unique<test_subsystem>(traits); }});
+        made.push_back({"s" + std::to_string(i), far_subsystem(make_from_traits, as_text(all[i]))});
     return made;
 }
 
