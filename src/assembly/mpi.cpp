@@ -42,19 +42,7 @@ void watch_mpi_rank() { watch_rank(mpi_rank_number()); }
 
 void tell_mpi_launcher(int status) { tell_launcher(status); }
 
-mpi_rank::mpi_rank(const std::atomic<bool>& hurry, const std::function<scenario()>& load) {
-    const mpi_launch_facts told = *told_by_launcher();
-    mpi_ranks::prepared_groups prepared;
-    try {
-        if (load && told.size > 0) {
-            const scenario s = load();
-            prepared = prepare_rank(s, groups_of_ranks(s, told.size, "")[static_cast<std::size_t>(told.rank)]);
-        }
-    } catch (const std::exception&) {
-        prepared.clear();
-    }
-    ranks_ = std::make_unique<mpi_ranks>(told, hurry, std::move(prepared));
-}
+mpi_rank::mpi_rank(const std::atomic<bool>& hurry) : ranks_(std::make_unique<mpi_ranks>(*told_by_launcher(), hurry)) {}
 
 mpi_rank::~mpi_rank() = default;
 

@@ -25,9 +25,8 @@ void tell_mpi_launcher(int status);
 /// This process as a rank, from its begin to its end.
 class mpi_rank {
    public:
-    /// `hurry`: set when the launcher is going to kill this process. Throws user_error where MPI is missing. With `load`
-    /// subsystems in processes of their own are started before MPI is; mistakes are left to be told by those who make the rest.
-    explicit mpi_rank(const std::atomic<bool>& hurry, const std::function<scenario()>& load = {});
+    /// `hurry`: set when the launcher is going to kill this process. Throws user_error where MPI is missing.
+    explicit mpi_rank(const std::atomic<bool>& hurry);
     /// Leaves the others in order; ends them where one was lost.
     ~mpi_rank();
 

@@ -54,14 +54,15 @@ int units_of_threads(const scenario& s, const binding& where) {
     return static_cast<int>(units.size());
 }
 
-/// Those that live apart work at the same time as the threads, whatever the number of these. Their processes come first: a copy of
-/// this one should have no threads.
+/// Those that live apart work at the same time as the threads, whatever the number of these. The ranks of a machine share its cores,
+/// so that their processes do not spin.
 std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& how) {
     std::vector<std::string> names;
     std::vector<served_group> elsewhere;
     local_group here;
     binding where = binding_of(s, how);
-    const bool spin = std::ranges::count_if(s.subsystems, lives_apart) < available_cores();
+    const bool spin =
+        how.kind != transport_kind::mpi && std::ranges::count_if(s.subsystems, lives_apart) < available_cores();
     for (const auto& spec : s.subsystems) {
         const int number = static_cast<int>(names.size());
         names.push_back(spec.name);
@@ -69,9 +70,7 @@ std::unique_ptr<transport> make_threads(const scenario& s, const transport_optio
             here.members.push_back(number);
             continue;
         }
-        auto group = mpi_ranks::joined() == nullptr ? nullptr : mpi_ranks::joined()->take_prepared(spec.name);
-        if (!group) group = make_remote_group(on_macro_grid(spec, s.time.step), spin);
-        elsewhere.push_back({{number}, std::move(group)});
+        elsewhere.push_back({{number}, make_remote_group(on_macro_grid(spec, s.time.step), spin)});
     }
     if (!here.members.empty()) {
         const int threads =
@@ -177,14 +176,6 @@ std::unique_ptr<transport> make_rank_group(mpi_ranks& ranks, scenario s, const s
     auto group = make_threads(s, how);
     ranks.will_work_with(group->workers());
     return group;
-}
-
-std::map<std::string, std::unique_ptr<remote_group>> prepare_rank(const scenario& s, const std::vector<int>& members) {
-    std::map<std::string, std::unique_ptr<remote_group>> prepared;
-    for (const int i : members)
-        if (const auto& spec = s.subsystems[static_cast<std::size_t>(i)]; lives_apart(spec))
-            prepared.emplace(spec.name, make_remote_group(on_macro_grid(spec, s.time.step), false));
-    return prepared;
 }
 
 subsystem_text text_for_process(const subsystem_spec& spec, double macro_step) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,8 +55,6 @@ binding binding_of(const scenario& s, const transport_options& how);
 /// The subsystems of a rank, made as on threads; workers 0: its share of the cores.
 std::unique_ptr<transport> make_rank_group(class mpi_ranks& ranks, scenario s, const std::vector<int>& members,
                                            transport_options how);
-/// Starts the processes of those members that live apart: a process should not be copied once it has joined MPI.
-std::map<std::string, std::unique_ptr<remote_group>> prepare_rank(const scenario& s, const std::vector<int>& members);
 /// What rank 0 tells the others before they make their subsystems.
 struct rank_briefing {
     std::uint64_t fingerprint;  ///< of the scenario

@@ -127,10 +127,7 @@ int run_as_rank(const run_settings& o) {
     std::optional<mpi_rank> rank;
     const int status = guarded([&] {
         const auto load = [&] { return o.scenario.load(); };
-        if (o.fmi_log)
-            rank.emplace(hurried);  // where the log goes is told later
-        else
-            rank.emplace(hurried, load);
+        rank.emplace(hurried);
         if (mpi_rank_number() == 0) return run_here(o);
         rank->serve(load, o.workers, !o.no_pin);
         return 0;

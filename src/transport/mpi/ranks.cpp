@@ -35,8 +35,8 @@ class mpi_link final : public frame_link {
     int other_;
 };
 
-mpi_ranks::mpi_ranks(const mpi_launch_facts& told, const std::atomic<bool>& hurry, prepared_groups prepared)
-    : mpi_(load_mpi(*told.implementation)), hurry_(hurry), prepared_(std::move(prepared)) {
+mpi_ranks::mpi_ranks(const mpi_launch_facts& told, const std::atomic<bool>& hurry)
+    : mpi_(load_mpi(*told.implementation)), hurry_(hurry) {
     check(mpi_.join(&rank_, &size_), "MPI does not start");
     if (told.size > 0 && told.size != size_) {
         mpi_.leave();
@@ -83,14 +83,6 @@ std::string mpi_ranks::name(int rank) const {
 int mpi_ranks::fair_share_of_cores() const { return std::max(1, cores_ / neighbours_); }
 
 void mpi_ranks::will_work_with(int threads) { spin_ = neighbours_ * threads <= cores_; }
-
-std::unique_ptr<remote_group> mpi_ranks::take_prepared(const std::string& name) {
-    const auto found = prepared_.find(name);
-    if (found == prepared_.end()) return {};
-    auto group = std::move(found->second);
-    prepared_.erase(found);
-    return group;
-}
 
 std::unique_ptr<frame_link> mpi_ranks::link(int other) { return std::make_unique<mpi_link>(*this, other); }
 

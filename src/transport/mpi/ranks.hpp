@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,13 +18,9 @@ namespace mdpcosim {
 
 class mpi_ranks {
    public:
-    /// Groups that this rank will serve in processes of their own, by name; they were started before MPI, which a process should not
-    /// be copied with.
-    using prepared_groups = std::map<std::string, std::unique_ptr<remote_group>>;
-
     /// Joins the others. `hurry`, once set, makes an end of all waiting for ranks that do not answer within a moment: the
     /// launcher is going to kill this process. Throws user_error where MPI is missing or is not the launcher's.
-    mpi_ranks(const mpi_launch_facts& told, const std::atomic<bool>& hurry, prepared_groups prepared = {});
+    mpi_ranks(const mpi_launch_facts& told, const std::atomic<bool>& hurry);
     mpi_ranks(const mpi_ranks&) = delete;
     mpi_ranks& operator=(const mpi_ranks&) = delete;
     /// Leaves in order, or ends the whole run where a rank was lost: the others would wait for ever.
@@ -42,9 +37,6 @@ class mpi_ranks {
     int fair_share_of_cores() const;
     /// Each rank works with that many threads: those who wait spin only while everybody has a core.
     void will_work_with(int threads);
-
-    /// One of the prepared groups, once; none: there is none of that name.
-    std::unique_ptr<remote_group> take_prepared(const std::string& name);
 
     std::unique_ptr<frame_link> link(int other);
     const mdpcosim_mpi& module() const { return mpi_; }
@@ -83,7 +75,6 @@ class mpi_ranks {
     bool spin_ = false, lost_ = false;
     std::vector<char> machines_;
     std::vector<peer> peers_;
-    prepared_groups prepared_;
 };
 
 }  // namespace mdpcosim
