@@ -14,6 +14,7 @@
 #include "assembly/fingerprint.hpp"
 #include "assembly/transports.hpp"
 #include "core/suggest.hpp"
+#include "remote/host_task.hpp"
 #include "remote/listener.hpp"
 #include "remote/tcp.hpp"
 #include "transport/affinity.hpp"

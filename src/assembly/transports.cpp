@@ -10,6 +10,7 @@
 #include "assembly/fingerprint.hpp"
 #include "assembly/serve.hpp"
 #include "core/suggest.hpp"
+#include "remote/host_task.hpp"
 #include "remote/place.hpp"
 #include "remote/program_group.hpp"
 #include "subsystem/factory.hpp"

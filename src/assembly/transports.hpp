@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "remote/host_task.hpp"
-#include "remote/remote_group.hpp"
 #include "scenario/spec.hpp"
 #include "transport/affinity.hpp"
 #include "transport/transport.hpp"
@@ -43,7 +41,7 @@ struct transport_options {
 std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how);
 
 /// The entry for a process that is its own.
-subsystem_text text_for_process(const subsystem_spec& spec, double macro_step);
+struct subsystem_text text_for_process(const subsystem_spec& spec, double macro_step);
 
 /// Which subsystems share a process or a rank, by number: what the scenario says, and of the rest `parties` lists of neighbours,
 /// 0: none.
