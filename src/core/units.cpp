@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/common_units.hpp"
 #include "core/error.hpp"
 
 namespace mdpcosim {
@@ -100,6 +101,14 @@ std::optional<quantity> parse_quantity(std::string_view text) {
 
 conversion find_conversion(std::string_view from, std::string_view to) {
     if (from.empty() || to.empty() || from == to) return {};
+    const common_unit *source = find_common_unit(from), *target = find_common_unit(to);
+    if (source != nullptr && target != nullptr && target->coherent() && source->base == target->base &&
+        !cycles_against_angle(from, to))
+        return {source->factor, source->offset};
+    return unit_library::find_conversion(from, to);
+}
+
+conversion unit_library::find_conversion(std::string_view from, std::string_view to) {
     const std::lock_guard lock(units().guard);
     const ut_unit& source = known_unit(from);
     const ut_unit& target = known_unit(to);
@@ -142,10 +151,8 @@ std::string unit_product(std::string_view a, std::string_view b) {
     return fmt::format("({}).({})", a, b);
 }
 
-namespace {
-
 /// The product of base units that `unit` is a multiple of, `m.kg.s-2` for kN; it tells dimensions apart, angles too.
-std::string base_units(std::string_view unit) {
+std::string unit_library::base_units(std::string_view unit) {
     const std::lock_guard lock(units().guard);
     std::array<char, 256> buffer{};
     const int length = ut_format(&known_unit(unit), buffer.data(), buffer.size(), UT_ASCII | UT_DEFINITION);
@@ -155,6 +162,13 @@ std::string base_units(std::string_view unit) {
         throw unit_error(fmt::format("unit '{}' is not a multiple of SI units", unit));
     if (const auto space = text.find(' '); space != std::string_view::npos) text.remove_prefix(space + 1);
     return std::string(text);
+}
+
+namespace {
+
+std::string base_units(std::string_view unit) {
+    const common_unit* known = find_common_unit(unit);
+    return known != nullptr ? std::string(known->base) : unit_library::base_units(unit);
 }
 
 /// The customary name for base units; among several (N.m and J) the one that occurs in what the user wrote.
@@ -181,7 +195,8 @@ std::string customary_name(const std::string& base, std::string_view written) {
 std::string si_unit(std::string_view unit) {
     if (unit.empty()) return {};
     const std::string base = base_units(unit);
-    const conversion c = find_conversion(unit, base);
+    const common_unit* known = find_common_unit(unit);
+    const conversion c = known != nullptr ? conversion{known->factor, known->offset} : find_conversion(unit, base);
     if (c.factor == 1 && c.offset == 0) return std::string(unit);
     const std::string name = customary_name(base, unit);
     return name.empty() ? base : name;

@@ -49,6 +49,12 @@ std::string customary_unit(std::string_view unit);
 /// The SI unit of the time derivative of something in the SI unit `unit`: `rad` to `rad/s`; empty when that is unknown.
 std::string rate_unit(std::string_view unit);
 
+/// The unit library itself, which the functions above ask where common_units.hpp does not know the answer.
+namespace unit_library {
+conversion find_conversion(std::string_view from, std::string_view to);
+std::string base_units(std::string_view unit);
+}  // namespace unit_library
+
 class unit_error : public std::runtime_error {
    public:
     using std::runtime_error::runtime_error;

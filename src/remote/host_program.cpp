@@ -53,7 +53,7 @@ std::filesystem::path find_host_program() {
     }
     throw user_error(
         fmt::format("the host program of subsystems' processes is not there: neither '{}'. Install mdpcosim with it "
-                    "('make install'), or set {} to its file.",
+                    "('cmake --install'), or set {} to its file.",
                     fmt::join(looked_at, "' nor '"), host_variable));
 }
 

@@ -1,7 +1,12 @@
 #include "core/units.hpp"
+#include "core/common_units.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <set>
 
 #include <cmath>
 #include <numbers>
@@ -135,6 +140,38 @@ TEST(rate_unit, is_per_second) {
     EXPECT_EQ(rate_unit("N"), "N/s");
     EXPECT_EQ(rate_unit(""), "");
     EXPECT_TRUE(units_fit(rate_unit("kg.m2"), "kg.m2/s"));
+}
+
+/// What is known without the unit library is what the library says, to the last bit.
+TEST(common_units, are_those_of_the_unit_library) {
+    const auto expect_same = [](const conversion& a, const conversion& b, std::string_view from, std::string_view to) {
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(a.factor), std::bit_cast<std::uint64_t>(b.factor)) << from << ' ' << to;
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(a.offset), std::bit_cast<std::uint64_t>(b.offset)) << from << ' ' << to;
+    };
+    std::set<std::string_view> names;
+    int pairs = 0;
+    for (const auto& unit : common_units) {
+        EXPECT_TRUE(names.insert(unit.name).second) << unit.name << " stands there twice";
+        EXPECT_EQ(unit_library::base_units(unit.name), unit.base) << unit.name;
+        expect_same({unit.factor, unit.offset}, unit_library::find_conversion(unit.name, unit.base), unit.name,
+                    unit.base);
+        for (const auto& other : common_units) {
+            if (unit.base != other.base || !other.coherent() || &unit == &other) continue;
+            ++pairs;
+            expect_same(find_conversion(unit.name, other.name), unit_library::find_conversion(unit.name, other.name),
+                        unit.name, other.name);
+        }
+    }
+    EXPECT_GT(pairs, 200);
+}
+
+TEST(common_units, leave_what_they_do_not_know_to_the_unit_library) {
+    EXPECT_EQ(find_common_unit("furlong"), nullptr);
+    EXPECT_DOUBLE_EQ(convert(1, "inch", "mm"), 25.4);
+    EXPECT_DOUBLE_EQ(convert(1, "cm", "mm"), 10);
+    EXPECT_THROW(convert(1, "Hz", "rad/s"), unit_error);
+    EXPECT_THROW(convert(1, "s", "Hz"), unit_error);
+    EXPECT_THROW(convert(1, "N", "m"), unit_error);
 }
 
 }  // namespace
