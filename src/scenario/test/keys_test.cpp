@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <set>
 
@@ -150,6 +151,23 @@ TEST(keys, the_scenario_of_these_tests_has_every_key_and_all_are_written) {
 TEST(keys, what_is_written_reads_back_as_the_same) {
     const std::string first = write_scenario(read_scenario_text(everything, "keys.yaml", "/data"));
     EXPECT_EQ(write_scenario(read_scenario_text(first, "again.yaml", "/elsewhere")), first);
+}
+
+TEST(keys, every_example_is_written_and_read_back_as_the_same) {
+    int examples = 0;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(MDPCOSIM_SOURCE_DIR "/examples")) {
+        const auto folder = file.path().parent_path();
+        if (file.path().extension() != ".yaml" || folder.extension() == ".out") continue;
+        const scenario s = read_scenario(file.path());
+        const std::string first = write_scenario(s);
+        const scenario t = read_scenario_text(first, "again.yaml", "/elsewhere");
+        EXPECT_EQ(write_scenario(t), first) << file.path();
+        EXPECT_EQ(t.subsystems.size(), s.subsystems.size());
+        EXPECT_EQ(t.connections.size(), s.connections.size());
+        EXPECT_EQ(t.signals.size(), s.signals.size());
+        ++examples;
+    }
+    EXPECT_GT(examples, 20);
 }
 
 TEST(keys, every_key_is_reached_by_set) {
