@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         subsystem("missing", "a:\n    model: inertia\n    |>solver:\n",
                   {"subsystem 'a': solver: the value is missing."}),
         subsystem("list", "a: {model: inertia, solver: |>[rk4]}",
-                  {"subsystem 'a': solver: a map is expected", "not a list"}),
+                  {"subsystem 'a': solver: a number or text, or a map", "not a list"}),
         subsystem("unknown_option", "a: {model: inertia, solver: {name: rk4, |>stepp: 1}}",
                   {"subsystem 'a': solver rk4: parameter 'stepp' does not exist. It has: step. Did you mean 'step'?"}),
         subsystem("option_zero", "a: {model: inertia, solver: {name: rk4, step: |>0 s}}",
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
         ode("event_without_set", "states: {x: 0}, equations: {x: 1}, events: [|>{when: x}]", "",
             {"event 1: key 'set' is missing."}),
         ode("event_direction", "states: {x: 0}, equations: {x: 1}, events: [{when: x, direction: |>up, set: {x: 1}}]",
-            "", {"event 1: direction 'up' is not allowed. Allowed: rising, falling, both."}),
+            "", {"event 1: direction: 'up' is not allowed. Allowed: rising, falling, both."}),
         ode("set_unknown", "states: {x: 0}, equations: {x: 1}", "set: {|>y: 1}",
             {"set: parameter, state or input 'y' does not exist. It has: x."})),
     name_of);

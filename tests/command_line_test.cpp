@@ -166,8 +166,8 @@ TEST_F(command_line, wrong_settings) {
                    "--set cc=3: ", {"let value 'cc' does not exist. 'let' has: c. Did you mean 'c'?"});
     expect_refused("run s.yaml --set a.mass='3 m'",
                    "--set a.mass=3 m: ", {"parameter 'mass': in '3 m' the unit 'm' does not fit 'kg'."});
-    expect_refused("run s.yaml --step 0", "--step 0: ", {"time: step 0 s must be greater than zero."});
-    expect_refused("run s.yaml --step=-1", "--step -1: ", {"time: step -1 s must be greater than zero."});
+    expect_refused("run s.yaml --step 0", "--step 0: ", {"time: step: '0' must be greater than zero."});
+    expect_refused("run s.yaml --step=-1", "--step -1: ", {"time: step: '-1' must be greater than zero."});
     expect_refused("run s.yaml --end soon", "--end soon: ", {"time: end: 'soon' is not a number."});
     expect_refused("run s.yaml --end ''", "--end : ", {"time: 'end': the value is missing."});
     expect_refused("run s.yaml --start 5", "", {"time: end 0.01 s must lie after start 5 s."});

@@ -1,4 +1,5 @@
-// schema/scenario.schema.json against the examples, which must be valid, and against wrong scenarios, which must not.
+// schema/scenario.schema.json against the examples, which must be valid, and against wrong scenarios, which must not. The schema
+// and the tables of docs/scenario.md are those that the program makes (tools/keys).
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
@@ -14,6 +15,9 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 #include <vector>
+
+#include "api/key_tables.hpp"
+#include "process.hpp"
 
 namespace {
 
@@ -111,13 +115,14 @@ TEST(schema, plain_scalars_are_typed_as_yaml_says) {
     EXPECT_EQ(document, json::parse(R"([1, -2.5e3, 0.5, 3, true, "20 us", "1", "1.2.3", "-", "yes", "e", "1e400x"])"));
 }
 
-constexpr const char* minimal = "{time: {end: 1, step: 0.1}, subsystems: {a: {model: mass}}}";
+constexpr const char* minimal = "{time: {end: 1, step: 0.1}, subsystems: {a: {model: inertia}}}";
 
 constexpr const char* complete = R"(
 mdpcosim: 1
 let: {c: 6.3e4 N.m/rad, half: 0.5, rule: poly-1, twice: $c}
 time: {start: 0, end: 2 s, step: 20 us}
-method: explicit
+method: {name: iterated, points: 2, solver: newton}
+include: [more.yaml]
 extrapolation: {degree: 1, a: [1.5, -0.5], b: [0, 0], continuous: true}
 subsystems:
   engine:
@@ -140,7 +145,10 @@ subsystems:
       - {rod: [[0, 0], [sin(phi), -cos(phi)]], port: shaft}
       - {box: [0, 0, 0], size: [1, 2, $half], quaternion: [cos(phi/2), 0, 0, sin(phi/2)]}
       - {disc: [0, 0], size: 0.2, angle: phi}
-  brake: {model: inertia, set: {J: 0.4 kg.m2, shape: [1, 2 m]}, solver: erk-5, limit: 5 s, input-degree: $half}
+  brake: {model: inertia, set: {inertia: 0.4 kg.m2, w0: $half}, solver: erk-5, limit: 5 s, input-degree: $half}
+  row: {model: chain, set: {n: 3, x0: [1, 2 mm, $half], left: fixed}, solver: {name: rk4, step: 1 us}, replicas: 2}
+  unknown: {model: $half, set: {anything: 3}}
+  taken: {include: taken.yaml, set: {J: 3}}
   pump: {plugin: libraries/pump.so, set: {volume: 28e-6 m3}, solver: rk4, input-degree: 1}
   valve: {program: ./valve --fast, set: {gain: 3, law: linear}, folder: programs, limit: 5 s}
   guard: {program: [python3, guard.py, 7], step: solver}
@@ -149,7 +157,8 @@ subsystems:
   cycle: {file: run42.csv, units: {demand: N.m}, interpolation: cubic, outside: repeat}
 connections:
   coupling: {law: spring, between: [engine.shaft, brake.shaft], stiffness: $c, extrapolation: $rule, delay: 1 ms}
-  node: {law: capacitance, between: [a.p, b.p, c.p], mode: exact}
+  node: {law: capacitance, between: [a.p, b.p, c.p], capacitance: 1 uF}
+  hinge: {joint: revolute, between: [engine.tip, row.right]}
 signals:
   - cycle.demand -> engine.demand
   - 2 N/m*a.x - b.y + 3 -> c.u
@@ -157,6 +166,11 @@ signals:
 record: {every: 1 ms, only: [engine.*, coupling.*]}
 reference: {solver: {name: dirk-5, rtol: 1e-9}}
 order: [brake, engine]
+iteration: {solver: anderson, limit: 20}
+step-control: {rtol: 1e-3, estimate: jump, level: both, smallest: 1 us}
+placement: {groups: [[engine, brake]], cores: {engine: 1, master: 0}}
+monitor: {divergence: note}
+replicas: 1
 )";
 
 TEST(schema, takes_the_smallest_and_the_fullest_scenario) {
@@ -184,7 +198,7 @@ TEST_P(wrong_scenario, is_refused) {
 INSTANTIATE_TEST_SUITE_P(
     schema, wrong_scenario,
     testing::Values(
-        wrong{"version", "mdpcosim: 1", "mdpcosim: 2"}, wrong{"unknown_section", "method:", "methode:"},
+        wrong{"version", "mdpcosim: 1", "mdpcosim: 2"}, wrong{"unknown_section", "record:", "recrd:"},
         wrong{"no_time", "time: {start: 0, end: 2 s, step: 20 us}", ""}, wrong{"no_step", ", step: 20 us", ""},
         wrong{"time_without_number", "end: 2 s", "end: soon"}, wrong{"unknown_time_key", "start: 0", "begin: 0"},
         wrong{"list_in_let", "half: 0.5", "half: [0.5]"}, wrong{"name_with_blank", "  brake:", "  my brake:"},
@@ -239,5 +253,128 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"reference_solver", "{name: dirk-5, rtol: 1e-9}", "[dirk-5]"},
         wrong{"record_without_number", "every: 1 ms", "every: step"}),
     [](const auto& instance) { return std::string(instance.param.what); });
+
+/// A wrong entry of a scenario, and what the finding must name: the place, and where a key is at fault the key.
+struct placed {
+    const char* what;
+    const char* text;
+    const char* place;
+    const char* key;
+};
+
+class placed_mistake : public testing::TestWithParam<placed> {};
+
+/// Every line of `text` is a part of the file; the rest is as in the smallest scenario.
+std::string around(const std::string& text) {
+    std::string whole = text + "\n";
+    if (!text.starts_with("time:")) whole = "time: {end: 1, step: 0.1}\n" + whole;
+    if (text.find("subsystems:") == std::string::npos) whole += "subsystems: {a: {model: inertia}}\n";
+    return whole;
+}
+
+TEST_P(placed_mistake, is_found_where_it_is) {
+    const std::string found = schema().findings(to_json(YAML::Load(around(GetParam().text))));
+    EXPECT_NE(found.find(GetParam().place), std::string::npos) << found;
+    EXPECT_NE(found.find(GetParam().key), std::string::npos) << found;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    schema, placed_mistake,
+    testing::Values(
+        placed{"parameter_of_a_law", "connections: {k: {law: spring, between: [a.x, b.x], stifness: 1}}",
+               "[connections][k]", "stifness"},
+        placed{"needed_parameter_of_a_law", "connections: {k: {law: spring, between: [a.x, b.x]}}", "[connections][k]",
+               "stiffness"},
+        placed{"value_of_a_law", "connections: {k: {law: spring, between: [a.x, b.x], stiffness: stiff}}",
+               "[connections][k][stiffness]", ""},
+        placed{"law", "connections: {k: {law: sprng, between: [a.x, b.x]}}", "[connections][k][law]", ""},
+        placed{"joint", "connections: {k: {joint: revolut, between: [a.x, b.x]}}", "[connections][k][joint]", ""},
+        placed{"parameter_of_a_joint", "connections: {k: {joint: revolute, between: [a.x, b.x], axs: [0, 0, 1]}}",
+               "[connections][k]", "axs"},
+        placed{"model", "subsystems: {a: {model: msd}}", "[subsystems][a][model]", ""},
+        placed{"parameter_of_a_model", "subsystems: {a: {model: inertia, set: {inerta: 1}}}", "[subsystems][a][set]",
+               "inerta"},
+        placed{"word_of_a_model", "subsystems: {a: {model: chain, set: {left: fixd}}}", "[subsystems][a][set][left]",
+               ""},
+        placed{"range_of_a_model", "subsystems: {a: {model: inertia, set: {inertia: -1}}}",
+               "[subsystems][a][set][inertia]", ""},
+        placed{"sample_of_a_continuous_model", "subsystems: {a: {model: inertia, sample: 1 ms}}", "[subsystems][a]",
+               "sample"},
+        placed{"solver", "subsystems: {a: {model: inertia, solver: rk5}}", "[subsystems][a][solver]", ""},
+        placed{"solver_in_a_map", "subsystems: {a: {model: inertia, solver: {name: rk5}}}",
+               "[subsystems][a][solver][name]", ""},
+        placed{"option_of_a_solver", "subsystems: {a: {model: inertia, solver: {name: rk4, rtol: 1}}}",
+               "[subsystems][a][solver]", "rtol"},
+        placed{"option_of_the_default_solver", "subsystems: {a: {model: inertia, solver: {rtoll: 1}}}",
+               "[subsystems][a][solver]", "rtoll"},
+        placed{"method", "method: explict", "[method]", ""},
+        placed{"option_of_a_method", "method: {name: iterated, pionts: 2}", "[method]", "pionts"},
+        placed{"extrapolation", "extrapolation: ploy-1", "[extrapolation]", ""},
+        placed{"extrapolation_of_a_signal", "signals: [{connect: a.y -> b.u, extrapolation: ploy-1}]",
+               "[signals][0][extrapolation]", ""},
+        placed{"option_of_iteration", "iteration: {solver: newton, limt: 3}", "[iteration]", "limt"},
+        placed{"key_of_monitor", "monitor: {divergenc: stop}", "[monitor]", "divergenc"},
+        placed{"word_of_monitor", "monitor: {divergence: stopp}", "[monitor][divergence]", ""},
+        placed{"variable_of_a_port", "subsystems: {a: {ode: {}, ports: {p: {kind: rotation, angel: x}}}}",
+               "[subsystems][a][ports][p]", "angel"},
+        placed{"parts_of_a_model_without", "subsystems: {a: {model: inertia, parts: {x: {kind: y}}}}",
+               "[subsystems][a]", "parts"},
+        placed{"step", "time: {end: 1, step: -1}", "[time][step]", ""}),
+    [](const auto& instance) { return std::string(instance.param.what); });
+
+class right_scenario : public testing::TestWithParam<const char*> {};
+
+TEST_P(right_scenario, is_accepted) {
+    EXPECT_EQ(schema().findings(to_json(YAML::Load(around(GetParam())))), "") << GetParam();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    schema, right_scenario,
+    testing::Values(
+        "connections: {k: {law: spring, between: [a.x, b.x], stiffness: 2 kN/m, length: 1}}",
+        "connections: {k: {law: $law, between: [a.x, b.x], anything: 1}}",
+        "connections: {k: {law: stop, between: [a.x, b.x], stiffness: $c, upper: 1 mm}}",
+        "connections: {k: {joint: revolute, between: [a.x, b.x]}}",
+        "subsystems: {a: {model: inertia, set: {inertia: 1 kg.m2, w0: 60 rpm}}}",
+        "subsystems: {a: {model: inertia, set: }}",
+        "subsystems: {a: {model: chain, set: {n: 2, x0: [1 mm, 2], left: $side}}}",
+        "subsystems: {a: {model: pid-sampled, sample: 1 ms}}",
+        "subsystems: {a: {model: pid-sampled, sample: {time: 1 ms, delay: 0}, set: {kp: 3}}}",
+        "subsystems: {a: {model: inertia, solver: {rtol: 1e-8}}}",
+        "subsystems: {a: {model: inertia, solver: {name: $s, anything: 1}}}",
+        "subsystems: {a: {fmu: a.fmu, set: {body.mass: 3, text: word}, isolate: {limit: 3 s}}}",
+        "subsystems: {a: {program: [./a, 3], folder: x}}",
+        "subsystems: {a: {include: a.yaml, set: {J: 3}, ports: {p: {kind: thermal, temperature: T, heat-flow: Q}}}}",
+        "include: a.yaml", "method: semi-implicit", "method: {name: $m, anything: 2}",
+        "method: {name: multirate, scheme: sequential}\norder: [a]", "extrapolation: hermite-2",
+        "extrapolation: {name: lin-2-3-opt-F, F: 3}", "extrapolation: {degree: 0, a: 1}", "iteration: iqn-ils",
+        "iteration: {}", "record: {only: a.*}", "replicas: 0",
+        "signals: [2*a.y - b.y + 3 -> c.u, {connect: a.y -> b.u, name: n, delay: 1 ms}]",
+        "reference: {solver: {name: cvode-bdf, rtol: 1e-9}}"));
+
+std::string content_of(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+TEST(schema, is_the_one_that_the_program_makes) {
+    mdpcosim::test::process list({MDPCOSIM_PROGRAM, "list", "schema"}, {});
+    EXPECT_TRUE(list.wait().out == content_of(source_dir / "schema" / "scenario.schema.json"))
+        << "run 'tools/keys " MDPCOSIM_PROGRAM "'";
+}
+
+TEST(guide, has_the_tables_of_keys_that_the_program_makes) {
+    std::istringstream lines(content_of(source_dir / "docs" / "scenario.md"));
+    std::vector<std::string> seen;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("<!-- keys: ")) continue;
+        seen.push_back(line.substr(11, line.size() - 15));
+        std::string table;
+        while (std::getline(lines, line) && line != "<!-- end of keys -->") table += line + "\n";
+        EXPECT_EQ(table, mdpcosim::key_table(seen.back())) << "run 'tools/keys " MDPCOSIM_PROGRAM "'";
+    }
+    EXPECT_GE(seen.size(), 15U);
+}
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/suggest.hpp"
 #include "fmi/archive.hpp"
 #include "fmu/component.hpp"
+#include "scenario/keys.hpp"
 #include "subsystem/file_csv.hpp"
 #include "subsystem/solver.hpp"
 
@@ -103,7 +104,7 @@ std::vector<scenario_override> with_subsystem(std::vector<scenario_override> ove
         const std::string first = change.address.substr(0, change.address.find('.'));
         const bool setting = change.option.starts_with("--set ");
         const bool object =
-            first == "time" || first == "record" || first == "reference" ||
+            scenario_keys().find(first) != nullptr ||
             std::any_of(s.subsystems.begin(), s.subsystems.end(), [&](const auto& x) { return x.name == first; });
         const bool address = object && first.size() < change.address.size();
         if (setting && (find_element(fmu, change.address).variable >= 0 || !address))

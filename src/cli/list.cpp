@@ -13,8 +13,9 @@ void add_list(CLI::App& app, int& status) {
         bool json = false;
     };
     auto o = std::make_shared<options>();
-    CLI::App* command =
-        app.add_subcommand("list", "Show what exists: models, laws, joints, extrapolations, methods, solvers");
+    CLI::App* command = app.add_subcommand("list",
+                                           "Show what exists: models, laws, joints, extrapolations, methods, solvers; "
+                                           "keys of scenario files, their JSON schema");
     command->add_option("topic", o->topic, fmt::format("One of {}", fmt::join(list_topics(), ", ")))->required();
     command->add_flag("--json", o->json, "One JSON document");
     command->callback([o, &status] {

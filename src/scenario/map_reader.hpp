@@ -48,19 +48,7 @@ class map_reader {
     std::vector<std::string> known_;
 };
 
-subsystem_spec read_subsystem(const yaml_key& key, const yaml_node& node, const let_table& let,
-                              const std::filesystem::path& folder);
-std::vector<scene_shape_spec> read_scene(const yaml_node* node, const let_table& let, const std::string& object);
-connection_spec read_connection(const yaml_key& key, const yaml_node& node, const let_table& let);
-signal_spec read_signal(const yaml_node& node, const let_table& let);
-step_control_spec read_step_control(const yaml_node* node, const let_table& let, const time_spec& time);
-own_step_spec read_own_step(const text& given, const std::string& object);
-delay_spec read_delay(const text& given, const std::string& object);
-order_spec read_order(const yaml_node* node, const let_table& let, const std::vector<subsystem_spec>& subsystems);
-iteration_spec read_iteration(const yaml_node* node, const let_table& let);
-placement_spec read_placement(const yaml_node* node, const let_table& let,
-                              const std::vector<subsystem_spec>& subsystems);
-solver_spec read_solver(const yaml_node* node, const let_table& let, const std::string& object);
+/// A name, or own coefficients.
 extrapolation_spec read_extrapolation(const yaml_node& node, const let_table& let, const std::string& object);
 
 /// Names of subsystems, connections and variables: letters, digits, `_` and `-`, starting with a letter or `_`.

@@ -144,6 +144,15 @@ struct scene_shape_spec {
     text port;                              ///< that stands at the first point
 };
 
+/// An entry of `parts:` of a model: `wheel: {kind: sprocket, teeth: 19}`.
+struct part_spec {
+    std::string name;
+    location where;
+    text kind;
+    std::vector<setting> values;   ///< parameters, and names of other parts
+    std::vector<part_spec> parts;  ///< inside it
+};
+
 struct subsystem_spec {
     enum class source_kind { model, ode, file, plugin, fmu, program };
 
@@ -158,6 +167,7 @@ struct subsystem_spec {
     text source;                 ///< the model's name or the file as written
     std::filesystem::path path;  ///< of a plugin or an FMU, resolved against the scenario's folder
     std::vector<setting> set;
+    std::vector<part_spec> parts;
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
     double limit = 0;                 ///< s of wall time that it may take for one macro step; 0: any time
@@ -260,6 +270,7 @@ struct scenario {
     step_control_spec step_control;
     iteration_spec iteration;
     placement_spec placement;
+    int replicas = 0;                ///< of every subsystem that allows it; they have it already
     std::vector<setting> let;        ///< as written, for the record
     std::vector<std::string> notes;  ///< what whoever made it wants to be told
 };

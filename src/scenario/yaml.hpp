@@ -26,6 +26,7 @@ struct yaml_node {
     std::string scalar;
     std::vector<yaml_node> items;
     std::vector<std::pair<yaml_key, yaml_node>> entries;
+    bool block = false;  ///< write_yaml(): one line per entry or item
 
     yaml_node* find(std::string_view key);
     const yaml_node* find(std::string_view key) const { return const_cast<yaml_node*>(this)->find(key); }
@@ -35,6 +36,9 @@ struct yaml_node {
 const char* describe(yaml_node::type kind);
 
 yaml_node read_yaml_file(const std::filesystem::path& path);
+
+/// A map as text that reads back as the same tree.
+std::string write_yaml(const yaml_node& map);
 
 /// `name` stands for the file in messages; all places are line 0 (unknown) when `one_place` is set.
 yaml_node read_yaml_text(const std::string& text, std::string_view name, bool one_place = false);

@@ -65,7 +65,11 @@ std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
                          fmt::format("subsystem '{}': model '{}' is continuous and has no sample times. Leave 'sample' "
                                      "out, or take a sampled model: {}.",
                                      spec.name, model.name, sampled_models()));
-    return make_with_parameters(spec, model, [&](const parameter_values& p) { return model.make(p); });
+    const std::string owner = fmt::format("subsystem '{}' (model {})", spec.name, model.name);
+    const std::vector<part> parts = resolve_parts(model.parts, spec.parts, owner);
+    return make_with_parameters(spec, model, [&](const parameter_values& p) {
+        return model.make_of_parts ? model.make_of_parts(p, parts) : model.make(p);
+    });
 }
 
 /// What a sampled model cannot take, since it has neither a solver nor polynomials.
@@ -109,6 +113,15 @@ std::vector<setting> with_defaults(const std::vector<parameter_info>& infos, std
         if (!present && default_setting(info, missing)) given.push_back(std::move(missing));
     }
     return given;
+}
+
+static void write_part_defaults(const std::vector<part_info>& kinds, std::vector<part_spec>& parts) {
+    for (auto& part : parts)
+        for (const auto& info : kinds) {
+            if (info.kind != part.kind.value) continue;
+            part.values = with_defaults(info.parameters, std::move(part.values));
+            write_part_defaults(info.parts, part.parts);
+        }
 }
 
 bool default_setting(const parameter_info& info, setting& result) {
@@ -230,7 +243,9 @@ const source_registration model_source{{.name = "model",
                                         .make_equations = make_model,
                                         .write_defaults =
                                             [](subsystem_spec& spec) {
-                                                spec.set = with_defaults(known_model(spec).parameters, spec.set);
+                                                const model_info& model = known_model(spec);
+                                                spec.set = with_defaults(model.parameters, spec.set);
+                                                write_part_defaults(model.parts, spec.parts);
                                                 return !is_sampled(spec);
                                             }}};
 

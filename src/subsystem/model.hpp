@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "core/parameter.hpp"
+#include "core/part.hpp"
 #include "core/registry.hpp"
 #include "subsystem/equations.hpp"
 #include "subsystem/sampled_equations.hpp"
 #include "subsystem/scene.hpp"
 
 /// Native models register themselves: one folder under models/, one file with a model_registration. A model is continuous
-/// (`make`) or sampled (`make_sampled`); exactly one of the two is given.
+/// (`make`, or `make_of_parts` where it declares kinds of parts) or sampled (`make_sampled`); exactly one is given.
 namespace mdpcosim {
 
 struct model_info {
@@ -22,6 +23,8 @@ struct model_info {
     std::function<std::unique_ptr<equations>(const parameter_values&)> make = {};
     std::function<std::unique_ptr<sampled_equations>(const parameter_values&, const sampling&)> make_sampled = {};
     std::function<model_scene(const parameter_values&)> scene = {};  ///< how reports draw it moving
+    std::vector<part_info> parts = {};                               ///< kinds that `parts:` of the scenario may hold
+    std::function<std::unique_ptr<equations>(const parameter_values&, const std::vector<part>&)> make_of_parts = {};
 };
 
 using model_registration = registration<model_info>;

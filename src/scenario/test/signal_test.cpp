@@ -100,7 +100,9 @@ TEST(signal, mistakes) {
     EXPECT_THAT(refusal("3 N + 2 m -> b.u"), HasSubstr("numbers in 'N' and 'm' do not add"));
     EXPECT_THAT(refusal("a.T - 20 degC -> b.u"), HasSubstr("'20 degC' cannot stand in a sum"));
     EXPECT_THAT(refusal("$kk*a.x -> b.u"), HasSubstr("let value 'kk' does not exist. 'let' has: k, two."));
-    EXPECT_THAT(refusal("[a.y, b.u]"), HasSubstr("f.yaml:5:5: signal: a number or text is expected, not a list."));
+    EXPECT_THAT(
+        refusal("[a.y, b.u]"),
+        HasSubstr("f.yaml:5:5: signal: a number or text, or a map ('key: value' entries), is expected, not a list."));
     EXPECT_THAT(refusal("{conect: a.y -> b.u}"),
                 HasSubstr("f.yaml:5:6: signal: key 'conect' is not known. Did you mean 'connect'?"));
     EXPECT_THAT(refusal("{connect: a.y -> b.u, name: a.b}"), HasSubstr("signal 'a.b': a name holds letters"));

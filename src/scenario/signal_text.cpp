@@ -1,7 +1,8 @@
+#include "scenario/signal_text.hpp"
+
 #include <fmt/format.h>
 
 #include "core/units.hpp"
-#include "scenario/map_reader.hpp"
 #include "scenario/resolve.hpp"
 
 namespace mdpcosim {
@@ -85,86 +86,7 @@ void add_term(signal_spec& signal, double sign, const std::string& written, cons
 
 }  // namespace
 
-extrapolation_spec read_extrapolation(const yaml_node& node, const let_table& let, const std::string& object) {
-    extrapolation_spec spec;
-    spec.where = node.where;
-    if (node.kind == yaml_node::type::scalar || node.kind == yaml_node::type::null) {
-        spec.name = read_text(node, let, object);
-        return spec;
-    }
-    map_reader map(node, let, object);
-    spec.name = map.find_text("name");
-    if (!spec.name.empty()) {
-        const text F = map.find_text("F");
-        if (!F.empty()) spec.F = read_number(F, "1", object + ": 'F'");
-        map.finish();
-        return spec;
-    }
-    spec.degree = read_whole(map.need_text("degree"), 0, object + ": degree");
-    const auto numbers = [&](const char* key) {
-        std::vector<double> list;
-        const yaml_node* values = map.find(key);
-        if (values == nullptr) return list;
-        for (const auto& value : read_setting({key, values->where}, *values, let, object).values)
-            list.push_back(read_number(value, "1", fmt::format("{}: '{}'", object, key)));
-        return list;
-    };
-    spec.a = numbers("a");
-    spec.b = numbers("b");
-    const text continuous = map.find_text("continuous");
-    if (!continuous.empty() && continuous.value != "true" && continuous.value != "false")
-        throw user_error(continuous.where,
-                         fmt::format("{}: 'continuous' is true or false, not '{}'.", object, continuous.value));
-    spec.continuous = continuous.value == "true";
-    map.finish();
-    if (spec.a.empty())
-        throw user_error(node.where, fmt::format("{}: key 'a' (a list of numbers) is missing.", object));
-    if (spec.b.empty()) spec.b.assign(spec.a.size(), 0.0);
-    return spec;
-}
-
-connection_spec read_connection(const yaml_key& key, const yaml_node& node, const let_table& let) {
-    check_name(key, "connection");
-    connection_spec spec;
-    spec.name = key.name;
-    spec.where = key.where;
-    const std::string object = fmt::format("connection '{}'", key.name);
-    map_reader map(node, let, object);
-    spec.joint = map.find_text("joint");
-    if (!spec.is_joint()) {
-        spec.law = map.need_text("law");
-    } else if (const text law = map.find_text("law"); !law.empty()) {
-        throw user_error(law.where, fmt::format("{}: it has a joint and a law; give one of the two.", object));
-    }
-    const yaml_node& between = map.need("between");
-    if (between.kind != yaml_node::type::list)
-        throw user_error(between.where,
-                         fmt::format("{}: 'between' is a list of ports, [first.port, second.port], not {}.", object,
-                                     describe(between.kind)));
-    for (const auto& item : between.items) spec.between.push_back(read_text(item, let, object + ": 'between'"));
-    if (const yaml_node* rule = map.find("extrapolation"))
-        spec.extrapolation = read_extrapolation(*rule, let, object + ": extrapolation");
-    spec.delay = read_delay(map.find_text("delay"), object);
-    spec.parameters = map.rest();
-    return spec;
-}
-
-signal_spec read_signal(const yaml_node& node, const let_table& let) {
-    signal_spec signal;
-    text connect;
-    if (node.kind == yaml_node::type::map) {
-        map_reader map(node, let, "signal");
-        connect = map.need_text("connect");
-        const text name = map.find_text("name");
-        if (!name.empty()) check_name({name.value, name.where}, "signal");
-        signal.name = name.value;
-        if (const yaml_node* rule = map.find("extrapolation"))
-            signal.extrapolation = read_extrapolation(*rule, let, "signal '" + connect.value + "': extrapolation");
-        signal.delay = read_delay(map.find_text("delay"), "signal '" + connect.value + "'");
-        map.finish();
-    } else {
-        connect = read_text(node, let, "signal");
-    }
+void read_signal_text(const text& connect, const let_table& let, signal_spec& signal) {
     signal.where = connect.where;
     const std::string object = fmt::format("signal '{}'", connect.value);
     const std::size_t arrow = connect.value.find("->");
@@ -174,8 +96,19 @@ signal_spec read_signal(const yaml_node& node, const let_table& let) {
         add_term(signal, sign, term, let, object);
     signal.target = {std::string(trimmed(std::string_view(connect.value).substr(arrow + 2))), connect.where};
     if (signal.target.empty()) throw user_error(connect.where, fmt::format("{}: the target is missing.", object));
-    if (signal.name.empty()) signal.name = signal.target.value;
-    return signal;
+}
+
+std::string signal_text(const signal_spec& s) {
+    std::string sum;
+    for (const auto& term : s.terms) {
+        if (!sum.empty()) sum += " + ";
+        const std::string unit = term.gain_unit.empty() ? "" : " " + term.gain_unit;
+        sum += term.has_gain ? fmt::format("{}{}*{}", term.gain, unit, term.address.value) : term.address.value;
+    }
+    if (s.offset != 0 || !s.offset_unit.empty() || sum.empty())
+        sum +=
+            fmt::format("{}{}{}", sum.empty() ? "" : " + ", s.offset, s.offset_unit.empty() ? "" : " " + s.offset_unit);
+    return fmt::format("{} -> {}", sum, s.target.value);
 }
 
 }  // namespace mdpcosim

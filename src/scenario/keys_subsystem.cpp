@@ -1,0 +1,365 @@
+#include "core/polynomial.hpp"
+#include "core/units.hpp"
+#include "scenario/command_line.hpp"
+#include "scenario/key_builders.hpp"
+#include "scenario/keys_scene.hpp"
+
+/// Keys of subsystems: what they are, and what all of them or some of them have.
+namespace mdpcosim {
+
+using namespace keys;
+
+namespace {
+
+using source_kind = subsystem_spec::source_kind;
+
+constexpr unsigned model_bit = source_bit(source_kind::model), ode_bit = source_bit(source_kind::ode),
+                   file_bit = source_bit(source_kind::file), plugin_bit = source_bit(source_kind::plugin),
+                   fmu_bit = source_bit(source_kind::fmu), program_bit = source_bit(source_kind::program);
+
+const key_group& sample_keys() {
+    using spec = sample_spec;
+    static const key_group table = [] {
+        auto time = number<spec>("time", &spec::time, "s", "Time between two samples.").positive().needed();
+        time.after = keeps_place<spec>(&spec::time_where);
+        auto offset =
+            number<spec>("offset", &spec::offset, "s", "The first sample is at start + offset.").not_negative();
+        offset.after = keeps_place<spec>(&spec::offset_where);
+        auto delay = number<spec>("delay", &spec::delay, "s", "From a sample to the change of the outputs.");
+        delay.after = keeps_place<spec>(&spec::delay_where);
+        return group<spec>("sample", "When a sampled model works; all are whole multiples of the macro step.",
+                           {time, offset.by_default("0 s"), delay.not_negative().by_default("0 s")});
+    }();
+    return table;
+}
+
+// ---- sources ---------------------------------------------------------------------------------------------------------
+
+void finish_ode(subsystem_spec& spec, const yaml_node& node, const key_place& at) {
+    spec.source = {"ode", node.where};
+    for (const auto& [name, value] : at.in.let)
+        if (parse_quantity(value.value)) spec.ode.lets[name] = read_number(value, {}, "let value '" + name + "'");
+}
+
+std::string absolute_text(const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// A file that the subsystem comes from; `path` is where it lies.
+key_info source_file(const char* name, unsigned bit, std::function<std::filesystem::path&(subsystem_spec&)> path,
+                     const char* description) {
+    return special<subsystem_spec>(
+               name, "path", R"({"type": "string", "minLength": 1})", description,
+               [path](subsystem_spec& spec, const yaml_node& node, const key_place& at) {
+                   spec.source = read_text(node, at.in.let, at.whole());
+                   path(spec) = at.in.folder_of(node.where) / spec.source.value;
+               },
+               [path](const subsystem_spec& spec, yaml_node& out) {
+                   subsystem_spec copy = spec;
+                   out = scalar_node(absolute_text(path(copy)));
+               })
+        .of(bit);
+}
+
+/// A command line, or a list of its words.
+void read_program(subsystem_spec& spec, const yaml_node& node, const key_place& at) {
+    if (node.kind == yaml_node::type::list) {
+        for (const auto& word : read_setting({"program", node.where}, node, at.in.let, at.object).values) {
+            spec.program.command.push_back(word.value);
+            spec.source.value += (spec.source.empty() ? "" : " ") + word.value;
+        }
+        spec.source.where = node.where;
+    } else {
+        spec.source = read_text(node, at.in.let, at.whole());
+        spec.program.command = split_command(spec.source, at.whole());
+    }
+    if (spec.program.command.empty() || spec.program.command.front().empty())
+        throw user_error(node.where, fmt::format("{}: the file of the program is missing. Write its command line, "
+                                                 "for example './controller --fast'.",
+                                                 at.whole()));
+    const auto folder = at.in.folder_of(node.where);
+    spec.program.folder = folder.empty() ? std::filesystem::path("./") : folder / "";
+}
+
+/// `folder`, where a program runs; read after `program`, which sets the default.
+void read_folder(subsystem_spec& spec, const yaml_node& node, const key_place& at) {
+    const auto folder = at.in.folder_of(node.where);
+    spec.program.folder =
+        (folder.empty() ? std::filesystem::path(".") : folder) / read_text(node, at.in.let, at.whole()).value;
+}
+
+std::vector<key_info> sources() {
+    using spec = subsystem_spec;
+    auto ode = map<spec>("ode", &spec::ode, ode_keys,
+                         "Equations: states' = f(t, states, algebraic, inputs), 0 = g(t, states, algebraic, inputs).")
+                   .of(ode_bit)
+                   .over_lines();
+    ode.silent = true;
+    ode.label = "'ode'";
+    const auto command = [](const spec& s, yaml_node& out) {
+        out.kind = yaml_node::type::list;
+        for (const auto& word : s.program.command) out.items.push_back(scalar_node(word));
+    };
+    return {
+        word<spec>("model", &spec::source, "A model of this program; see 'mdpcosim list models'.")
+            .from(catalogue::models)
+            .of(model_bit),
+        then<spec>(ode, finish_ode),
+        source_file(
+            "file", file_bit, [](spec & s) -> auto& { return s.file.path; },
+            "Recorded data: a CSV file with a column 'time'; every further column is an output. The path starts at "
+            "the folder of the scenario."),
+        source_file(
+            "plugin", plugin_bit, [](spec & s) -> auto& { return s.path; },
+            "A shared library with a model, made with mdpcosim/plugin.h. The path starts at the folder of the "
+            "scenario.")
+            .more_in("plugins.md"),
+        source_file(
+            "fmu", fmu_bit, [](spec & s) -> auto& { return s.path; },
+            "A Functional Mock-up Unit (FMI 2.0 or 3.0). The path starts at the folder of the scenario.")
+            .more_in("fmu.md"),
+        special<spec>(
+            "program", "a command line, or a list of its words",
+            R"({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "items": {"$ref": "#/definitions/scalar"}}]})",
+            "Another program that brings the subsystem: its command line with quotes as in a shell, or a list of "
+            "its words. The file is looked for in the folder of the scenario, then in PATH.",
+            read_program, command)
+            .of(program_bit)
+            .more_in("programs.md")};
+}
+
+// ---- keys of some sources --------------------------------------------------------------------------------------------
+
+const key_group& isolation_keys() {
+    static const key_group table = [] {
+        auto limit = number<subsystem_spec>("limit", &subsystem_spec::limit, "s", "Wall time that one call may take.");
+        limit.derived = true;  // written as the subsystem's own
+        return group<subsystem_spec>("isolate", "The FMU in a process of its own.", {limit.positive().needed()});
+    }();
+    return table;
+}
+
+/// `isolate:` of an FMU: `true`, `false`, or `{limit: 10 s}`.
+void read_isolation(subsystem_spec& spec, const yaml_node& node, const key_place& at) {
+    if (node.kind != yaml_node::type::map) {
+        spec.fmu.isolate = read_flag(node, at);
+        return;
+    }
+    if (spec.limit > 0)
+        throw user_error(node.where,
+                         fmt::format("{}: the subsystem has a limit already. Leave one out.", at.inside("isolate")));
+    spec.fmu.isolate = true;
+    read_keys(isolation_keys(), &spec, {}, node, {at.in, at.inside("isolate"), {}, false});
+}
+
+std::vector<key_info> of_files() {
+    using spec = subsystem_spec;
+    return {settings<spec>(
+                "units", [](auto& s) -> auto& { return s.file.units; }, setting_values::word,
+                "Units of the columns of the file.")
+                .of(file_bit)
+                .by_default("from the header, `torque [N.m]`; else SI"),
+            word<spec>("interpolation", [](auto& s) -> auto& { return s.file.interpolation; },
+                       "Between the rows of the file; cubic is smooth, without overshoot.", {"linear", "hold", "cubic"})
+                .of(file_bit)
+                .by_default("`linear`"),
+            word<spec>("outside", [](auto& s) -> auto& { return s.file.outside; },
+                       "Before the first and after the last row of the file: hold it, or repeat the file.",
+                       {"hold", "repeat"})
+                .of(file_bit)
+                .by_default("`hold`")};
+}
+
+std::vector<key_info> of_fmus() {
+    using spec = subsystem_spec;
+    auto isolate = special<spec>("isolate", "`true`, `false`, or `{limit: 10 s}`",
+                                 R"({"anyOf": [{"type": "boolean"}, {"$ref": "#/definitions/isolate"}]})",
+                                 "Run the FMU in a process of its own; with a limit, a call that takes longer ends the "
+                                 "run.",
+                                 read_isolation, [](const spec& s, yaml_node& out) {
+                                     if (s.fmu.isolate) out = scalar_node("true");
+                                 });
+    isolate.inner = isolation_keys;
+    return {
+        word<spec>("interface", [](auto& s) -> auto& { return s.fmu.interface; }, "Which interface of the FMU is used.",
+                   {"co-simulation", "model-exchange"})
+            .of(fmu_bit)
+            .by_default("`co-simulation` where the FMU offers it"),
+        isolate.of(fmu_bit).by_default("`false`"),
+        number<spec>(
+            "tolerance", [](auto& s) -> auto& { return s.fmu.tolerance; }, "1", "Relative tolerance handed to the FMU.")
+            .positive()
+            .of(fmu_bit)
+            .by_default("that of its default experiment"),
+        words<spec>(
+            "outputs", [](auto& s) -> auto& { return s.fmu.outputs; },
+            "Variables of the FMU that become outputs besides its own.")
+            .of(fmu_bit)
+            .by_default("none"),
+        words<spec>(
+            "log", [](auto& s) -> auto& { return s.fmu.log; },
+            "Categories of the FMU's messages that are shown; 'all' for every one.")
+            .of(fmu_bit)
+            .by_default("none")};
+}
+
+const key_group& part_keys() {
+    using spec = part_spec;
+    static const key_group table = group<spec>(
+        "part", "A part of a model, of a kind that the model declares.",
+        {word<spec>("kind", &spec::kind, "What it is; 'mdpcosim list models' shows the kinds of a model.").needed(),
+         entries<spec>("parts", &spec::parts, part_keys, "part", "Parts inside it.").by_default("none")},
+        {settings<spec>("parameter", &spec::values, setting_values::any,
+                        "A parameter of the part, or the name of another part.")});
+    return table;
+}
+
+// ---- keys of all, or most ----------------------------------------------------------------------------------------------
+
+void read_own_step(subsystem_spec& spec, const yaml_node& node, const key_place& at) {
+    const text given = read_text(node, at.in.let, at.whole());
+    spec.step = {given.where, given.value == "solver", {}};
+    if (spec.step.by_solver) return;
+    spec.step.value = read_number(given, "s", at.value());
+    const key_info positive = key_info{.name = "step"}.positive();
+    check_range(*spec.step.value, given, positive, at);
+}
+
+void write_own_step(const subsystem_spec& spec, yaml_node& out) {
+    if (spec.step.by_solver) out = scalar_node("solver");
+    if (spec.step.value) out = scalar_node(number_text(*spec.step.value, "s"));
+}
+
+void check_replicas(subsystem_spec& spec, const yaml_node& node, const key_place& at) {
+    if (spec.replicas == 0 || spec.can_have_replicas()) return;
+    const bool vowel = spec.kind == source_kind::ode || spec.kind == source_kind::fmu;
+    throw user_error(
+        node.where,
+        fmt::format("{}: {} '{}' cannot have replicas, since its saved states belong to one instance. Leave it out: "
+                    "its trial steps are done one after the other.",
+                    at.object, vowel ? "an" : "a", to_string(spec.kind)));
+}
+
+key_info limit_key() {
+    return number<subsystem_spec>("limit", &subsystem_spec::limit, "s",
+                                  "Wall time for its start or one macro step; a longer one ends the run.")
+        .positive()
+        .by_default("any time")
+        .more_in("transports.md");
+}
+
+std::vector<key_info> of_all() {
+    using spec = subsystem_spec;
+    auto step = special<spec>("step", "time, or `solver`",
+                              R"({"anyOf": [{"const": "solver"}, {"$ref": "#/definitions/positive"}]})",
+                              "Communication step of its own, or what its integrator chooses; for 'method: multirate'.",
+                              read_own_step, write_own_step)
+                    .by_default("the macro step")
+                    .more_in("methods/multirate.md");
+    auto replicas =
+        whole<spec>("replicas", &spec::replicas, 0, "More instances, so that trial steps are done at the same time.");
+    return {then<spec>(replicas.by_default("0").more_in("methods/semi-implicit.md"), check_replicas), step,
+            list<spec>(
+                "scene", &spec::scene, shape_keys,
+                [](const yaml_node&, std::size_t i) { return fmt::format("shape {} of the scene", i); },
+                "shapes such as '- {ball: [x, y], size: 0.1}'",
+                "Shapes that follow its outputs, for the animation in reports.")
+                .by_default("the model's own")
+                .more_in("report.md#scenes")};
+}
+
+std::vector<key_info> of_most() {
+    using spec = subsystem_spec;
+    constexpr unsigned not_files = ~file_bit;
+    auto degree = whole<spec>("input-degree", &spec::input_degree, 0,
+                              "Inputs take polynomials up to this degree only; higher ones are projected so that their "
+                              "integral over the step stays.")
+                      .of(not_files)
+                      .by_default("6");
+    degree.most = max_degree;
+    auto solver = map<spec>("solver", &spec::solver, solver_keys,
+                            "A name out of 'mdpcosim list solvers', or its name and options.", "name")
+                      .from(catalogue::solvers)
+                      .of(not_files & ~program_bit)
+                      .by_default("`erk-5`");
+    solver.elsewhere = "'solver' is not allowed: a program brings its own.";
+    solver.elsewhere_for = program_bit;
+    auto sample = map<spec>("sample", &spec::sample, sample_keys,
+                            "Of a sampled model, which needs it: the sample time, or a map.", "time")
+                      .of(model_bit)
+                      .more_in("control.md");
+    sample.elsewhere = "'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.";
+    return {settings<spec>("set", &spec::set, setting_values::any,
+                           "Parameters, start values of an 'ode' and of an 'fmu': 'name: value' or, for vectors, "
+                           "'name: [value, ...]'.")
+                .from(catalogue::models)
+                .of(not_files)
+                .by_default("the model's defaults"),
+            entries<spec>("parts", &spec::parts, part_keys, "part", "What a model with parts is put together from.")
+                .of(model_bit)
+                .by_default("none"),
+            solver,
+            sample,
+            degree,
+            settings<spec>("inertia", &spec::inertia, setting_values::quantity,
+                           "What resists a load at a port (mass, moment of inertia, heat capacity, capacitance, "
+                           "inductance, inertance), for 'method: one-pass'; 'left+right' for ports that move as one "
+                           "body.")
+                .of(not_files)
+                .by_default("measured")
+                .more_in("methods/one-pass.md"),
+            entries<spec>("ports", &spec::ports, port_keys, "port",
+                          "Which variables of an 'ode' or an 'fmu' make up a port.")
+                .of(ode_bit | fmu_bit)
+                .by_default("none")};
+}
+
+/// The one source that is given.
+unsigned find_source(void* owner, const yaml_key& key, const yaml_node& node, const key_place& at) {
+    auto& spec = *static_cast<subsystem_spec*>(owner);
+    int count = 0;
+    for (int k = 0; k < 6; ++k) {
+        const auto kind = static_cast<source_kind>(k);
+        if (node.find(to_string(kind)) == nullptr) continue;
+        spec.kind = kind;
+        ++count;
+    }
+    if (count == 1) return source_bit(spec.kind);
+    map_reader misspelt(node, at.in.let, at.object);  // which says more than what is missing
+    for (const auto& info : subsystem_keys().keys) misspelt.find(info.name);
+    misspelt.finish();
+    const char* reason =
+        count == 0
+            ? "one of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program' is missing, which say what it is."
+            : "of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program' only one can say what it is.";
+    throw user_error(key.where, fmt::format("{}: {}", at.object, reason));
+}
+
+}  // namespace
+
+const key_group& subsystem_keys() {
+    static const key_group table = [] {
+        auto folder = special<subsystem_spec>(
+            "folder", "path", R"({"type": "string", "minLength": 1})",
+            "Where a program runs. The path starts at the folder of the scenario.", read_folder,
+            [](const subsystem_spec& s, yaml_node& out) { out = scalar_node(absolute_text(s.program.folder)); });
+        std::vector<key_info> all = sources();
+        all.push_back(special<subsystem_spec>(
+                          "include", "file, or list of files", include_fragment,
+                          "A file with keys of the subsystem; what the entry says itself comes before them, one by one "
+                          "inside 'set'.",
+                          {}, {})
+                          .by_default("none"));
+        all.push_back(folder.of(program_bit).by_default("the folder of the scenario"));
+        all.push_back(limit_key());  // before `isolate`, which may have one, too
+        for (auto part : {of_files(), of_fmus(), of_most(), of_all()}) all.insert(all.end(), part.begin(), part.end());
+        key_group made = group<subsystem_spec>("subsystem", "One model with its own solver.", std::move(all));
+        made.one_of = {"model", "ode", "file", "plugin", "fmu", "program"};
+        made.prepare = find_source;
+        made.sources_of = [](const void* owner) { return source_bit(static_cast<const subsystem_spec*>(owner)->kind); };
+        return made;
+    }();
+    return table;
+}
+
+}  // namespace mdpcosim
