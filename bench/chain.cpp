@@ -11,10 +11,9 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "api/mdpcosim.hpp"
-#include "assembly/assembly.hpp"
-#include "assembly/step_control.hpp"
-#include "master/macro_loop.hpp"
+#include "master/error_constants.hpp"
+#include "scenario/read.hpp"
+#include "simulation/simulation.hpp"
 
 namespace {
 
@@ -66,25 +65,20 @@ struct measured {
 };
 
 /// Remembers the motion at the cuts at every macro point.
-class watched final : public stepper {
+class watched final : public observer {
    public:
-    watched(std::unique_ptr<stepper> steps, measured& into) : steps_(std::move(steps)), into_(into) {}
-    void prepare(coupled_system& system, method& how) override {
-        steps_->prepare(system, how);
-        const auto levels = output_levels(system);
+    explicit watched(measured& into) : into_(into) {}
+    void started(const simulation& of) override {
+        const auto levels = output_levels(of.parts().system);
         for (std::size_t slot = 0; slot < levels.size(); ++slot)
             if (levels[slot] != output_level::none) slots_.push_back(slot);
     }
-    bool done() const override { return steps_->done(); }
-    macro_step step(coupled_system& system, method& how) override {
-        const macro_step made = steps_->step(system, how);
-        into_.t.push_back(made.end);
-        for (const std::size_t slot : slots_) into_.motion.push_back(system.subsystems->outputs()[slot]);
-        return made;
+    void committed(const simulation& of, const macro_step& step) override {
+        into_.t.push_back(step.end);
+        for (const std::size_t slot : slots_) into_.motion.push_back(of.outputs()[slot]);
     }
 
    private:
-    std::unique_ptr<stepper> steps_;
     measured& into_;
     std::vector<std::size_t> slots_;
 };
@@ -96,32 +90,27 @@ double cpu_seconds() {
 }
 
 measured run(const setup& s) {
-    const scenario read = read_scenario_text(scenario_of(s), "chain");
-    assembly made = assemble(read, {.workers = s.workers});
-    const auto method = make_method(read);
-    check_method(read, *method, made.system);
-    made.system.initialise(0);
-    method->prepare(made.system);
-    const time_grid grid(0, s.end, s.step);
-    std::unique_ptr<stepper> steps = std::make_unique<constant_stepper>(grid);
-    step_controller* controlled = nullptr;
-    if (read.step_control.given()) steps.reset(controlled = new step_controller(step_control_of(read), 0, s.end));
+    scenario read = read_scenario_text(scenario_of(s), "chain");
+    read.time.end = s.end;
+    read.time.step = s.step;
+    simulation all(read, {.workers = s.workers, .watch = false, .writable = false});
     measured m;
-    steps = std::make_unique<watched>(std::move(steps), m);
-    steps->prepare(made.system, *method);
-    loop_result result;
+    watched looks_on(m);
+    all.add(looks_on);
+    all.initialise();
     const double cpu_before = cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();
-    run_macro_loop(made.system, *method, grid, *steps, {nullptr, s.end, nullptr, nullptr, nullptr}, result);
+    all.advance_to(s.end);
     m.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     m.cpu = cpu_seconds() - cpu_before;
-    m.steps = result.steps;
-    m.integrations = made.system.integrations;
-    if (controlled != nullptr) m.rejected = controlled->counts().rejected;
-    for (std::size_t i = 0; i < made.system.subsystems->size(); ++i) {
+    m.steps = all.steps();
+    const coupled_system& system = all.parts().system;
+    m.integrations = system.integrations;
+    if (const auto control = all.finish().control) m.rejected = control->rejected;
+    for (std::size_t i = 0; i < system.subsystems->size(); ++i) {
         const subsystem_index at(static_cast<int>(i));
-        m.sum += made.system.subsystems->statistics(at);
-        m.working += made.system.subsystems->cost(at).seconds_per_step * static_cast<double>(result.steps);
+        m.sum += system.subsystems->statistics(at);
+        m.working += system.subsystems->cost(at).seconds_per_step * static_cast<double>(m.steps);
     }
     return m;
 }

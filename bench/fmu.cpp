@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "api/mdpcosim.hpp"
-#include "assembly/assembly.hpp"
 #include "fmi/fmi2_functions.h"
-#include "master/macro_loop.hpp"
+#include "scenario/read.hpp"
+#include "simulation/check.hpp"
+#include "simulation/simulation.hpp"
 
 namespace {
 
@@ -107,17 +107,13 @@ void chain_with_all_calls(benchmark::State& state) {
 
 /// Macro steps of a scenario, a thousand per iteration.
 void run_scenario(benchmark::State& state, const std::string& text, int workers) {
-    const scenario s = read_scenario_text(text, "bench");
-    assembly a = assemble(s, {.workers = workers});
-    const auto how = make_method(s);
-    a.system.initialise(0);
-    loop_result result;
+    scenario s = read_scenario_text(text, "bench");
+    s.time.end = 1e9 * H;  // as many steps as are asked for
+    simulation all(s, {.workers = workers, .watch = false, .writable = false});
+    all.initialise();
     constexpr int steps = 1000;
-    double begin = 0;
-    for (auto _ : state) {
-        run_macro_loop(a.system, *how, time_grid(begin, begin + steps * H, H), {}, result);
-        begin += steps * H;
-    }
+    for (auto _ : state)
+        for (int n = 0; n < steps; ++n) all.step();
     state.counters["per_step"] =
         benchmark::Counter(steps, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }

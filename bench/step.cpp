@@ -11,11 +11,10 @@
 #include <fstream>
 #include <utility>
 
-#include "api/mdpcosim.hpp"
-#include "assembly/assembly.hpp"
-#include "master/macro_loop.hpp"
 #include "results/csv.hpp"
-#include "simulation/trust.hpp"
+#include "scenario/read.hpp"
+#include "simulation/check.hpp"
+#include "simulation/row_recorder.hpp"
 #include "subsystem/factory.hpp"
 #include "transport/threads.hpp"
 
@@ -43,38 +42,35 @@ class running_chain {
    public:
     running_chain(int subsystems, int workers, const std::string& model, const std::string& method = "explicit",
                   double stiffness = 100, double displacement = 1e-3)
-        : scenario_(read_scenario_text(chain_scenario(subsystems, model, method, stiffness, displacement), "chain")),
-          assembly_(assemble(scenario_, {.workers = workers})),
-          method_(make_method(scenario_)),
-          file_(std::filesystem::temp_directory_path() / fmt::format("mdpcosim_bench_{}.csv", ::getpid())),
-          rows_(assembly_.columns, make_csv_sink(file_, assembly_.columns)) {
-        assembly_.system.initialise(0);
-        method_->prepare(assembly_.system);
-        run(200);
+        : file_(std::filesystem::temp_directory_path() / fmt::format("mdpcosim_bench_{}.csv", ::getpid())) {
+        scenario s = read_scenario_text(chain_scenario(subsystems, model, method, stiffness, displacement), "chain");
+        s.time.end = 1e9 * step;  // as many steps as are asked for
+        for (const bool looked_at : {false, true}) {
+            simulation& made =
+                runs_.emplace_back(s, simulation_options{.workers = workers, .watch = looked_at, .writable = false});
+            if (looked_at) {
+                rows_.emplace(made.parts().columns, make_csv_sink(file_, made.parts().columns));
+                recorded_.emplace(*rows_, time_grid(0, s.time.end, step), 100 * step);
+                made.add(*recorded_);
+            }
+            made.initialise();
+            run(200, looked_at);
+        }
     }
     ~running_chain() { std::filesystem::remove(file_); }
 
     void run(int steps, bool looked_at = true) {
-        loop_result result;
-        const double begin = time_;
-        time_ = begin + steps * step;
-        loop_observers observers;
-        if (looked_at) observers = {&rows_, 100 * step, nullptr, &watch_, nullptr};
-        run_macro_loop(assembly_.system, *method_, time_grid(begin, time_, step), observers, result);
-        if (result.steps != steps) std::abort();
+        simulation& all = runs_[looked_at ? 1 : 0];
+        for (int n = 0; n < steps; ++n) all.step();
     }
 
-    transport& subsystems() { return *assembly_.system.subsystems; }
+    const transport& subsystems() { return *runs_[1].parts().system.subsystems; }
 
    private:
-    scenario scenario_;
-    assembly assembly_;
-    std::unique_ptr<method> method_;
     std::filesystem::path file_;
-    recorder rows_;
-    coupling_monitor monitor_ = make_monitor(assembly_);
-    coupling_watch watch_ = make_watch(assembly_, monitor_, scenario_.monitor);
-    double time_ = 0;
+    std::vector<simulation> runs_;  ///< nobody looks at the first one
+    std::optional<recorder> rows_;
+    std::optional<row_recorder> recorded_;
 };
 
 void report(benchmark::State& state, double steps_per_iteration) {

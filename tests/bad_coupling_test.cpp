@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "that gives position and takes force."}),
         connection("no_velocity", "k: {law: spring-damper, between: [a.mass, |>place.end], stiffness: 1, damping: 1}",
                    {"connection 'k': law 'spring-damper' needs the velocity of port 'place.end', which gives none."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     parameters, bad_connection,
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {"connection 'k': the stop's lower limit 2 lies above its upper limit 1"}),
         connection("let", "k: {law: spring, between: [a.mass, b.mass], stiffness: |>$c}\nlet: {k1: 2}",
                    {"connection 'k': 'stiffness': let value 'c' does not exist. 'let' has: k1."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     extrapolation, bad_connection,
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         bad_scenario{"of_the_scenario_unused",
                      system_ + "extrapolation: |>polly-2\n",
                      {"scenario: extrapolation 'polly-2' does not exist.", "Did you mean 'poly-2'?"}}),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     entries, bad_signal,
@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
                {"signal 's': a signal has the same name."}),
         signal("let", "|>$k*a.mass.position -> lag.u\nlet: {kk: 2}",
                {"let value 'k' does not exist. 'let' has: kk. Did you mean 'kk'?"})),
-    name_of);
+    scenario_name);
 
 // algebraic loops
 

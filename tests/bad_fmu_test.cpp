@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
                          file("fixed-step-oscillator-3", "|>") + "}\n",
                      {"the last macro step, to 0.1005 s, is 0.0015 s long instead of 0.003 s", "fixed steps of 0.001 s",
                       "Let the run end at 0.099 s or 0.102 s"}}),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     keys, bad_fmu,
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         inertia("sample", "sample: |>1 ms", {"'sample' belongs to a sampled 'model'; an 'fmu' is continuous."}),
         inertia("output", "outputs: [|>phi_]",
                 {"outputs: variable 'phi_' does not exist. FMU inertia-2.fmu has: phi, w, a."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     settings, bad_fmu,
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"'x0' has 2 elements, but 3 are given."}),
         entry("element", "fmu: " + file("state-space-3") + ", set: {'|>x0[5]': 1}",
               {"variable 'x0[5]' does not exist"})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     ports, bad_fmu,
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"'position' needs a variable in 'm', but 'phi' is in 'rad'."}),
         inertia("no_load", "ports: {|>s: {kind: rotation, angle: phi}}",
                 {"'torque' is missing. A rotation port maps: angle, speed, acceleration, torque."})),
-    name_of);
+    scenario_name);
 
 }  // namespace
 }  // namespace mdpcosim

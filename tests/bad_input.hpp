@@ -21,7 +21,7 @@ struct bad_scenario {
 
 inline void PrintTo(const bad_scenario& bad, std::ostream* out) { *out << bad.name; }
 
-inline std::string name_of(const testing::TestParamInfo<bad_scenario>& info) { return info.param.name; }
+inline std::string scenario_name(const testing::TestParamInfo<bad_scenario>& info) { return info.param.name; }
 
 /// The text without its mark, and the place of the mark as messages give it (empty without a mark).
 inline std::pair<std::string, std::string> without_mark(std::string text, const std::string& file) {

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
         top("method_unknown", "method: |>explict",
             {"method 'explict' does not exist. Methods: explicit", "Did you mean 'explicit'?"}),
         top("method_missing", "|>method:\n", {"method: the value is missing."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     time, bad_shape,
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         timed("end_before_start", "time: {start: 2, end: |>1, step: 1}", {"time: end 1 s must lie after start 2 s."}),
         timed("end_at_start", "time: {start: 2 s, end: |>2000 ms, step: 1}",
               {"time: end 2 s must lie after start 2 s."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     record, bad_shape,
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
              "Did you mean 'a.mass.position'?"}),
         top("only_matches_nothing", "record: {only: [a.*, |>b.*]}",
             {"record: 'b.*' matches nothing. There is: a.mass.position, a.mass.velocity, a.mass.acceleration."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     iteration, bad_shape,
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
         top("points", "method: {name: |>iterated, points: 7}", {"method iterated: points = 7 is too high; at most 6."}),
         top("method_option", "method: {name: iterated, |>pionts: 2}",
             {"method iterated: parameter 'pionts' does not exist.", "Did you mean 'points'?"})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     step_control, bad_shape,
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         top("smallest_above_first", "step-control: {rtol: 1e-3, smallest: |>2 s}",
             {"step-control: smallest 2 s is above the first step, 'time: step', of "}),
         top("replicas", "replicas: |>-1", {"scenario: replicas"})),
-    name_of);
+    scenario_name);
 
 // recorded data
 

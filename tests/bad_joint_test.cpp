@@ -17,7 +17,7 @@ TEST_P(bad_joint_start, is_refused) {
     const test::temporary_folder folder;
     std::string message = "accepted";
     try {
-        run(read_scenario_text(GetParam().text, "s.yaml"), {.out = folder / "out", .workers = 1, .quiet = true});
+        run(read_scenario_text(GetParam().text, "s.yaml"), {.out = folder / "out", .workers = 1});
     } catch (const user_error& problem) {
         message = problem.what();
     }
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"method index-1: parameter 'degree'", "'4'", "2, 3"}, "{name: index-1, degree: |>4}"),
         joint("option", "k: {joint: rigid, between: [a.mass, b.mass]}",
               {"method index-1: ", "'tolerence'", "Did you mean 'tolerance'?"}, "{name: index-1, |>tolerence: 1}")),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     systems, unfit_for_joints,
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
                           {"subsystem 'coarse': solver rk4 does micro steps of 0.0005 s", "step: 0.000333"}),
                     joint("constant_inputs", "k: {joint: rigid, between: [a.mass, plain.mass]}",
                           {"joint 'k': the loads of subsystem 'plain' take polynomials of degree 0 only", "one-pass"})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     starts, bad_joint_start,
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         joint("repeated",
               "k: {joint: rigid, between: [a.mass, b.mass]}\n  l: {joint: rigid, between: [b.mass, a.mass]}",
               {"1 of 2 equations of joints", "repeat what others say already", "joint '"})),
-    name_of);
+    scenario_name);
 
 }  // namespace
 }  // namespace mdpcosim

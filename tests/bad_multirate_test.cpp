@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                      {"connection 'n': what it integrates or remembers belongs to the present; a 'delay' is for "
                       "signals and for laws without "
                       "memory."}}),
-    name_of);
+    scenario_name);
 
 TEST(bad_multirate, a_delay_is_no_part_of_a_reference) {
     const scenario s = read_scenario_text(

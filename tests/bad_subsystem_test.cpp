@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         subsystem("limit_without_time", "a: {model: inertia, solver: rk4, limit: |>3 kg}", {"subsystem 'a': limit"}),
         subsystem("input_degree", "a: {model: inertia, solver: rk4, input-degree: |>1.5}",
                   {"subsystem 'a': input-degree: '1.5' must be a whole number of at least 0."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     parameters, bad_subsystem,
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
                   {"subsystem 'a': set: 'inertia': let value 'J' does not exist. 'let' has: none."}),
         subsystem("let_unit", "a: {model: inertia, solver: rk4, set: {inertia: |>$m}}\nlet: {m: 1 kg}",
                   {"parameter 'inertia': in '1 kg' the unit 'kg' does not fit 'kg.m2'."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     solver, bad_subsystem,
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
                   {"solver rk4: parameter 'step': '0 s' must be greater than zero."}),
         subsystem("option_unit", "a: {model: inertia, solver: {name: rk4, step: |>1 m}}",
                   {"solver rk4: parameter 'step': in '1 m' the unit 'm' does not fit 's'."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     equations, bad_ode,
@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
             "", {"event 1: direction: 'up' is not allowed. Allowed: rising, falling, both."}),
         ode("set_unknown", "states: {x: 0}, equations: {x: 1}", "set: {|>y: 1}",
             {"set: parameter, state or input 'y' does not exist. It has: x."})),
-    name_of);
+    scenario_name);
 
 INSTANTIATE_TEST_SUITE_P(
     ports, bad_ode,
@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
                         "ports: {s: {kind: rotation, angle: |>T, torque: x}}",
                         {"port 's': 'angle' is mapped to 'T', which is an input, but must be a state or an output",
                          "takes-motion"})),
-    name_of);
+    scenario_name);
 
 }  // namespace
 }  // namespace mdpcosim

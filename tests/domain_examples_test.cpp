@@ -54,7 +54,7 @@ results read_results(const fs::path& file) {
 
 results finished(scenario s) {
     const temporary_folder out;
-    const run_summary summary = run(std::move(s), {out.path() / "out", 1, true, nullptr});
+    const run_summary summary = run(std::move(s), {out.path() / "out", 1});
     EXPECT_EQ(summary.status, "done") << summary.message;
     return read_results(out.path() / "out" / "results.csv");
 }
@@ -201,7 +201,7 @@ TEST(hydraulic_node, without_pressure_ends_the_run_and_keeps_the_rows) {
            "connection 'low' at t = 0.02 s: the stepped modulus takes the pressure from", 2u}}) {
         const temporary_folder out;
         const std::string text = emptied_node(law, step);
-        const run_summary summary = run(read_scenario_text(text, "test.yaml"), {out.path() / "out", 1, true, nullptr});
+        const run_summary summary = run(read_scenario_text(text, "test.yaml"), {out.path() / "out", 1});
         EXPECT_EQ(summary.status, "failed");
         EXPECT_THAT(summary.message, HasSubstr(reason));
         const results r = read_results(out.path() / "out" / "results.csv");
@@ -471,8 +471,8 @@ TEST(domains, resolved_scenarios_run_again) {
     for (const char* name :
          {"hydraulic-node/scenario.yaml", "thermal-bodies/scenario.yaml", "electric-circuit/at-capacitor.yaml"}) {
         const temporary_folder out;
-        run(read_scenario(examples / name), {out.path() / "a", 1, true, nullptr});
-        run(read_scenario(out.path() / "a" / "scenario.yaml"), {out.path() / "b", 2, true, nullptr});
+        run(read_scenario(examples / name), {out.path() / "a", 1});
+        run(read_scenario(out.path() / "a" / "scenario.yaml"), {out.path() / "b", 2});
         EXPECT_EQ(read_results(out.path() / "a" / "results.csv"), read_results(out.path() / "b" / "results.csv"))
             << name;
     }

@@ -87,7 +87,7 @@ scenario read_example(const fs::path& file, const settings& changes = {}) {
 
 results run_file(const fs::path& file, const settings& changes = {}) {
     const temporary_folder out;
-    const run_summary summary = run(read_scenario(file, overrides(changes)), {out.path(), 0, true, nullptr});
+    const run_summary summary = run(read_scenario(file, overrides(changes)), {out.path(), 0});
     EXPECT_EQ(summary.status, "done") << summary.message;
     return results(out.path() / "results.csv");
 }
@@ -178,7 +178,7 @@ TEST(two_mass, the_largest_stable_step_is_41_ms) {
     const temporary_folder out;
     const run_summary unstable = run(read_scenario(examples / "two-mass/scenario.yaml",
                                                    overrides({{"time.end", "400 s"}, {"time.step", "41.5 ms"}})),
-                                     {out.path(), 0, true, nullptr});
+                                     {out.path(), 0});
     EXPECT_EQ(unstable.status, "failed");
     EXPECT_NE(unstable.message.find("connection 'spring' diverges at t = "), std::string::npos) << unstable.message;
 }
@@ -535,10 +535,10 @@ TEST(guide, complete_scenarios_run) {
         if (inside && block.starts_with("mdpcosim: 1")) {
             const temporary_folder out;
             const scenario s = read_scenario_text(block, "guide", guide.parent_path());
-            EXPECT_EQ(run(s, {out.path(), 1, true, nullptr}).status, "done") << block;
+            EXPECT_EQ(run(s, {out.path(), 1}).status, "done") << block;
             // The scenario that a run leaves gives the same results.
             const temporary_folder again;
-            run(read_scenario(out.path() / "scenario.yaml"), {again.path(), 1, true, nullptr});
+            run(read_scenario(out.path() / "scenario.yaml"), {again.path(), 1});
             EXPECT_EQ(content(out.path() / "results.csv"), content(again.path() / "results.csv")) << block;
             ++scenarios;
         }

@@ -52,7 +52,6 @@ class external_program : public testing::Test {
         run_options options;
         options.out = folder_ / "run";
         options.workers = workers;
-        options.quiet = true;
         options.transport = transport;
         const run_summary summary = run(std::move(s), options);
         EXPECT_EQ(summary.status, "done") << summary.message;
@@ -207,7 +206,6 @@ TEST_F(external_program, a_command_line_is_split_as_by_a_shell_and_runs_in_its_f
 TEST_F(external_program, it_cannot_be_part_of_one_system) {
     run_options options;
     options.out = folder_ / "run";
-    options.quiet = true;
     options.monolithic = true;
     EXPECT_THROW(run(example("external-programs/scenario.yaml"), options), user_error);
 }

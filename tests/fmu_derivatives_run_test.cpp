@@ -8,6 +8,7 @@
 #include "bad_input.hpp"
 #include "process.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/told_messages.hpp"
 
 namespace mdpcosim::test {
 namespace {
@@ -37,7 +38,7 @@ struct finished {
 
 finished run_all(const std::string& text, const std::string& transport = "threads") {
     const temporary_folder folder;
-    run_options options{.out = folder / "out", .quiet = true};
+    run_options options{.out = folder / "out"};
     options.transport = transport;
     finished done{run(read_scenario_text(text, "s.yaml"), options), {}};
     EXPECT_EQ(done.summary.status, "done") << done.summary.message;
@@ -73,9 +74,9 @@ TEST_P(fmu_derivatives_run, one_pass_in_other_units_and_through_model_exchange) 
 }
 
 TEST_P(fmu_derivatives_run, one_pass_measures_where_they_are_promised_only) {
-    testing::internal::CaptureStderr();
+    const test::told_messages messages;
     const finished found = run_all(bodies("refusing-mover", GetParam(), "one-pass"));
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("subsystem 'a' (fmu refusing-mover-"));
+    EXPECT_THAT(messages.text(), HasSubstr("subsystem 'a' (fmu refusing-mover-"));
     for (const auto& s : found.summary.subsystems) EXPECT_GT(s.micro_steps, 100);
     EXPECT_LT(std::abs(found.summary.connections.at(0).u_end), 1e3);
 }

@@ -223,7 +223,7 @@ class fmu_program : public testing::Test {
     test::temporary_folder folder_;
 
     std::string results(const scenario& s, const std::string& name, int workers = 1) {
-        const run_summary summary = run(s, {.out = folder_.path() / name, .workers = workers, .quiet = true});
+        const run_summary summary = run(s, {.out = folder_.path() / name, .workers = workers});
         EXPECT_EQ(summary.status, "done") << summary.message;
         return content(folder_.path() / name / "results.csv");
     }
@@ -407,7 +407,7 @@ TEST_F(fmu_program, a_failing_fmu_leaves_what_was_recorded) {
                                      fmu(std::string("misbehave-") + version) + "', set: {where: " + where +
                                      ", how: " + how + ", when: 0.5 s}}\n  well: {model: lag-1}\n";
             const fs::path out = folder_.path() / (std::string(how) + version);
-            const run_summary s = run(read_scenario_text(text, "s.yaml"), {.out = out, .workers = 1, .quiet = true});
+            const run_summary s = run(read_scenario_text(text, "s.yaml"), {.out = out, .workers = 1});
             EXPECT_EQ(s.status, "failed");
             EXPECT_THAT(s.message, AllOf(HasSubstr("sick"), HasSubstr(reason), HasSubstr("0.5"))) << how;
             const std::string csv = content(out / "results.csv");

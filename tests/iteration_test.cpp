@@ -53,7 +53,7 @@ signals: [s.p -> q.p, s.p -> r.p, q.y -> s.q, r.y -> s.r]
 )",
                                        "s.yaml"));
     run.watch("s.p");
-    ASSERT_EQ(run.assembled.system.loops.size(), 1u);
+    ASSERT_EQ(run.all.parts().system.loops.size(), 1u);
     int n = 0;
     for (const auto& row : run.rows()) EXPECT_NEAR(row[0], -(2 + 0.2 * n++) / 7.5, 1e-7);
 }
@@ -100,7 +100,8 @@ TEST_F(iteration_run, the_reference_solves_the_same_loop) {
     const std::string text = stiff_loop("0.5", "iteration: newton\nmethod: {name: iterated, tolerance: 1e-9}");
     EXPECT_EQ(run_scenario(text).status, "done");
     EXPECT_EQ(run_scenario(text, true).status, "done");
-    for (const auto& e : compare(folder / "run", folder / "whole").errors) EXPECT_LT(e.relative, 1e-5) << e.name;
+    for (const auto& e : compare_results(folder / "run", folder / "whole").errors)
+        EXPECT_LT(e.relative, 1e-5) << e.name;
 }
 
 TEST_F(iteration_run, the_initialisation_is_a_phase_of_its_own) {
@@ -170,7 +171,8 @@ TEST_F(iteration_run, sampled_controllers_take_part) {
         "signals: [a.x -> b.x, b.v -> a.v, 1 -> pid.setpoint, a.x -> pid.measurement, pid.y -> a.u]\n";
     EXPECT_EQ(run_scenario(text).status, "done");
     EXPECT_EQ(run_scenario(text, true).status, "done");
-    for (const auto& e : compare(folder / "run", folder / "whole", {"a.x", "b.v"}).errors) EXPECT_LT(e.relative, 1e-7);
+    for (const auto& e : compare_results(folder / "run", folder / "whole", {"a.x", "b.v"}).errors)
+        EXPECT_LT(e.relative, 1e-7);
 }
 
 TEST(iteration, what_needs_more_is_refused_with_the_way_that_needs_less) {

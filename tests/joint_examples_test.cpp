@@ -99,7 +99,6 @@ TEST_F(joint_examples, frames_are_the_same_on_every_transport) {
     const auto content_on = [&](const char* transport) {
         run_options options;
         options.out = folder / transport;
-        options.quiet = true;
         options.transport = transport;
         const run_summary summary = mdpcosim::run(
             read_scenario(linkage_file, overrides({{"time.end", "20 ms"}, {"record.every", "1 ms"}})), options);

@@ -5,9 +5,8 @@
 #include <cstdio>
 #include <random>
 
-#include "assembly/assembly.hpp"
-#include "master/macro_loop.hpp"
 #include "scenario/read.hpp"
+#include "simulation/simulation.hpp"
 #include "subsystem/factory.hpp"
 #include "subsystem/model.hpp"
 
@@ -19,15 +18,10 @@ using testing::HasSubstr;
 
 /// The outputs of all subsystems at the end of a scenario.
 std::vector<double> end_of(const std::string& text) {
-    const scenario read = read_scenario_text(text, "test.yaml");
-    assembly made = assemble(read, {.workers = 1});
-    const auto method = make_method(read);
-    made.system.initialise(read.time.start);
-    loop_result result;
-    run_macro_loop(made.system, *method, time_grid(read.time.start, read.time.end, read.time.step),
-                   {nullptr, std::nullopt, nullptr, nullptr, nullptr}, result);
-    const auto y = made.system.subsystems->outputs();
-    return {y.begin(), y.end()};
+    simulation all(read_scenario_text(text, "test.yaml"), {.workers = 1});
+    all.initialise();
+    all.advance_to(all.end());
+    return {all.outputs().begin(), all.outputs().end()};
 }
 
 std::string chain(int n, const std::string& solver) {

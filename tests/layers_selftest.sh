@@ -17,8 +17,8 @@ fresh() {
     write src/core/a.hpp '#pragma once' '#include <vector>'
     write src/scenario/b.cpp '#include "scenario/b.hpp"' '' '#include <string>' '#include "core/a.hpp"'
     write src/core/test/a_test.cpp '#include "core/test/helper.hpp"' '#include "core/a.hpp"'
-    write src/engine/run.cpp '#include "master/loop.hpp"' '#include "scenario/b.hpp"' '#include "results/csv.hpp"'
-    write src/cli/run.cpp '#include "engine/run.hpp"' '#include "core/error.hpp"' '#include "cli/commands.hpp"'
+    write src/simulation/run.cpp '#include "master/loop.hpp"' '#include "scenario/b.hpp"' '#include "results/csv.hpp"'
+    write src/cli/run.cpp '#include "simulation/run.hpp"' '#include "core/error.hpp"' '#include "cli/commands.hpp"'
     write models/mass/mass.cpp '#include "subsystem/model.hpp"' '// #include "master/loop.hpp" is not for models'
 }
 passes() { # WHAT
@@ -45,12 +45,12 @@ write src/coupling/bad.cpp '#  include "subsystem/subsystem.hpp"  // spaces do n
 finds "coupling on subsystem" 'src/coupling/bad.cpp:1: coupling must not include "subsystem/subsystem.hpp"; coupling may include: core'
 
 fresh
-write src/core/bad.cpp '#include <engine/run.hpp>'
-finds "angle brackets" 'src/core/bad.cpp:1: core must not include "engine/run.hpp"'
+write src/core/bad.cpp '#include <simulation/run.hpp>'
+finds "angle brackets" 'src/core/bad.cpp:1: core must not include "simulation/run.hpp"'
 
 fresh
 write src/cli/bad.cpp '#include "core/error.hpp"' '#include "master/loop.hpp"'
-finds "cli past the facade" 'src/cli/bad.cpp:2: cli must not include "master/loop.hpp"; cli may include: core, engine'
+finds "cli past the facade" 'src/cli/bad.cpp:2: cli must not include "master/loop.hpp"; cli may include: core, assembly'
 
 fresh
 write models/mass/bad.cpp '#include "coupling/law.hpp"'

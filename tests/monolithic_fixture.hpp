@@ -31,7 +31,6 @@ class monolithic : public testing::Test {
     run_summary run_into(const std::string& name, scenario s, bool as_one) {
         run_options options;
         options.out = folder / name;
-        options.quiet = true;
         options.monolithic = as_one;
         return mdpcosim::run(std::move(s), options);
     }

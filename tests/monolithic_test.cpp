@@ -315,7 +315,6 @@ TEST_F(monolithic, an_interrupt_keeps_the_rows_before_it) {
     std::atomic<bool> interrupt{true};
     run_options options;
     options.out = folder / "stopped";
-    options.quiet = true;
     options.monolithic = true;
     options.interrupt = &interrupt;
     const run_summary summary = mdpcosim::run(read_scenario(examples / "two-mass/scenario.yaml"), options);

@@ -27,7 +27,7 @@ struct outcome {
 
 outcome run_text(const std::string& text, int workers = 1, const std::string& transport = "threads") {
     const temporary_folder folder;
-    const run_options how{.out = folder / "out", .workers = workers, .quiet = true, .transport = transport};
+    const run_options how{.out = folder / "out", .workers = workers, .transport = transport};
     outcome seen{run(read_scenario_text(text, "test.yaml"), how), content(folder / "out/results.csv"), {}};
     EXPECT_EQ(seen.summary.status, "done") << seen.summary.message;
     std::istringstream in(seen.csv);
@@ -175,8 +175,7 @@ TEST(multirate_two_mass, the_example_errs_as_stated) {
         std::vector<scenario_override> changes{{"method.scheme", scheme, ""},
                                                {"method.slow-order", std::to_string(order), ""},
                                                {"method.fast-order", std::to_string(order), ""}};
-        EXPECT_EQ(run(read_scenario(file, changes), {.out = folder / "out", .workers = 1, .quiet = true}).status,
-                  "done");
+        EXPECT_EQ(run(read_scenario(file, changes), {.out = folder / "out", .workers = 1}).status, "done");
         std::ifstream in(folder / "out/results.csv");
         std::string line, field;
         std::getline(in, line);
@@ -217,7 +216,7 @@ TEST_P(multirate_transport, results_are_the_same_to_the_last_bit) {
 
 TEST_P(multirate_transport, the_resolved_scenario_gives_the_same_run) {
     const temporary_folder folder;
-    const run_options how{.out = folder / "out", .workers = 1, .quiet = true};
+    const run_options how{.out = folder / "out", .workers = 1};
     run(read_scenario_text(test::multirate(GetParam()), "test.yaml"), how);
     const std::string first = content(folder / "out/results.csv"), resolved = content(folder / "out/scenario.yaml");
     EXPECT_THAT(resolved, testing::HasSubstr("step: solver"));
@@ -345,8 +344,8 @@ signals: [calm.y -> wild.u, wild.x -> calm.u]
 )";
     for (const char* transport : {"threads", "processes"}) {
         const temporary_folder folder;
-        const run_summary s = run(read_scenario_text(text, "test.yaml"),
-                                  {.out = folder / "out", .workers = 2, .quiet = true, .transport = transport});
+        const run_summary s =
+            run(read_scenario_text(text, "test.yaml"), {.out = folder / "out", .workers = 2, .transport = transport});
         EXPECT_EQ(s.status, "failed");
         EXPECT_THAT(s.message, testing::HasSubstr("subsystem 'wild' failed"));
         EXPECT_THAT(s.message, testing::ContainsRegex("0\\.50[0-9]* s to 0\\.50[0-9]* s|t = 0\\.50"));

@@ -10,14 +10,11 @@
 #include <memory>
 #include <vector>
 
-#include "assembly/assembly.hpp"
-#include "assembly/step_control.hpp"
 #include "fmi/instance.hpp"
-#include "master/macro_loop.hpp"
 #include "results/csv.hpp"
 #include "scenario/read.hpp"
 #include "scenarios.hpp"
-#include "simulation/trust.hpp"
+#include "simulation/row_recorder.hpp"
 #include "support/temporary_folder.hpp"
 
 static std::atomic<bool> counting{false};
@@ -93,27 +90,17 @@ measured run_counted(const std::string& text, int workers, std::optional<double>
     const test::temporary_folder folder;
     scenario s = read_scenario_text(text, "test.yaml");
     s.record.every = every;
-    const auto how = make_method(s);
-    assembly a = assemble(s, {.workers = workers, .kind = kind});
-    recorder rows(a.columns, make_csv_sink(folder / "results.csv", a.columns));
-    coupling_monitor monitor = make_monitor(a);
-    coupling_watch watch = make_watch(a, monitor, s.monitor);
-    std::atomic<bool> interrupt{false};
-    progress shown(progress::style::lines, s.time.start, s.time.end);
-    const time_grid grid(s.time.start, s.time.end, s.time.step);
-    const loop_observers observers{&rows, s.record.every, &shown, &watch, &interrupt};
-    loop_result result;
-    std::unique_ptr<stepper> steps = std::make_unique<constant_stepper>(grid);
-    if (s.step_control.given()) steps = std::make_unique<step_controller>(step_control_of(s), s.time.start, s.time.end);
-    a.system.initialise(s.time.start);
-    how->prepare(a.system);
-    steps->prepare(a.system, *how);
+    simulation all(s, {.workers = workers, .transport = kind});
+    recorder rows(all.parts().columns, make_csv_sink(folder / "results.csv", all.parts().columns));
+    row_recorder recorded(rows, time_grid(s.time.start, s.time.end, s.time.step), s.record.every);
+    all.add(recorded);
+    all.initialise();
     const long before = allocations;
     counting = true;
-    run_macro_loop(a.system, *how, grid, *steps, observers, result);
+    all.advance_to(all.end());
     rows.flush();
     counting = false;
-    return {allocations - before, result.steps, a.system.subsystems->parallel_steps(), rows.rows()};
+    return {allocations - before, all.steps(), all.parts().system.subsystems->parallel_steps(), rows.rows()};
 }
 
 /// Trial steps, corrections, answers measured anew, rejected steps.

@@ -24,7 +24,7 @@ scenario changed(const std::string& name, const settings& changes) {
 }
 
 run_summary run_into(const std::filesystem::path& out, const scenario& s, bool monolithic = false) {
-    return run(s, {.out = out, .quiet = true, .monolithic = monolithic});
+    return run(s, {.out = out, .monolithic = monolithic});
 }
 
 /// The largest error of `variable` against the monolithic reference, relative to its range.
@@ -35,7 +35,7 @@ double error_of(const std::string& example, settings changes, const std::string&
     const run_summary summary = run_into(folder / "one-pass", changed(example, changes));
     EXPECT_EQ(summary.status, "done") << summary.message;
     EXPECT_EQ(run_into(folder / "reference", reference, true).status, "done");
-    return compare(folder / "one-pass", folder / "reference", {variable}).errors.at(0).relative;
+    return compare_results(folder / "one-pass", folder / "reference", {variable}).errors.at(0).relative;
 }
 
 bool explicit_fails(const std::string& example, const settings& changes) {
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
             "not_positive",
             head + "  a: {model: mass-spring-damper, inertia: {mass: |>0 kg}}\n  b: {model: mass-spring-damper}" + tail,
             {"subsystem 'a': inertia: mass: '0 kg' must be one number greater than zero."}}),
-    name_of);
+    scenario_name);
 
 }  // namespace
 }  // namespace mdpcosim::test

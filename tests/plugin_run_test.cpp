@@ -45,8 +45,7 @@ class plugin_run : public testing::Test {
 
     /// The results of a run.
     std::string results(const std::string& text, int workers = 1, const std::string& name = "run") {
-        const run_summary summary =
-            run(read_scenario_text(text, "s.yaml", folder_.path()), {folder_ / name, workers, true});
+        const run_summary summary = run(read_scenario_text(text, "s.yaml", folder_.path()), {folder_ / name, workers});
         EXPECT_EQ(summary.status, "done") << summary.message;
         return content(folder_ / name / "results.csv");
     }
@@ -106,7 +105,7 @@ TEST_F(plugin_run, workers_and_resolved_scenarios_give_the_same_bits) {
 }
 
 TEST_F(plugin_run, an_own_solver_cannot_be_part_of_one_system) {
-    run_options options{folder_ / "run", 1, true};
+    run_options options{folder_ / "run", 1};
     options.monolithic = true;
     try {
         run(example_scenario("scenario.yaml"), options);
@@ -140,7 +139,7 @@ TEST_F(plugin_run, examples_meet_the_exact_solution_with_third_order) {
     for (const char* name : {"scenario.yaml", "fortran.yaml"}) {
         const auto error = [&](const char* step) {
             const run_summary summary =
-                run(example_scenario(name, {{"time.step", step, "--step"}}), {folder_ / "run", 2, true});
+                run(example_scenario(name, {{"time.step", step, "--step"}}), {folder_ / "run", 2});
             EXPECT_EQ(summary.status, "done") << summary.message;
             return largest_error(content(folder_ / "run" / "results.csv"));
         };

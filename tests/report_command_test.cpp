@@ -25,13 +25,12 @@ class system_report : public testing::Test {
     void TearDown() override { fs::remove_all(folder); }
 
     json system_of(const std::string& text) const {
-        run(read_scenario_text(text, "s.yaml"), {.out = folder / "out", .quiet = true});
+        run(read_scenario_text(text, "s.yaml"), {.out = folder / "out"});
         return json::parse(std::ifstream(folder / "out/system.json"));
     }
     static std::string mistake(const std::string& text) {
         try {
-            run(read_scenario_text(text, "s.yaml"),
-                {.out = fs::temp_directory_path() / "mdpcosim-never", .quiet = true});
+            run(read_scenario_text(text, "s.yaml"), {.out = fs::temp_directory_path() / "mdpcosim-never"});
         } catch (const user_error& problem) {
             return problem.what();
         }

@@ -80,14 +80,14 @@ TEST(rigid_oscillator, local_orders_are_six_and_seven) {
 
 TEST(rigid_oscillator, multiplier_at_the_start_is_that_of_the_source) {
     coupled_run run(rigid_oscillator(3, 0.01, 1, 0, 100));
-    EXPECT_NEAR(run.assembled.system.u[0], 1000.0 / 3, 1e-9);
+    EXPECT_NEAR(run.all.parts().system.u[0], 1000.0 / 3, 1e-9);
 }
 
 TEST(rigid_oscillator, two_integrations_do_for_a_linear_system) {
     coupled_run run(rigid_oscillator(3, 0.01, 1, 0, 100));
     while (!run.done()) run.step();
     // The first step measures: three trials more.
-    EXPECT_EQ(run.assembled.system.integrations, 2 * 100 + 3);
+    EXPECT_EQ(run.all.parts().system.integrations, 2 * 100 + 3);
 }
 
 TEST(joints_and_laws, act_together_as_on_one_body) {
@@ -155,7 +155,7 @@ controlled run_controlled(int degree, double tolerance) {
     const oscillator exact;
     scenario s = rigid_oscillator(degree, 0.005, 1, 0, 100);
     s.step_control.rtol = s.step_control.atol = s.step_control.atol_rate = tolerance;
-    const run_summary summary = run(s, {.out = folder / "out", .workers = 1, .quiet = true});
+    const run_summary summary = run(s, {.out = folder / "out", .workers = 1});
     const result_table table =
         read_results(folder / "out", [](std::string_view name) { return name == "first.mass.position"; });
     controlled found{0, summary.steps};

@@ -46,8 +46,7 @@ signals:
 
 run_summary run_text(const std::string& text, const fs::path& out, int workers = 1,
                      const std::atomic<bool>* interrupt = nullptr) {
-    return run(read_scenario_text(text, "test.yaml"),
-               {.out = out, .workers = workers, .quiet = true, .interrupt = interrupt});
+    return run(read_scenario_text(text, "test.yaml"), {.out = out, .workers = workers, .interrupt = interrupt});
 }
 
 struct table {

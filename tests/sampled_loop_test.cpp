@@ -134,7 +134,7 @@ TEST(sampled_loop, signals_of_sampled_subsystems_are_held) {
 TEST(sampled_loop, resolved_scenario_gives_the_same_run) {
     const scenario s = parse(loop_text("{time: 20 ms, delay: 3 ms}", "kp: 4, ki: 3, lower: -2"));
     coupled_run first(s);
-    const std::string text = write_scenario(resolved(s, first.assembled));
+    const std::string text = write_scenario(first.all.resolved());
     EXPECT_THAT(text, HasSubstr("sample: {time: 0.02 s, offset: 0 s, delay: 0.003 s}"));
     EXPECT_THAT(text, testing::Not(HasSubstr("inf")));
     coupled_run second(parse(text));

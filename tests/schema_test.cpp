@@ -19,6 +19,7 @@
 #include "api/key_tables.hpp"
 #include "process.hpp"
 
+namespace mdpcosim {
 namespace {
 
 using nlohmann::json;
@@ -359,7 +360,7 @@ std::string content_of(const fs::path& path) {
 }
 
 TEST(schema, is_the_one_that_the_program_makes) {
-    mdpcosim::test::process list({MDPCOSIM_PROGRAM, "list", "schema"}, {});
+    test::process list({MDPCOSIM_PROGRAM, "list", "schema"}, {});
     EXPECT_TRUE(list.wait().out == content_of(source_dir / "schema" / "scenario.schema.json"))
         << "run 'tools/keys " MDPCOSIM_PROGRAM "'";
 }
@@ -372,9 +373,10 @@ TEST(guide, has_the_tables_of_keys_that_the_program_makes) {
         seen.push_back(line.substr(11, line.size() - 15));
         std::string table;
         while (std::getline(lines, line) && line != "<!-- end of keys -->") table += line + "\n";
-        EXPECT_EQ(table, mdpcosim::key_table(seen.back())) << "run 'tools/keys " MDPCOSIM_PROGRAM "'";
+        EXPECT_EQ(table, key_table(seen.back())) << "run 'tools/keys " MDPCOSIM_PROGRAM "'";
     }
     EXPECT_GE(seen.size(), 15U);
 }
 
 }  // namespace
+}  // namespace mdpcosim

@@ -168,12 +168,12 @@ TEST(sets_over_F, a_connection_picks_its_own) {
 
 TEST(sets_over_F, the_resolved_scenario_names_F) {
     const test::temporary_folder folder;
-    const run_options quiet{.out = folder.path() / "a", .quiet = true};
+    const run_options quiet{.out = folder.path() / "a"};
     run(read_scenario_text(coupled("lin-2-3-opt-F", "{name: const-2-2-opt-F, F: 20}"), "s.yaml"), quiet);
     const std::string resolved = text_of(folder.path() / "a/scenario.yaml");
     EXPECT_THAT(resolved, HasSubstr("extrapolation: {name: lin-2-3-opt-F, F: 15}"));
     EXPECT_THAT(resolved, HasSubstr("extrapolation: {name: const-2-2-opt-F, F: 20}"));
-    run(read_scenario(folder.path() / "a/scenario.yaml"), {.out = folder.path() / "b", .quiet = true});
+    run(read_scenario(folder.path() / "a/scenario.yaml"), {.out = folder.path() / "b"});
     EXPECT_EQ(text_of(folder.path() / "a/results.csv"), text_of(folder.path() / "b/results.csv"));
 }
 

@@ -54,7 +54,7 @@ const std::vector<limit> limits{
 
 run_summary run_quietly(const variant& v) {
     const temporary_folder folder;
-    return run(read_scenario_text(v.text, v.name), {folder / "out", 1, true, nullptr});
+    return run(read_scenario_text(v.text, v.name), {folder / "out", 1});
 }
 
 std::vector<variant> unstable_variants() {

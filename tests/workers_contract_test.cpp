@@ -25,7 +25,7 @@ struct outcome {
 
 outcome run_in(const std::filesystem::path& out, const scenario& s, int workers,
                const std::string& transport = "threads") {
-    const run_summary summary = run(s, {.out = out, .workers = workers, .quiet = true, .transport = transport});
+    const run_summary summary = run(s, {.out = out, .workers = workers, .transport = transport});
     EXPECT_EQ(summary.status, "done") << summary.message;
     return {content(out / "results.csv"), summary};
 }
@@ -130,7 +130,7 @@ TEST(methods, controlled_semi_implicit_steps_give_the_same_bits_everywhere) {
 
 TEST(processes, a_transport_that_does_not_exist_is_told) {
     const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");
-    EXPECT_THROW(run(s, {.out = "never", .quiet = true, .transport = "pigeons"}), user_error);
+    EXPECT_THROW(run(s, {.out = "never", .transport = "pigeons"}), user_error);
 }
 
 TEST(workers, repeated_runs_are_equal) {

@@ -187,6 +187,7 @@ void co_simulated_pair::start(const nonlinear_pair::state& z, double t) {
     bodies_[0]->z = {z[0], z[1]};
     bodies_[1]->z = {z[2], z[3]};
     system_.initialise(t);
+    how_->prepare(system_);
 }
 
 void co_simulated_pair::step(double t, double t_end) { how_->step(system_, {t, t_end, 0}); }

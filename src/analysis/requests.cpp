@@ -29,11 +29,11 @@ void check_method(const std::string& name) {
     const auto names = method_registry::instance().names();
     if (method_registry::instance().find(name) == nullptr)
         throw user_error(fmt::format("--method {}: {}", name, unknown_name("method", name, "mdpcosim", names)));
-    if (name == "multirate")
-        throw user_error(
-            "--method multirate: the analyses have one step for all subsystems. 'mdpcosim bench multirate' shows "
-            "errors over the ratio of "
-            "steps.");
+    if (method_registry::instance().find(name)->traits.own_steps)
+        throw user_error(fmt::format(
+            "--method {}: the analyses have one step for all subsystems. 'mdpcosim bench multirate' shows errors "
+            "over the ratio of steps.",
+            name));
 }
 
 std::vector<order_result> order(const std::vector<std::string>& extrapolations, const std::string& method,

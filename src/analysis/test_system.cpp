@@ -115,6 +115,9 @@ linear_system make_test_system(const test_system_parameters& p) {
         for (const auto* m : method_registry::instance().all()) names.push_back(m->name);
         throw std::invalid_argument(unknown_name("method", p.method, "mdpcosim", names));
     }
+    if (how->traits.own_steps)
+        throw std::invalid_argument(
+            fmt::format("method '{}' has no place here: the analyses have one step for all subsystems", p.method));
     const auto [m_B, c_B, d_A, d_B, c, d] = constants(p);
     linear_equations A, B;
     switch (p.variant) {
@@ -180,6 +183,7 @@ linear_system make_test_system(const test_system_parameters& p) {
     made.how = how->make();
     made.how->check(system);
     system.initialise(0);
+    made.how->prepare(system);
     return made;
 }
 

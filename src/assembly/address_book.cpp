@@ -184,4 +184,13 @@ std::string address_book::input_address(input_slot slot) const {
     return subsystems_.name(s) + "." + element_name(variable_at(subsystems_.describe(s).inputs, local), local);
 }
 
+bool address_book::has_input(const std::string& address) const {
+    try {
+        find_input({address, {}}, "");
+        return true;
+    } catch (const user_error&) {
+        return false;
+    }
+}
+
 }  // namespace mdpcosim

@@ -36,6 +36,8 @@ class address_book {
     output_place find_output(const text& address, const std::string& object) const;
     input_place find_input(const text& address, const std::string& object) const;
 
+    bool has_input(const std::string& address) const;
+
     output_slot global_output(subsystem_index s, int slot) const;
     input_slot global_input(subsystem_index s, int slot) const;
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "assembly/address_book.hpp"
+#include "assembly/described_subsystems.hpp"
 #include "assembly/feed_through.hpp"
 #include "assembly/fmu_notes.hpp"
 #include "assembly/inertia.hpp"
@@ -54,9 +55,11 @@ conjugate conjugate_of(port_kind kind, const law_info& law) {
 
 class builder {
    public:
-    builder(const scenario& s, const transport_options& how) : scenario_(s), method_(make_method(s)) {
+    template <class MakeTransport>
+    builder(const scenario& s, bool drive_all_inputs, const MakeTransport& make_subsystems)
+        : scenario_(s), drive_all_inputs_(drive_all_inputs), method_(make_method(s)) {
         result_.system.multirate = multirate_plan_of(s);
-        result_.system.subsystems = make_transport(s, how);
+        result_.system.subsystems = make_subsystems();
         book_ = std::make_unique<address_book>(transport_());
         graph_.input_channels.resize(transport_().inputs().size());
     }
@@ -90,6 +93,7 @@ class builder {
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
         add_fmu_notes(scenario_, transport_(), cut, result_.notes);
+        result_.chosen_method = std::move(method_);
         return std::move(result_);
     }
 
@@ -523,17 +527,17 @@ class builder {
         for (const output_slot slot : read_) all[slot.value()] = true;
         for (const recorded_column& c : result_.columns)
             if (c.from == recorded_column::source::output) all[c.index] = true;
-        if (method_->reads_accelerations()) add_accelerations(all);
+        if (method_->traits().reads_accelerations) add_accelerations(all);
         for (std::size_t i = 0; i < transport_().size(); ++i) {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
             transport_().need_outputs(s, {first, first + transport_().describe(s).output_count()});
             std::vector<bool> driven(static_cast<std::size_t>(transport_().describe(s).input_count()));
             for (std::size_t k = 0; k < driven.size(); ++k)
-                driven[k] = !graph_.input_channels[transport_().input_offset(s) + k].empty();
+                driven[k] = drive_all_inputs_ || !graph_.input_channels[transport_().input_offset(s) + k].empty();
             transport_().drive_inputs(s, driven);
         }
-        if (!method_->evaluates_each_step()) return;
+        if (!method_->traits().evaluates_each_step) return;
         for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))
             transport_().outputs_follow(s);
     }
@@ -567,6 +571,7 @@ class builder {
     }
 
     const scenario& scenario_;
+    bool drive_all_inputs_;
     std::unique_ptr<method> method_;
     bool ignored_ = false;  ///< extrapolations that the method has no use for
     assembly result_;
@@ -580,6 +585,13 @@ class builder {
 
 }  // namespace
 
-assembly assemble(const scenario& s, const transport_options& how) { return builder(s, how).build(); }
+assembly assemble(const scenario& s, const transport_options& how) {
+    return builder(s, how.drive_all_inputs, [&] { return make_transport(s, how); }).build();
+}
+
+assembly assemble_reference(const scenario& s) {
+    return builder(s, false, [&]() -> std::unique_ptr<transport> { return std::make_unique<described_subsystems>(s); })
+        .build();
+}
 
 }  // namespace mdpcosim

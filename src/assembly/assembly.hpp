@@ -51,18 +51,21 @@ struct channel_report {
 
 struct assembly {
     coupled_system system;
+    std::unique_ptr<method> chosen_method;
     std::vector<channel_report> channels;  ///< by channel_index
     std::vector<recorded_column> columns;
     std::vector<std::string> notes;
 };
 
 assembly assemble(const scenario& s, const transport_options& how);
+/// For a reference: the subsystems are described_subsystems, the method is not looked at any further.
+assembly assemble_reference(const scenario& s);
 
 /// The method the scenario names, or the default.
 const method_info& known_method(const scenario& s);
 std::unique_ptr<method> make_method(const scenario& s);
 /// What the method and the control of macro steps need of the subsystems; throws user_error.
-void check_method(const scenario& s, const method& how, const coupled_system& system);
+void check_method(const scenario& s, const assembly& a);
 
 /// The scenario with every default written out, so that its run gives the same results.
 scenario resolved(const scenario& s, const assembly& a);

@@ -174,10 +174,10 @@ void add_joint(const connection_spec& c, const scenario& s, const address_book& 
 
 void check_joints(const scenario& s, const method& how, const coupled_system& system) {
     if (system.joints.empty()) return;
-    if (!how.holds_joints()) {
+    if (!how.traits().holds_joints) {
         std::vector<std::string> able;
         for (const auto* m : method_registry::instance().all())
-            if (m->make()->holds_joints()) able.push_back(m->name);
+            if (m->traits.holds_joints) able.push_back(m->name);
         throw user_error(
             s.method.where,
             fmt::format("method '{}' cannot hold joint '{}'. Methods that hold joints: {}; or take a stiff "
@@ -197,7 +197,7 @@ void check_joints(const scenario& s, const method& how, const coupled_system& sy
             const double h = given == spec.solver.options.end()
                                  ? s.time.step
                                  : read_number(given->values.front(), "s", "solver step");
-            if (h <= s.time.step / how.least_micro_steps() * (1 + 1e-9)) continue;
+            if (h <= s.time.step / how.traits().least_micro_steps * (1 + 1e-9)) continue;
             throw user_error(
                 given == spec.solver.options.end() ? spec.where : given->where,
                 fmt::format("subsystem '{}': solver {} does micro steps of {} s, and joint '{}' needs at least {} in a "
@@ -205,8 +205,8 @@ void check_joints(const scenario& s, const method& how, const coupled_system& sy
                             "answer to the three parameters of a multiplier one by one. Give 'solver: {{name: {}, "
                             "step: {} s}}' "
                             "or less, or a solver with error control.",
-                            spec.name, solver->name, h, j.name, how.least_micro_steps(), s.time.step, solver->name,
-                            s.time.step / how.least_micro_steps()));
+                            spec.name, solver->name, h, j.name, how.traits().least_micro_steps, s.time.step,
+                            solver->name, s.time.step / how.traits().least_micro_steps));
         }
 }
 

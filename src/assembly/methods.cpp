@@ -27,10 +27,12 @@ std::unique_ptr<method> make_method(const scenario& s) {
     }
 }
 
-void check_method(const scenario& s, const method& how, const coupled_system& system) {
+void check_method(const scenario& s, const assembly& a) {
+    const method& how = *a.chosen_method;
+    const coupled_system& system = a.system;
     check_joints(s, how, system);
     how.check(system);
-    if (known_method(s).name == "multirate") check_multirate(s, system);
+    if (how.traits().own_steps) check_multirate(s, system);
     if (s.step_control.given()) step_controller::check(step_control_of(s), system, how, known_method(s).name);
 }
 

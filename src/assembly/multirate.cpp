@@ -1,5 +1,7 @@
 #include "assembly/multirate.hpp"
 
+#include "assembly/assembly.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +33,7 @@ void check_delay(const delay_spec& delay, const scenario& s, const std::string& 
 }  // namespace
 
 multirate_plan multirate_plan_of(const scenario& s) {
-    const bool multirate = s.method.value == "multirate";
+    const bool multirate = known_method(s).traits.own_steps;
     const auto refuse = [&](const location& where, const std::string& what) {
         throw user_error(where, fmt::format("{} needs 'method: multirate'; the method is '{}'.", what,
                                             s.method.empty() ? "explicit" : s.method.value));

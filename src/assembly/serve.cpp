@@ -13,6 +13,7 @@
 
 #include "assembly/fingerprint.hpp"
 #include "assembly/transports.hpp"
+#include "core/messages.hpp"
 #include "core/suggest.hpp"
 #include "remote/host_task.hpp"
 #include "remote/listener.hpp"
@@ -97,11 +98,10 @@ std::unique_ptr<token_file> announce(const scenario& s, const remote_options& re
     const std::string file =
         !remote.token_file.empty() ? remote.token_file : fmt::format("mdpcosim-{}.token", door.port());
     auto left = told ? nullptr : std::make_unique<token_file>(file, door.token());
-    fmt::print(stderr,
-               "waiting for {} at {}; start where the scenario is, too:\n  mdpcosim serve {} {} --connect {}{}\n",
-               name_list(remote.names), address, quoted(s.path.string()), fmt::join(remote.names, " "), address,
-               told ? "" : fmt::format(" --token-file {}", quoted(file)));
-    std::fflush(stderr);
+    messages().tell(
+        fmt::format("waiting for {} at {}; start where the scenario is, too:\n  mdpcosim serve {} {} --connect {}{}",
+                    name_list(remote.names), address, quoted(s.path.string()), fmt::join(remote.names, " "), address,
+                    told ? "" : fmt::format(" --token-file {}", quoted(file))));
     return left;
 }
 

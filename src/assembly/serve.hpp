@@ -29,7 +29,7 @@ class token_file {
     std::filesystem::path path_;
 };
 
-/// Leaves the token, unless everybody knows it, and says on standard error what to start elsewhere.
+/// Leaves the token, unless everybody knows it, and tells what to start elsewhere.
 std::unique_ptr<token_file> announce(const scenario& s, const remote_options& remote, const listener& door);
 
 struct serve_options {

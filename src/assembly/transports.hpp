@@ -35,6 +35,7 @@ struct transport_options {
     bool pin = false;            ///< bind workers and processes, as the scenario says and where measured costs say so
     remote_options remote = {};  ///< of tcp
     const std::atomic<bool>* interrupt = nullptr;  ///< ends waiting for others
+    bool drive_all_inputs = false;                 ///< inputs that nothing is connected to may change, too
 };
 
 /// Makes the scenario's subsystems and what reaches them.

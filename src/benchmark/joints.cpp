@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "assembly/assembly.hpp"
 #include "core/cpu_time.hpp"
 #include "core/text_table.hpp"
 #include "scenario/read.hpp"
+#include "simulation/simulation.hpp"
 
 namespace mdpcosim {
 
@@ -41,21 +41,19 @@ std::string hanging_chain(int joints) {
 
 joints_result run_chain(int joints) {
     const scenario s = read_scenario_text(hanging_chain(joints), "chain of rods");
-    assembly a = assemble(s, {.workers = 1});
-    const auto how = make_method(s);
-    a.system.initialise(0);
-    how->prepare(a.system);
-    const time_grid grid(0, s.time.end, s.time.step);
+    simulation all(s, {.workers = 1, .watch = false, .writable = false});
+    all.initialise();
+    const std::int64_t& integrations = all.parts().system.integrations;
     joints_result found;
     found.joints = joints;
     const double begin = process_cpu_seconds();
-    how->step(a.system, grid.step(0));
+    all.step();
     const double first = process_cpu_seconds();
     found.first_seconds = first - begin;
-    const auto before = a.system.integrations;
-    for (int n = 1; n <= chain_steps; ++n) how->step(a.system, grid.step(n));
+    const auto before = integrations;
+    for (int n = 1; n <= chain_steps; ++n) all.step();
     found.seconds = (process_cpu_seconds() - first) / chain_steps;
-    found.integrations = static_cast<double>(a.system.integrations - before) / chain_steps;
+    found.integrations = static_cast<double>(integrations - before) / chain_steps;
     return found;
 }
 

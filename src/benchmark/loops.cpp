@@ -5,9 +5,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "assembly/assembly.hpp"
-#include "master/macro_loop.hpp"
 #include "scenario/read.hpp"
+#include "simulation/simulation.hpp"
 
 namespace mdpcosim {
 
@@ -49,18 +48,15 @@ std::string masses(int count, double stiffness, const std::string& solver) {
 
 std::optional<iteration_counts> iterations_of(const std::string& text) {
     const scenario s = read_scenario_text(text, "bench");
-    assembly a = assemble(s, {.workers = 1});
-    const auto how = make_method(s);
-    loop_result reached;
+    simulation all(s, {.workers = 1, .watch = false, .writable = false});
     try {
-        a.system.initialise(0);
-        for (auto& loop : a.system.loops) loop.count_anew();
-        how->prepare(a.system);
-        run_macro_loop(a.system, *how, time_grid(0, s.time.end, s.time.step), {}, reached);
+        all.initialise();
+        all.advance_to(all.end());
     } catch (const run_error&) {
         return std::nullopt;
     }
-    return a.system.loops.empty() ? *how->iterations() : a.system.loops.front().so_far();
+    const assembly& a = all.parts();
+    return a.system.loops.empty() ? *a.chosen_method->iterations() : a.system.loops.front().so_far();
 }
 
 }  // namespace

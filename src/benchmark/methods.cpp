@@ -8,10 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/plot.hpp"
-#include "assembly/step_control.hpp"
-#include "master/macro_loop.hpp"
 #include "scenario/read.hpp"
-#include "simulation/reference_run.hpp"
+#include "simulation/row_recorder.hpp"
 
 namespace mdpcosim {
 
@@ -124,15 +122,22 @@ scenario scenario_of(const test_case& which, const variant& how, double step, do
     return read_scenario_text(text, which.name);
 }
 
-end_sink::seen reference_of(const test_case& which) {
-    const scenario s = scenario_of(which, {"explicit", "", false}, which.end / 1000, 0);
-    assembly a = assemble(s, {.workers = 1});
-    end_sink::seen seen;
-    recorder rows(a.columns, std::make_unique<end_sink>(seen));
-    reference_run whole(s, a);
-    loop_result result;
-    whole.run(time_grid(0, s.time.end, s.time.step), {&rows, {}, nullptr, nullptr}, result);
+/// Runs it to its end; what is recorded at start and end goes to `seen`.
+void run_recorded(simulation& all, end_sink::seen& seen, std::optional<double> every) {
+    recorder rows(all.parts().columns, std::make_unique<end_sink>(seen));
+    const time_spec& time = all.resolved().time;
+    row_recorder recorded(rows, time_grid(time.start, time.end, time.step), every);
+    all.add(recorded);
+    all.initialise();
+    all.advance_to(all.end());
     rows.finish();
+}
+
+end_sink::seen reference_of(const test_case& which) {
+    simulation whole(scenario_of(which, {"explicit", "", false}, which.end / 1000, 0),
+                     {.workers = 1, .monolithic = true});
+    end_sink::seen seen;
+    run_recorded(whole, seen, {});
     return seen;
 }
 
@@ -140,26 +145,15 @@ end_sink::seen reference_of(const test_case& which) {
 std::optional<method_result> run_once(const test_case& which, const variant& how, double step, double rtol,
                                       const end_sink::seen& reference) {
     const scenario s = scenario_of(which, how, step, rtol);
-    assembly a = assemble(s, {.workers = 1});
-    const auto method = make_method(s);
+    simulation all(s, {.workers = 1, .watch = false, .writable = false});
     end_sink::seen seen;
-    recorder rows(a.columns, std::make_unique<end_sink>(seen));
-    const time_grid grid(0, s.time.end, s.time.step);
-    std::unique_ptr<stepper> steps = std::make_unique<constant_stepper>(grid);
-    if (how.controlled) steps = std::make_unique<step_controller>(step_control_of(s), 0, s.time.end);
-    loop_result result;
     const auto begin = std::chrono::steady_clock::now();
     try {
-        check_method(s, *method, a.system);
-        a.system.initialise(0);
-        method->prepare(a.system);
-        steps->prepare(a.system, *method);
-        run_macro_loop(a.system, *method, grid, *steps, {&rows, s.time.end, nullptr, nullptr, nullptr}, result);
+        run_recorded(all, seen, s.time.end);
     } catch (const run_error&) {
         return {};
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    rows.finish();
     double sum = 0;
     for (std::size_t k = 1; k < reference.last.size(); ++k) {
         const double range = reference.high[k] - reference.low[k];
@@ -171,8 +165,8 @@ std::optional<method_result> run_once(const test_case& which, const variant& how
                          how.name(),
                          how.controlled ? 0 : step,
                          how.controlled ? rtol : 0,
-                         result.steps,
-                         a.system.integrations,
+                         all.steps(),
+                         all.parts().system.integrations,
                          seconds,
                          error};
 }

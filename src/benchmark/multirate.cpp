@@ -9,10 +9,9 @@
 #include <numbers>
 
 #include "analysis/plot.hpp"
-#include "assembly/assembly.hpp"
 #include "core/cpu_time.hpp"
-#include "master/macro_loop.hpp"
 #include "scenario/read.hpp"
+#include "simulation/row_recorder.hpp"
 
 namespace mdpcosim {
 
@@ -63,17 +62,14 @@ class row_sink final : public result_sink {
 /// Rows of time and what the scenario records; fewer where it fails.
 std::vector<std::vector<double>> rows_of(const std::string& text) {
     const scenario s = read_scenario_text(text, "multirate");
-    assembly a = assemble(s, {.workers = 1});
-    const auto method = make_method(s);
-    check_method(s, *method, a.system);
+    simulation all(s, {.workers = 1, .watch = false, .writable = false});
     std::vector<std::vector<double>> rows;
-    recorder recorded(a.columns, std::make_unique<row_sink>(rows));
-    loop_result result;
-    a.system.initialise(s.time.start);
-    method->prepare(a.system);
-    const time_grid grid(s.time.start, s.time.end, s.time.step);
+    recorder recorded(all.parts().columns, std::make_unique<row_sink>(rows));
+    row_recorder each(recorded, time_grid(s.time.start, s.time.end, s.time.step), s.record.every);
+    all.add(each);
+    all.initialise();
     try {
-        run_macro_loop(a.system, *method, grid, {&recorded, s.record.every, nullptr, nullptr, nullptr}, result);
+        all.advance_to(all.end());
     } catch (const run_error&) {
     }
     recorded.finish();

@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "core/error.hpp"
+#include "core/messages.hpp"
 #include "core/suggest.hpp"
 
 namespace {
@@ -48,6 +49,10 @@ std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
 
 // Exit status: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
 int run_program(int argc, char** argv) {
+    const mdpcosim::message_scope to_user([](const std::string& text) {
+        fmt::print(stderr, "mdpcosim: {}\n", text);
+        std::fflush(stderr);
+    });
     CLI::App app{"mdpcosim: parallel co-simulation of models that each bring their own solver"};
     app.require_subcommand(1);
     app.set_version_flag("--version", MDPCOSIM_VERSION);

@@ -91,8 +91,19 @@ void tell_report(const std::string& folder, const run_settings& o) {
 /// Runs the scenario in this process, the master.
 int run_here(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
-    const run_options how{o.out,       o.workers, o.quiet || o.json, &interrupted, o.monolithic,
-                          o.transport, o.fmi_log, !o.no_pin,         o.remote};
+    progress shown(progress::fitting(o.quiet || o.json), s.time.start, s.time.end, [](const std::string& text) {
+        std::fputs(text.c_str(), stderr);
+        std::fflush(stderr);
+    });
+    const run_options how{.out = o.out,
+                          .workers = o.workers,
+                          .interrupt = &interrupted,
+                          .monolithic = o.monolithic,
+                          .transport = o.transport,
+                          .fmi_log = o.fmi_log,
+                          .pin = !o.no_pin,
+                          .remote = o.remote,
+                          .shown = &shown};
     run_summary summary;
     try {
         summary = run(std::move(s), how);

@@ -25,19 +25,21 @@ class algebraic_loop {
     void solve(double t, const network& net, std::span<const double> y, std::span<double> u, const Evaluate& evaluate) {
         for (std::size_t i = 0; i < torn_.size(); ++i) x_[i] = u[torn_[i].value()];
         solver_.begin();
-        auto state = fixed_point::state::more;
-        while (state == fixed_point::state::more) {
+        auto state = fixed_point::outcome::more;
+        while (state == fixed_point::outcome::more) {
             for (std::size_t i = 0; i < torn_.size(); ++i) u[torn_[i].value()] = x_[i];
             evaluate();
             for (std::size_t i = 0; i < torn_.size(); ++i) g_[i] = net.evaluate_one(t, torn_[i], y);
             state = solver_.next(x_, g_);
         }
         counts_.add(solver_);
-        if (state == fixed_point::state::failed) fail(t, net);
+        if (state == fixed_point::outcome::failed) fail(t, net);
     }
 
     const iteration_counts& so_far() const { return counts_; }
     void count_anew() { counts_ = {}; }
+    /// But for the counts, which tell of work that was done, whatever became of it.
+    void state(state_bytes& bytes) { bytes(solver_, x_, g_); }
 
    private:
     [[noreturn]] void fail(double t, const network& net) const;

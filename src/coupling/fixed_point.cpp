@@ -20,6 +20,8 @@ class fixed_point::accelerator {
     virtual bool step(std::span<double> x, const look& at) = 0;
     /// Before any other use of an evaluation: true where it was one for differences.
     virtual bool measured(std::span<double> /*x*/, std::span<const double> /*g*/) { return false; }
+    /// What one problem leaves to the next.
+    virtual void state(state_bytes& /*bytes*/) {}
 };
 
 namespace {
@@ -103,6 +105,10 @@ class secants final : public accelerator {
         for (std::size_t k = 0; k < used_; ++k)
             for (std::size_t i = 0; i < x.size(); ++i) x[i] -= c_[k] * dg_[kept_[k]][i];
         return true;
+    }
+
+    void state(state_bytes& bytes) override {
+        bytes(r_last_, g_last_, dr_, dg_, of_problem_, newest_, count_, problem_, norm_last_, has_last_);
     }
 
    private:
@@ -211,6 +217,11 @@ class newton final : public accelerator {
         measured_ = fresh_ = slope_.allFinite();
         if (!measured_ || !go(x)) std::ranges::fill(x, std::numeric_limits<double>::quiet_NaN());
         return true;
+    }
+
+    void state(state_bytes& bytes) override {
+        bytes.raw(slope_.data(), static_cast<std::size_t>(slope_.size()) * sizeof(double));
+        bytes(measured_);
     }
 
    private:
@@ -368,12 +379,12 @@ bool fixed_point::look(std::span<const double> x, std::span<const double> g) {
     return small;
 }
 
-fixed_point::state fixed_point::next(std::span<double> x, std::span<const double> g) {
+fixed_point::outcome fixed_point::next(std::span<double> x, std::span<const double> g) {
     ++evaluations_;
     if (how_->measured(x, g)) {
-        if (std::isfinite(x[0])) return state::more;
+        if (std::isfinite(x[0])) return outcome::more;
         why_ = singular;
-        return state::failed;
+        return outcome::failed;
     }
     if (iterations_++ == 0)
         for (std::size_t i = 0; i < x.size(); ++i) {
@@ -383,14 +394,19 @@ fixed_point::state fixed_point::next(std::span<double> x, std::span<const double
     const bool small = look(x, g);
     if (small) {
         for (std::size_t i = 0; i < x.size(); ++i) size_[i] = std::max(size_[i], std::abs(g[i]));
-        return state::done;
+        return outcome::done;
     }
     const bool finite = std::isfinite(residual_);
     why_ = finite ? "the limit is reached" : "values are not finite";
-    if (iterations_ >= options_.limit || (!finite && options_.how != options::solver::newton)) return state::failed;
-    if (how_->step(x, {g, residuals_, scale_})) return state::more;
+    if (iterations_ >= options_.limit || (!finite && options_.how != options::solver::newton)) return outcome::failed;
+    if (how_->step(x, {g, residuals_, scale_})) return outcome::more;
     if (finite) why_ = singular;
-    return state::failed;
+    return outcome::failed;
+}
+
+void fixed_point::state(state_bytes& bytes) {
+    bytes(residuals_, scale_, size_, iterations_, evaluations_, residual_, worst_);
+    how_->state(bytes);
 }
 
 }  // namespace mdpcosim

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/parameter.hpp"
+#include "core/state_bytes.hpp"
 
 /// Solves x = g(x) from evaluations of g alone, again and again for problems that lie near each other.
 ///
@@ -57,11 +58,11 @@ class fixed_point {
     fixed_point& operator=(fixed_point&&) noexcept;
     ~fixed_point();
 
-    enum class state : std::uint8_t { more, done, failed };
+    enum class outcome : std::uint8_t { more, done, failed };
 
     void begin();
     /// `g` belongs to `x`, which becomes the next place to look at; it stays where that is done.
-    state next(std::span<double> x, std::span<const double> g);
+    outcome next(std::span<double> x, std::span<const double> g);
 
     const fixed_point_options& options() const { return options_; }
     /// Of the present problem.
@@ -70,6 +71,9 @@ class fixed_point {
     double residual() const { return residual_; }     ///< largest |g_i - x_i|, relative as in the test of convergence
     std::size_t worst() const { return worst_; }      ///< the unknown that has it
     const char* why_failed() const { return why_; }
+
+    /// Between two problems.
+    void state(state_bytes& bytes);
 
     class accelerator;
 

@@ -10,6 +10,7 @@
 #include "core/parameter.hpp"
 #include "core/port_kind.hpp"
 #include "core/registry.hpp"
+#include "core/state_bytes.hpp"
 
 /// Coupling laws: a scalar coupling variable u from the motion of the ports a connection joins.
 ///
@@ -60,6 +61,8 @@ class law {
     virtual void accept(double /*q*/, double /*v*/, double /*u*/) {}
     /// Whether accept() does anything; laws without memory say no and are not called after every macro step.
     virtual bool remembers() const { return true; }
+    /// What start() and accept() have left.
+    virtual void state(state_bytes& /*bytes*/) {}
 };
 
 /// How one port takes part: q += weight * motion, and the port receives factor * u.

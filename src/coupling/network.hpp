@@ -145,6 +145,7 @@ class network {
         delivery what;
     };
     std::vector<connected> deliveries() const;
+    bool is_driven(input_slot input) const { return first_driven_[input.value() + 1] > first_driven_[input.value()]; }
     /// The highest degree that the input takes; something is delivered to it.
     int degree_limit(input_slot input) const { return driven_[first_driven_[input.value()]].limit; }
     /// Whether a value is integrated here, or the law remembers something.
@@ -161,6 +162,9 @@ class network {
     std::size_t memory_size() const;
     void memory(double t, std::span<double> into) const;
     void set_memory(double t, double H, std::span<const double> from);
+
+    /// All of it, what laws remember and the present polynomials included.
+    void state(state_bytes& bytes);
 
    private:
     struct term {

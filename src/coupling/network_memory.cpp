@@ -61,4 +61,11 @@ void network::set_memory(double t, double H, std::span<const double> from) {
     extrapolated_ = true;
 }
 
+void network::state(state_bytes& bytes) {
+    for (const auto& law : laws_)
+        if (law) law->state(bytes);
+    for (auto& g : groups_) bytes(g.newest, g.u, g.du, g.end, g.weights, g.weights_on_constant_grid);
+    bytes(integrals_, coefficients_, times_, tau_, step_, points_, extrapolated_, has_end_);
+}
+
 }  // namespace mdpcosim

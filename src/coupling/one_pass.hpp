@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/state_bytes.hpp"
 #include "coupling/sparse_lu.hpp"
 
 /// Linearly implicit coupling in one pass: coupling variables that fit the motion at the end of the macro step without any
@@ -73,6 +74,12 @@ class one_pass {
     std::size_t memory_size() const { return channels() * (2 + 2 * (steps - 1)); }
     void memory(std::span<double> into) const;
     void set_memory(double H, std::span<const double> from);
+
+    void state(state_bytes& bytes) {
+        bytes(Q_, past_, u_, v_, row_sum_, factor_, inverse_factor_, right_, kappa_, w_, slopes_, lengths_, grid_,
+              value_, rate_, known_, new_Q_, coupled_, implicit_, solved_);
+        if (bytes.reading()) factors_ = false;
+    }
 
    private:
     struct past {

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "core/state_bytes.hpp"
+
 /// What one subsystem gave at the ends of its own steps, for readers on grids of their own.
 ///
 /// Times need not be equidistant. A value at time t is a sum of stored ones with weights that all outputs share:
@@ -31,6 +33,7 @@ class output_history {
     output_history(std::size_t outputs, std::size_t points);
 
     void clear() { count_ = 0; }
+    void state(state_bytes& bytes) { bytes(times_, values_, first_, count_); }
     /// At a later time than the newest point.
     void add(double t, std::span<const double> y);
     /// Outputs at the newest point's time, found once more.

@@ -78,20 +78,20 @@ std::shared_ptr<const fmi::fmu_files> with_sizes(std::shared_ptr<const fmi::fmu_
     return std::make_shared<resized_files>(std::move(files), starts);
 }
 
-/// Shows messages of the FMU on standard error: warnings and worse, and the categories asked for.
+/// Hands on messages of the FMU: warnings and worse, and the categories asked for.
 std::function<void(const fmi::log_message&)> make_log(const subsystem_spec& spec, const std::string& file) {
     std::vector<std::string> categories;
     for (const auto& c : spec.fmu.log) categories.push_back(c.value);
     auto count = std::make_shared<std::atomic<int>>(0);
-    return [categories, count, name = spec.name, file](const fmi::log_message& message) {
+    return [categories, count, name = spec.name, file, out = messages()](const fmi::log_message& message) {
         const bool asked = std::any_of(categories.begin(), categories.end(),
                                        [&](const auto& c) { return c == "all" || c == message.category; });
         if (!asked && message.status == 0) return;
         const int n = ++*count;
         if (n > most_messages) return;
-        fmt::print(stderr, "mdpcosim: subsystem '{}' (fmu {}): {}: {}\n", name, file, message.category, message.text);
+        out.tell(fmt::format("subsystem '{}' (fmu {}): {}: {}", name, file, message.category, message.text));
         if (n == most_messages)
-            fmt::print(stderr, "mdpcosim: subsystem '{}' (fmu {}): further messages are left out.\n", name, file);
+            out.tell(fmt::format("subsystem '{}' (fmu {}): further messages are left out.", name, file));
     };
 }
 
@@ -210,10 +210,9 @@ fmi::discrete_update fmu_component::update_discrete_states(double t) {
 void fmu_component::rate_sensitivities(fmu_sensitivities& known, int input, std::span<double> by_output) const {
     const std::string problem = known.get(*instance_, input, by_output);
     if (problem.empty()) return;
-    fmt::print(stderr,
-               "mdpcosim: subsystem '{}' (fmu {}): {} Its directional derivatives, which its description promises, are "
-               "not used.\n",
-               name_, model_.file(), problem);
+    messages_.tell(fmt::format(
+        "subsystem '{}' (fmu {}): {} Its directional derivatives, which its description promises, are not used.", name_,
+        model_.file(), problem));
 }
 
 void fmu_component::fail(double t, const std::string& reason) const {

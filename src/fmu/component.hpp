@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/messages.hpp"
 #include "fmi/instance.hpp"
 #include "fmu/layout.hpp"
 #include "fmu/sensitivities.hpp"
@@ -62,7 +63,7 @@ class fmu_component {
     }
 
     /// How the rates of all outputs answer to an input, for inputs that are set: see fmu_sensitivities, which `known` are. What the FMU
-    /// promised and does not give is told on standard error.
+    /// promised and does not give is told.
     void rate_sensitivities(fmu_sensitivities& known, int input, std::span<double> by_output) const;
 
     [[noreturn]] void fail(double t, const std::string& reason) const;
@@ -77,6 +78,7 @@ class fmu_component {
     const double* time_ = nullptr;  ///< before the initialisation there is none
     std::unique_ptr<fmi::instance> instance_;
     bool configured_ = false;
+    messages messages_;
 };
 
 }  // namespace mdpcosim

@@ -72,6 +72,7 @@ void coupled_system::advance(const macro_step& step) {
 }
 
 void coupled_system::initialise(double t0) {
+    forget_begin();
     subsystems->initialise(t0);
     for (std::size_t i = 0; i < subsystems->size(); ++i) {
         const auto values = values_of(subsystem_index(i));
@@ -100,18 +101,44 @@ void coupled_system::evaluate(double t, std::span<const evaluation> order) {
     coupling.evaluate(t, subsystems->outputs(), u, du);
 }
 
+void coupled_system::make_room_for_begin() {
+    if (!begin_) begin_ = subsystems->make_state();
+}
+
+void coupled_system::save_begin() {
+    if (begin_saved_) return;
+    make_room_for_begin();
+    subsystems->save(*begin_);
+    begin_saved_ = true;
+}
+
+void coupled_system::restore_begin() { subsystems->restore(*begin_); }
+
+double coupled_system::input_value(input_slot input) const {
+    double value = plan_.values[input.value()];
+    coupling.input_values(u, input.value(), std::span(&value, 1));
+    return value;
+}
+
+void coupled_system::set_free_input(input_slot input, double value) {
+    subsystems->inputs()[input.value()] = {.c = {value}};
+    plan_.values[input.value()] = value;
+}
+
+void coupled_system::state(state_bytes& bytes) { bytes(coupling, loops, u, du, present); }
+
 void coupled_system::advance_trials(const macro_step& step, std::span<trial_step> trials) {
+    save_begin();
     if (at_each_step.empty()) {
-        subsystems->advance_trials(step, trials);
+        subsystems->advance_trials(step, trials, *begin_);
         integrations += static_cast<std::int64_t>(trials.size());
         advances += static_cast<std::int64_t>(trials.size());
         coupling.evaluate(step.end, subsystems->outputs(), u, du);
         return;
     }
     // Outputs with feed-through are asked for after each trial, of the subsystem itself.
-    subsystems->save();
     for (trial_step& trial : trials) {
-        if (&trial != trials.data()) subsystems->restore();
+        if (&trial != trials.data()) restore_begin();
         std::ranges::copy(trial.inputs, subsystems->inputs().begin());
         advance(step);
         std::ranges::copy(subsystems->outputs(), trial.outputs.begin());

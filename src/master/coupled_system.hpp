@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -71,16 +72,31 @@ struct coupled_system {
     void evaluate(double t, std::span<const evaluation> order);
     /// All subsystems over the step with the inputs as delivered; then u, du at its end.
     void advance(const macro_step& step);
-    /// The step once for each trial, whose inputs are given, from the present state, which subsystems->restore() brings back together
-    /// with the outputs (u, du are the caller's to keep). Afterwards state, outputs and u, du are those of the last trial.
+    /// The step once for each trial, whose inputs are given, from the begin, which is saved. Afterwards state, outputs and u, du are those
+    /// of the last trial.
     void advance_trials(const macro_step& step, std::span<trial_step> trials);
+
+    /// The begin of the macro step in work, for those who repeat it: state and outputs of all subsystems. Saved once, however many ask
+    /// for it, until forget_begin() says that the step stands.
+    void make_room_for_begin();
+    void save_begin();
+    void restore_begin();
+    void forget_begin() { begin_saved_ = false; }
+    /// What the master itself remembers: network, loops, u, du.
+    void state(state_bytes& bytes);
     /// The values of its inputs that belong to the present u.
     std::span<double> present_values(subsystem_index subsystem);
     /// With these inputs.
     void evaluate_one(subsystem_index subsystem, bool provisional);
     std::span<double> values_of(subsystem_index subsystem);  ///< its inputs as they were evaluated last
+    double input_value(input_slot input) const;              ///< that belongs to the present u
+    /// An input that nothing is delivered to, from now on.
+    void set_free_input(input_slot input, double value);
 
    private:
+    std::optional<state_id> begin_;
+    bool begin_saved_ = false;
+
     struct input_range {
         std::uint32_t first, count;
     };

@@ -24,6 +24,7 @@ class coupling_watch {
     const coupling_monitor& monitor() const { return monitor_; }
     /// A step control tells it its attempts.
     coupling_trace& trace() { return trace_; }
+    const coupling_trace& trace() const { return trace_; }
     /// What diverged first, and when; empty when nothing did.
     const std::string& divergence() const { return divergence_; }
 

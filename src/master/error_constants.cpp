@@ -83,7 +83,7 @@ void find_misses(coupled_system& system, const macro_step& step, trial_step& kep
         system.advance_trials(step, std::span(&kept, 1));
         net.polynomial_values(step.end - step.begin, missed);
         for (std::size_t c = 0; c < missed.size(); ++c) missed[c] = system.u[c] - missed[c];
-        system.subsystems->restore();
+        system.restore_begin();
     }
     for (std::size_t c = 0; c < missed.size(); ++c)
         if (net.held(channel_index(c))) missed[c] = 0;

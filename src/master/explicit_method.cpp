@@ -13,15 +13,18 @@ namespace mdpcosim {
 
 namespace {
 
+const method_traits explicit_traits{.estimates = true};
+
 class explicit_method final : public method {
    public:
-    void step(coupled_system& system, const macro_step& step) override {
+    explicit_method() : method(explicit_traits) {}
+
+    void attempt(coupled_system& system, const macro_step& step) override {
         extrapolate(system, step);
         system.coupling.deliver(step.end - step.begin, system.subsystems->inputs());
         system.advance(step);
     }
 
-    bool estimates() const override { return true; }
     void prepare_estimates(coupled_system& system) override {
         transport& t = *system.subsystems;
         for (auto& trial : trials_)
@@ -31,7 +34,8 @@ class explicit_method final : public method {
         constants_ = error_constants(system);
     }
 
-    estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
+    estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
+                                         std::span<double> error) override {
         network& net = system.coupling;
         const double H = step.end - step.begin;
         auto& [raised, kept] = trials_;
@@ -63,8 +67,11 @@ class explicit_method final : public method {
 };
 
 const method_registration registered{
-    {"explicit", "one integration per macro step with extrapolated coupling variables, in parallel",
-     [](const parameter_values&) { return std::make_unique<explicit_method>(); }}};
+    {"explicit",
+     "one integration per macro step with extrapolated coupling variables, in parallel",
+     [](const parameter_values&) { return std::make_unique<explicit_method>(); },
+     {},
+     explicit_traits}};
 
 }  // namespace
 

@@ -29,7 +29,6 @@ constexpr double hardly_wrong = 1e-8;  // nothing to learn from
 constexpr double rounding = 1e-14;     // of the largest residuals so far
 constexpr double nothing = 1e-100;     // what is left of motions that died out
 constexpr int first_iterations = 4;    // of the first step, whose predictor is a constant
-constexpr int least_micro_steps = 3;
 
 struct index_1_options {
     int degree = 3;
@@ -38,9 +37,15 @@ struct index_1_options {
     bool fresh = false;  ///< answers are measured at every step
 };
 
+const method_traits index_1_traits{
+    .holds_joints = true,
+    .estimates = true,
+    .least_micro_steps = 3,
+    .remedy = "take a smaller macro step, 'method: {name: index-1, degree: 3}', or iterate ('tolerance: 1e-9')"};
+
 class index_1_method final : public method {
    public:
-    explicit index_1_method(const index_1_options& options) : options_(options) {}
+    explicit index_1_method(const index_1_options& options) : method(index_1_traits), options_(options) {}
 
     void check(const coupled_system& system) const override {
         require_save_restore(system, "method 'index-1' repeats every macro step",
@@ -58,11 +63,6 @@ class index_1_method final : public method {
                         "(law 'spring-damper') in place of the joint, with 'method: one-pass'.",
                         j.name, system.subsystems->name(end.subsystem), end.degree, options_.degree, options_.degree));
     }
-    bool holds_joints() const override { return true; }
-    int least_micro_steps() const override { return mdpcosim::least_micro_steps; }
-    std::string remedy() const override {
-        return "take a smaller macro step, 'method: {name: index-1, degree: 3}', or iterate ('tolerance: 1e-9')";
-    }
 
     void prepare(coupled_system& system) override {
         loads_ = joint_loads(system);
@@ -79,7 +79,7 @@ class index_1_method final : public method {
         transport& t = *system.subsystems;
         trials_.assign(equations_.rounds() + 1,
                        {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())});
-        t.save();  // makes what it saves into
+        system.make_room_for_begin();
         tried_ = {};
         H_accepted_ = H_measured_ = 0;
         largest_predicted_ = 0;
@@ -89,14 +89,13 @@ class index_1_method final : public method {
         laws_ = system.coupling.channels() > of_joints;
     }
 
-    void step(coupled_system& system, const macro_step& step) override {
+    void attempt(coupled_system& system, const macro_step& step) override {
         const double H = step.end - step.begin;
         begin(system, step);
         predict(system, step, options_.fresh);
         correct(system, step, H);
     }
 
-    bool estimates() const override { return true; }
     void prepare_estimates(coupled_system& system) override {
         transport& t = *system.subsystems;
         for (auto& trial : compared_)
@@ -106,7 +105,8 @@ class index_1_method final : public method {
         constants_ = error_constants(system);
     }
     /// The step with multipliers of the other degree, which have the same effect on free bodies, shows what the lower degree costs.
-    estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
+    estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
+                                         std::span<double> error) override {
         begin(system, step);
         predict(system, step, options_.fresh);
         estimating_ = true;
@@ -126,21 +126,26 @@ class index_1_method final : public method {
         for (std::size_t i = 0; i < into.size(); ++i) into[i] = last_[i](tried_.end - tried_.begin);
     }
     void set_memory(double /*H*/, std::span<const double> from) override {
-        for (std::size_t i = 0; i < from.size(); ++i) accepted_[i] = {.c = {from[i]}};
+        for (std::size_t i = 0; i < accepted_.size(); ++i) accepted_[i] = {.c = {i < from.size() ? from[i] : 0}};
         H_accepted_ = 0;
         continued_ = true;
         tried_ = {};
     }
 
+    void state(state_bytes& bytes) override {
+        bytes(equations_, before_.residuals, before_.loads, accepted_, last_, tried_, H_accepted_, H_measured_,
+              largest_predicted_, continued_, due_);
+    }
+
    private:
-    /// The step tried last is accepted when the next one begins at its end.
+    void committed() override {
+        accepted_ = last_;
+        H_accepted_ = tried_.end - tried_.begin;
+        std::swap(before_, now_);
+    }
+
     void begin(coupled_system& system, const macro_step& step) {
         transport& t = *system.subsystems;
-        if (tried_.end == step.begin && tried_.end > tried_.begin) {
-            accepted_ = last_;
-            H_accepted_ = tried_.end - tried_.begin;
-            std::swap(before_, now_);
-        }
         loads_.evaluate(system, t.outputs(), now_);
         tried_ = step;
         system.coupling.accept(step.begin, t.outputs(), system.u, system.du);
@@ -156,14 +161,14 @@ class index_1_method final : public method {
         const std::span trials = measure ? std::span(trials_) : std::span(trials_).last(1);
         // Outputs that depend on loads at once and are read by others are asked for after each trial, with its loads.
         const bool one_by_one = !system.at_each_step.empty();
-        if (one_by_one) system.subsystems->save();
+        if (one_by_one) system.save_begin();
         for (std::size_t k = 0; k < trials.size(); ++k) {
             loads_.impose(system, multipliers_);
             system.coupling.deliver(H, trials[k].inputs);
             if (k + 1 < trials.size())
                 equations_.disturb(k, system, loads_, options_.degree, H, multipliers_, trials[k].inputs, system.u);
             if (!one_by_one) continue;
-            if (k > 0) system.subsystems->restore();
+            if (k > 0) system.restore_begin();
             std::ranges::copy(trials[k].inputs, system.subsystems->inputs().begin());
             system.advance(step);
             std::ranges::copy(system.subsystems->outputs(), trials[k].outputs.begin());
@@ -195,7 +200,7 @@ class index_1_method final : public method {
             std::swap(base_, left_);
             if (good || (measured_now_ && i + 1 >= (first ? first_iterations : 1))) break;
             if (measured_now_ || i + 1 < kept_iterations) continue;
-            system.subsystems->restore();
+            system.restore_begin();
             predict(system, step, true);
             i = -1;
         }
@@ -232,7 +237,7 @@ class index_1_method final : public method {
         }
         loads_.lead(now_, end_, H);
         loads_.impose(system, multipliers_);
-        system.subsystems->restore();
+        system.restore_begin();
         if (estimating_)
             advance_compared(system, step, H);
         else
@@ -347,7 +352,8 @@ const method_registration registered{
       {.name = "jacobian",
        .unit = "",
        .description = "how residuals answer to multipliers: kept while it predicts well, or measured at every step",
-       .choices = {"kept", "fresh"}}}}};
+       .choices = {"kept", "fresh"}}},
+     index_1_traits}};
 
 }  // namespace
 

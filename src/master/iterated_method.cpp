@@ -37,19 +37,19 @@ std::vector<polynomial> interpolation_basis(int m) {
     return basis;
 }
 
+const method_traits iterated_traits{
+    .remedy =
+        "the converged coupling grows: use a smaller macro step, more 'points', or look at the models themselves"};
+
 class iterated_method final : public method {
    public:
     iterated_method(int points, const fixed_point_options& how)
-        : points_(points), solver_(0, how), basis_(interpolation_basis(points)) {}
+        : method(iterated_traits), points_(points), solver_(0, how), basis_(interpolation_basis(points)) {}
 
     void check(const coupled_system& system) const override {
         require_save_restore(system, "method 'iterated' repeats every macro step",
                              "'method: explicit' or 'method: one-pass'; for algebraic loops 'iteration: newton', which "
                              "evaluates outputs only");
-    }
-    std::string remedy() const override {
-        return "the converged coupling grows: use a smaller macro step, more 'points', or look at the models "
-               "themselves";
     }
 
     void prepare(coupled_system& system) override {
@@ -64,12 +64,10 @@ class iterated_method final : public method {
         g_.assign(unknowns, 0.0);
         predicted_.assign(net.channels(), 0.0);
         start_.assign(net.channels(), 0.0);
-        system.subsystems->save();  // makes what it saves into
-        prepared_ = true;
+        system.make_room_for_begin();
     }
 
-    void step(coupled_system& system, const macro_step& step) override {
-        if (!prepared_) prepare(system);
+    void attempt(coupled_system& system, const macro_step& step) override {
         network& net = system.coupling;
         transport& t = *system.subsystems;
         net.accept(step.begin, t.outputs(), system.u, system.du);
@@ -80,27 +78,29 @@ class iterated_method final : public method {
             return system.advance(step);
         }
         std::ranges::copy(system.u, start_.begin());
-        t.save();
+        system.save_begin();
         for (std::size_t c = 0; c < channels_.size(); ++c)
             for (std::size_t j = 0; j < parts(); ++j)
                 x_[c * parts() + j] = net.expected(channels_[c], time(step, j + 1));
         solver_.begin();
-        auto state = fixed_point::state::more;
+        auto state = fixed_point::outcome::more;
         while (true) {
             look(system, step);
             state = solver_.next(x_, g_);
-            if (state != fixed_point::state::more) break;
-            t.restore();
+            if (state != fixed_point::outcome::more) break;
+            system.restore_begin();
         }
         counts_.add(solver_);
-        if (state == fixed_point::state::failed) fail(net, step);
+        if (state == fixed_point::outcome::failed) fail(net, step);
     }
 
     /// Not what the converged polynomials miss, but what the prediction did.
-    void see_missed(double /*H*/, std::span<double> missed) override {
+    void measure_misses(double /*H*/, std::span<double> missed) override {
         for (std::size_t c = 0; c < channels_.size(); ++c)
             missed[channels_[c].value()] += x_[(c + 1) * parts() - 1] - predicted_[channels_[c].value()];
     }
+
+    void state(state_bytes& bytes) override { bytes(solver_); }
 
     const iteration_counts* iterations() const override { return &counts_; }
     std::string iterates_by() const override { return name_of(solver_.options().how); }
@@ -173,7 +173,6 @@ class iterated_method final : public method {
     std::vector<double> start_;            ///< u(t_n), by channel
     std::vector<double> predicted_;        ///< at the end of the step, by channel
     iteration_counts counts_;
-    bool prepared_ = false;
 };
 
 constexpr fixed_point_options iterated_defaults{
@@ -204,7 +203,7 @@ const method_registration registered{
          how.disturbance = 1e-3;  // far above the noise of the subsystems' solvers
          return std::make_unique<iterated_method>(static_cast<int>(values["points"]), how);
      },
-     iterated_options()}};
+     iterated_options(), iterated_traits}};
 
 }  // namespace
 

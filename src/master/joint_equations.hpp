@@ -48,6 +48,11 @@ class joint_equations {
     /// The change left these residuals: what the answers were wrong by (Broyden's update, row by row).
     void learn(std::span<const double> change, std::span<const double> left);
 
+    void state(state_bytes& bytes) {
+        bytes(entries_, largest_, size_);
+        if (bytes.reading()) factorised_ = false;
+    }
+
    private:
     std::optional<std::size_t> factorise();
 

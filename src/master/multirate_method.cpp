@@ -24,23 +24,30 @@ namespace {
 /// The shortest step that an integrator may choose, in macro steps.
 constexpr double shortest_choice = 1e-3;
 
+const method_traits multirate_traits{.evaluates_each_step = false,
+                                     .own_steps = true,
+                                     .remedy =
+                                         "take shorter steps for the subsystems at both ends, a lower order, the other "
+                                         "scheme, or 'smoothing: mean' with "
+                                         "'scheme: fastest-first'"};
+
 class multirate_method final : public method {
    public:
-    explicit multirate_method(const multirate_options& options) : options_(options) {}
+    explicit multirate_method(const multirate_options& options) : method(multirate_traits), options_(options) {}
 
-    bool evaluates_each_step() const override { return false; }
     std::string own_extrapolation() const override {
         return fmt::format("poly-{}", 1 + std::max({1, options_.slow_order, options_.fast_order}));
-    }
-    std::string remedy() const override {
-        return "take shorter steps for the subsystems at both ends, a lower order, the other scheme, or 'smoothing: "
-               "mean' with "
-               "'scheme: fastest-first'";
     }
     std::vector<std::string> about_subsystems(const coupled_system& system) const override;
 
     void prepare(coupled_system& system) override;
-    void step(coupled_system& system, const macro_step& step) override;
+    void attempt(coupled_system& system, const macro_step& step) override;
+    void state(state_bytes& bytes) override {
+        for (sequence& s : sequences_)
+            for (group& g : s) bytes(g.now, g.next, g.steps);
+        for (prediction& p : predictions_) bytes(p.time, p.u, p.open);
+        bytes(outputs_, time_, known_);
+    }
 
    private:
     /// Subsystems that are advanced at once.
@@ -162,7 +169,7 @@ multirate_method::group* multirate_method::next(sequence& s, double t_end) const
     return &s[k];
 }
 
-void multirate_method::step(coupled_system& system, const macro_step& step) {
+void multirate_method::attempt(coupled_system& system, const macro_step& step) {
     network& net = system.coupling;
     net.accept(step.begin, system.outputs(), system.u, system.du);
     net.extrapolate(step.end);
@@ -334,7 +341,8 @@ const method_registration registered{
        .unit = "",
        .description = "of outputs of slower subsystems: through the last points, or nearest to twice as many",
        .default_value = 0,
-       .choices = {"interpolation", "least-squares"}}}}};
+       .choices = {"interpolation", "least-squares"}}},
+     multirate_traits}};
 
 }  // namespace
 

@@ -29,23 +29,25 @@ namespace {
 constexpr double mean_error = 1.19, stiff_mean_error = 0.28;
 constexpr double estimate_safety = 2;
 
+const method_traits one_pass_traits{
+    .reads_accelerations = true,
+    .estimates = true,
+    .remedy =
+        "the macro step is too large for a frequency inside the subsystems that shows at their ports (omega H must "
+        "stay below "
+        "0.7), or the inertia given for a port is wrong by more than 20 %: use a smaller macro step"};
+
 class one_pass_method final : public method {
    public:
-    void check(const coupled_system& system) const override { port_sensitivities(system, coupled_channels(system)); }
+    one_pass_method() : method(one_pass_traits) {}
 
-    bool reads_accelerations() const override { return true; }
+    void check(const coupled_system& system) const override { port_sensitivities(system, coupled_channels(system)); }
 
     std::vector<std::string> about_subsystems(const coupled_system& system) const override {
         auto lines = port_sensitivities::describe(system);
         for (auto& line : lines)
             if (!line.empty()) line = "sensitivity " + line;
         return lines;
-    }
-
-    std::string remedy() const override {
-        return "the macro step is too large for a frequency inside the subsystems that shows at their ports (omega H "
-               "must stay "
-               "below 0.7), or the inertia given for a port is wrong by more than 20 %: use a smaller macro step";
     }
 
     void prepare(coupled_system& system) override {
@@ -72,17 +74,12 @@ class one_pass_method final : public method {
                 slopes_[readers_.size() - 1] =
                     first_order ? one_pass::slope{0, *stiffness} : one_pass::slope{*stiffness, 0};
         }
-        begin_ = std::numeric_limits<double>::quiet_NaN();
         told_all_ = false;
         known_ = 0;
-        if (given_.empty())
-            H_last_ = H_tried_ = 0;
-        else
-            solver_.set_memory(H_tried_, given_);
+        H_last_ = H_tried_ = 0;
     }
 
-    void step(coupled_system& system, const macro_step& step) override {
-        if (!sensitivities_) prepare(system);
+    void attempt(coupled_system& system, const macro_step& step) override {
         const double begin = find_u(system, step);
         system.coupling.deliver(step.end - step.begin, system.subsystems->inputs());
         if (begin > step.begin)
@@ -91,7 +88,6 @@ class one_pass_method final : public method {
         tell(system);
     }
 
-    bool estimates() const override { return true; }
     void prepare_estimates(coupled_system& system) override {
         slope_.assign(channels_.size(), 0.0);
         slope_before_ = slope_;
@@ -107,7 +103,8 @@ class one_pass_method final : public method {
         deliveries_ = system.coupling.deliveries();
     }
 
-    estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
+    estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
+                                         std::span<double> error) override {
         network& net = system.coupling;
         const double H = step.end - step.begin;
         auto& [disturbed, kept] = trials_;
@@ -134,7 +131,7 @@ class one_pass_method final : public method {
     }
 
     /// Mean values of u that lie on a line miss nothing: what they miss is the change of their slope.
-    void see_missed(double H, std::span<double> missed) override {
+    void measure_misses(double H, std::span<double> missed) override {
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             const double w = solver_.weights()[i];
             double& m = missed[channels_[i].channel.value()];
@@ -149,35 +146,34 @@ class one_pass_method final : public method {
     void memory(std::span<double> into) const override { solver_.memory(into); }
     void set_memory(double H, std::span<const double> from) override {
         H_last_ = H_tried_ = H;
-        begin_ = std::numeric_limits<double>::quiet_NaN();
         told_all_ = false;
-        given_.assign(from.begin(), from.end());
-        if (sensitivities_) solver_.set_memory(H, given_);
+        solver_.set_memory(H, from);
+    }
+    void state(state_bytes& bytes) override {
+        sensitivities_->state(bytes);
+        bytes(solver_, H_tried_, known_, H_last_, forward_, slopes_, new_slopes_, implicit_, rates_, law_u_,
+              extrapolated_, u_before_, slope_, slope_before_, told_, told_all_);
     }
 
    private:
     static constexpr auto signal = std::numeric_limits<std::size_t>::max();
 
-    /// u over the step, into the network; a step that begins where the last one did takes its place. The time that the subsystems have come
-    /// to, after step.begin where their sensitivity was found on the way.
+    /// u over the step, into the network. The time that the subsystems have come to, after step.begin where their sensitivity was found on
+    /// the way.
     double find_u(coupled_system& system, const macro_step& step) {
         network& net = system.coupling;
-        const bool again = step.begin == begin_;
-        linearise(system, step.begin, again || !told_all_);
+        linearise(system, step.begin, !told_all_);
         net.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
-        begin_ = step.begin;
-        if (!again) {
-            H_last_ = H_tried_;
-            std::ranges::copy(solver_.u(), u_before_.begin());
-            slope_before_.swap(slope_);
-            if (H_last_ > 0) {
-                solver_.accept(H_last_, rates_);
-                ++known_;
-            }
+        H_last_ = H_tried_;
+        std::ranges::copy(solver_.u(), u_before_.begin());
+        slope_before_.swap(slope_);
+        if (H_last_ > 0) {
+            solver_.accept(H_last_, rates_);
+            ++known_;
         }
         double begin = step.begin;
         if (sensitivities_->is_due()) begin = find_sensitivities(system, step);
-        if (!again) sensitivities_->step_done();
+        sensitivities_->step_done();
         if (H_last_ == 0) begin_with_laws(system);
         if (begin > step.begin) linearise(system, begin, true);
         const double H = step.end - begin;
@@ -307,7 +303,6 @@ class one_pass_method final : public method {
 
     one_pass solver_;
     std::optional<port_sensitivities> sensitivities_;
-    double begin_ = std::numeric_limits<double>::quiet_NaN();  ///< of the last step, which may be undone
     double H_tried_ = 0;
     std::int64_t known_ = 0;  ///< steps before it
     double H_last_ = 0;       ///< of the one before; 0: none
@@ -330,10 +325,9 @@ class one_pass_method final : public method {
     std::vector<term> terms_;
     std::vector<double> rates_, law_u_, extrapolated_, u_before_;
     std::vector<double> slope_,
-        slope_before_;           ///< of the mean values of u, in this step and the one before; for step control
-    std::vector<double> told_;   ///< u that the last step left in the system
-    bool told_all_ = false;      ///< since then nothing was changed from outside
-    std::vector<double> given_;  ///< memory set before the sensitivities were known
+        slope_before_;          ///< of the mean values of u, in this step and the one before; for step control
+    std::vector<double> told_;  ///< u that the last step left in the system
+    bool told_all_ = false;     ///< since then nothing was changed from outside
 
     // Of estimates:
     std::array<trial_step, 2> trials_;    ///< with changed u; the step as it is done
@@ -345,8 +339,11 @@ class one_pass_method final : public method {
 };
 
 const method_registration registered{
-    {"one-pass", "one integration per macro step with linearly implicit coupling variables, for stiff couplings",
-     [](const parameter_values&) { return std::make_unique<one_pass_method>(); }}};
+    {"one-pass",
+     "one integration per macro step with linearly implicit coupling variables, for stiff couplings",
+     [](const parameter_values&) { return std::make_unique<one_pass_method>(); },
+     {},
+     one_pass_traits}};
 
 }  // namespace
 

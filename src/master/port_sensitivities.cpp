@@ -207,7 +207,7 @@ void port_sensitivities::prepare(coupled_system& system) {
         }
     }
     if (const std::string reason = why_no_short_steps(*system.subsystems); !reason.empty()) throw user_error(reason);
-    if (trials) system.subsystems->save();
+    if (trials) system.make_room_for_begin();
 }
 
 bool port_sensitivities::advances() const {
@@ -281,7 +281,7 @@ double port_sensitivities::take_short_steps(coupled_system& system, const macro_
     du_ = system.du;
     system.coupling.deliver(H, subsystems.inputs());
     std::copy(subsystems.inputs().begin(), subsystems.inputs().end(), inputs_.begin());
-    if (!lasting) subsystems.save();
+    if (!lasting) system.save_begin();
     std::size_t rounds = 0;
     for (const part& p : parts_)
         if (p.steps()) rounds = std::max(rounds, p.inputs.size());
@@ -323,7 +323,7 @@ double port_sensitivities::take_short_steps(coupled_system& system, const macro_
                     subsystems.name(p.subsystem)));
     }
     if (lasting) return t;
-    subsystems.restore();
+    system.restore_begin();
     system.u = u_;
     system.du = du_;
     return step.begin;

@@ -57,6 +57,11 @@ class port_sensitivities {
     /// Mean change of v per time under the loads of the begin, from the last find(); 0 where nothing was measured.
     const std::vector<double>& rates() const { return rates_; }
 
+    void state(state_bytes& bytes) {
+        for (part& p : parts_) bytes(p.from, p.answers, p.B, p.before, p.delta, p.answer, p.settled, p.a, p.v);
+        bytes(Q_, rates_, own_, steps_, found_, all_given_, since_, wait_);
+    }
+
     /// By subsystem, where it has coupled ports: where its sensitivity comes from, in plain words.
     static std::vector<std::string> describe(const coupled_system& system);
 

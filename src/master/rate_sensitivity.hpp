@@ -33,6 +33,7 @@ class rate_sensitivity {
     void leave();
     /// The rates under the present u, by output; zeros where they are no outputs.
     const std::vector<double>& rates() const { return rates_; }
+    void state(state_bytes& bytes) { bytes(way_, rates_); }
 
    private:
     void differentiate(coupled_system& system, const question& what, std::span<double> B);

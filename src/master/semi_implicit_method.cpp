@@ -25,8 +25,12 @@ constexpr int steps_between_measurements = 20;
 /// Neighbouring times t0 + n*H round differently.
 bool same(double H, double other) { return std::abs(H - other) < 1e-9 * H; }
 
+const method_traits semi_implicit_traits{.estimates = true};
+
 class semi_implicit_method final : public method {
    public:
+    semi_implicit_method() : method(semi_implicit_traits) {}
+
     void check(const coupled_system& system) const override {
         require_save_restore(system, "method 'semi-implicit' repeats every macro step",
                              "'method: one-pass' for stiff couplings, or 'method: explicit'");
@@ -46,18 +50,18 @@ class semi_implicit_method final : public method {
                        {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())});
         H_measured_ = 0;
         resolved_ = true;
-        t.save();  // makes what it saves into
+        system.make_room_for_begin();
     }
 
-    void step(coupled_system& system, const macro_step& step) override { advance(system, step, false); }
+    void attempt(coupled_system& system, const macro_step& step) override { advance(system, step, false); }
 
-    bool estimates() const override { return true; }
     void prepare_estimates(coupled_system& system) override {
         constants_ = error_constants(system);
         for (auto* one : {&tried_, &accepted_}) one->error.assign(system.subsystems->outputs().size(), 0.0);
     }
 
-    estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
+    estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
+                                         std::span<double> error) override {
         const double H = step.end - step.begin;
         // Where the step changes all the time, old answers are taken as long as they predict well.
         advance(system, step, H_measured_ > 0 && std::abs(H / H_measured_ - 1) < 0.5);
@@ -65,9 +69,8 @@ class semi_implicit_method final : public method {
         const auto after = system.subsystems->outputs();
         constants_.update(system, &interpolation_constants);
         const estimate_orders orders = constants_.orders();
-        if (step.begin == tried_.step.end) std::swap(tried_, accepted_);
         // The differences of u behind the estimate belong to an earlier time than the error: they are carried on by their change.
-        const bool changes = accepted_.step.end == step.begin && accepted_.step.end > accepted_.step.begin;
+        const bool changes = accepted_.step.end > accepted_.step.begin;
         const double ratio = changes ? H / (accepted_.step.end - accepted_.step.begin) : 0;
         const int n = orders.rate - 2;
         const double lag = (n + 0.5) / (n + 2), grown = std::pow(ratio, orders.rate);
@@ -78,15 +81,24 @@ class semi_implicit_method final : public method {
             error[slot] = changes ? now + lag * (now - then) : now;
             tried_.error[slot] = now;
         }
+        estimated_ = true;
         return orders;
     }
 
+    void state(state_bytes& bytes) override {
+        bytes(sensitivities_, accepted_.step, accepted_.error, H_last_, H_measured_, due_, resolved_, since_measured_);
+    }
+
    private:
+    void committed() override {
+        if (estimated_) std::swap(tried_, accepted_);
+        estimated_ = false;
+    }
+
     void advance(coupled_system& system, const macro_step& step, bool keep) {
         network& net = system.coupling;
         transport& t = *system.subsystems;
         const double H = step.end - step.begin;
-        if (trials_.empty()) prepare(system);
         net.accept(step.begin, t.outputs(), system.u, system.du);
         net.extrapolate(step.end);
         if (H_last_ > 0 && !same(H, H_last_)) sensitivities_.rescale(H / H_last_);
@@ -96,7 +108,7 @@ class semi_implicit_method final : public method {
         bool poor = correct(system, step, due_ && !estimate);
         resolved_ = resolved_ && !poor;
         if (estimate && poor) {  // once more, with answers that are measured
-            t.restore();
+            system.restore_begin();
             net.extrapolate(step.end);
             poor = correct(system, step, true);
         }
@@ -111,7 +123,7 @@ class semi_implicit_method final : public method {
         transport& t = *system.subsystems;
         predict(system, step, measure);
         if (solve(system, step)) fail(net, step);
-        t.restore();
+        system.restore_begin();
         const auto& channels = sensitivities_.channels();
         for (std::size_t i = 0; i < channels.size(); ++i) net.correct(channels[i], by_[i]);
         net.deliver(step.end - step.begin, t.inputs());
@@ -167,7 +179,8 @@ class semi_implicit_method final : public method {
         macro_step step;
         std::vector<double> error;
     };
-    estimated tried_, accepted_;  ///< the last step, and the last one before it that was kept
+    estimated tried_, accepted_;  ///< the attempt, and the step before it
+    bool estimated_ = false;      ///< the attempt
     double H_last_ = 0, H_measured_ = 0;
     bool due_ = true;       ///< the answers are to be measured
     bool resolved_ = true;  ///< as far as is known, steps resolve what moves inside: leading orders predict well
@@ -177,7 +190,9 @@ class semi_implicit_method final : public method {
 const method_registration registered{
     {"semi-implicit",
      "predictor, linearised coupling conditions, one corrector: two integrations per macro step, for stiff couplings",
-     [](const parameter_values&) { return std::make_unique<semi_implicit_method>(); }}};
+     [](const parameter_values&) { return std::make_unique<semi_implicit_method>(); },
+     {},
+     semi_implicit_traits}};
 
 }  // namespace
 

@@ -50,7 +50,7 @@ void step_controller::check(const step_control_options& options, const coupled_s
                 "'estimate: energy' see nothing of them. Take 'estimate: trial'.");
         return;
     }
-    if (!how.estimates())
+    if (!how.traits().estimates)
         throw user_error(
             fmt::format("step-control: method '{}' has no estimate by trial steps. Take 'estimate: jump' or 'estimate: "
                         "energy' with it.",
@@ -64,9 +64,8 @@ void step_controller::prepare(coupled_system& system, method& how) {
     const std::size_t channels = system.coupling.channels();
     how.prepare_estimates(system);
     if (options_.how == estimator::trial) {
-        t.save();  // makes what it saves into
-        u_ = system.u;
-        du_ = system.du;
+        how.keep(system);  // makes room
+        system.forget_begin();
         levels_ = output_levels(system);
         error_.assign(levels_.size(), 0.0);
         names_.resize(levels_.size());
@@ -105,15 +104,13 @@ macro_step step_controller::next_step() const {
 }
 
 macro_step step_controller::step_with_trials(coupled_system& system, method& how) {
-    u_ = system.u;
-    du_ = system.du;
-    system.subsystems->save();  // a method may fail before it does
     while (true) {
+        how.keep(system);
         const macro_step step = next_step();
         const double H = step.end - step.begin;
         verdict v;
         try {
-            const estimate_orders orders = how.estimate(system, step, error_);
+            const estimate_orders orders = how.attempt_and_estimate(system, step, error_);
             v = judge(system.subsystems->outputs(), orders);
         } catch (const run_error&) {
             // A model or a law that has no answer over a long step may have one over a shorter one.
@@ -122,6 +119,7 @@ macro_step step_controller::step_with_trials(coupled_system& system, method& how
         }
         const std::string_view where = std::isfinite(v.error) ? std::string_view(names_[v.worst]) : "a failure";
         if (v.error <= 1) {
+            how.commit(system);
             accept(step, v, where);
             return step;
         }
@@ -130,9 +128,7 @@ macro_step step_controller::step_with_trials(coupled_system& system, method& how
         if (H <= options_.smallest) give_up(step, v);
         repeated_ = true;
         H_ = std::max(options_.smallest, H * std::min(v.factor, safety));
-        system.subsystems->restore();
-        system.u = u_;
-        system.du = du_;
+        how.rollback(system);
     }
 }
 
@@ -157,8 +153,9 @@ step_controller::verdict step_controller::judge(std::span<const double> y, const
 
 macro_step step_controller::step_and_look(coupled_system& system, method& how) {
     const macro_step step = next_step();
-    how.step(system, step);
+    how.attempt(system, step);
     const verdict v = look(system, how, step.end - step.begin);
+    how.commit(system);
     accept(step, v, names_.empty() ? std::string_view{} : std::string_view(names_[v.worst]));
     return step;
 }
@@ -167,7 +164,7 @@ step_controller::verdict step_controller::look(const coupled_system& system, met
     const network& net = system.coupling;
     net.polynomial_values(H, missed_);
     for (std::size_t c = 0; c < missed_.size(); ++c) missed_[c] = system.u[c] - missed_[c];
-    how.see_missed(H, missed_);
+    how.measure_misses(H, missed_);
     net.motions(t_ + H, system.subsystems->outputs(), q_, v_);
     verdict v;
     int order = max_degree + 1;

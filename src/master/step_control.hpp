@@ -56,6 +56,9 @@ class step_controller final : public stepper {
     bool done() const override { return t_ >= end_; }
     macro_step step(coupled_system& system, method& how) override;
     const step_control_counts& counts() const { return counts_; }
+    void state(state_bytes& bytes) override {
+        bytes(t_, H_, n_, repeated_, error_before_, factor_before_, counts_, largest_);
+    }
 
    private:
     struct verdict {
@@ -84,7 +87,6 @@ class step_controller final : public stepper {
     std::vector<output_level> levels_;
     std::vector<std::string> names_;                ///< of outputs (trial) or channels
     std::vector<double> error_;                     ///< by output
-    std::vector<double> u_, du_;                    ///< at the begin of the step
     std::vector<double> missed_, q_, v_, largest_;  ///< by channel
 };
 

@@ -37,6 +37,13 @@ class step_sensitivities {
     /// Entries of 1 - du/d(correction), where law i has the slope slopes[i]; the places are always the same.
     std::span<const matrix_entry> system(std::span<const law_slope> slopes, double integral_weight);
 
+    void state(state_bytes& bytes) {
+        for (block& b : blocks_) {
+            for (input& i : b.inputs) bytes(i.disturbance, i.size);
+            bytes(b.response, b.known);
+        }
+    }
+
    private:
     /// An output's part in a channel, or a channel's part in an input.
     struct part {

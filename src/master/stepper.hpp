@@ -14,6 +14,7 @@ class stepper {
     virtual bool done() const = 0;
     /// The step that was done, by `how`.
     virtual macro_step step(coupled_system& system, method& how) = 0;
+    virtual void state(state_bytes& bytes) = 0;
 };
 
 class constant_stepper final : public stepper {
@@ -26,6 +27,7 @@ class constant_stepper final : public stepper {
         ++n_;
         return next;
     }
+    void state(state_bytes& bytes) override { bytes(n_); }
 
    private:
     time_grid grid_;

@@ -44,8 +44,8 @@ plugin_instance::~plugin_instance() {
         model_.functions.destroy(instance_);
     } catch (...) {
         // The run is over and its results are written: nothing depends on this any more.
-        fmt::print(stderr, "mdpcosim: subsystem '{}' (plugin {}): destroy: {}\n", subsystem_, model_.file,
-                   present_exception());
+        messages_.tell(
+            fmt::format("subsystem '{}' (plugin {}): destroy: {}", subsystem_, model_.file, present_exception()));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/messages.hpp"
 #include "plugin/guard.hpp"
 #include "plugin/table.hpp"
 
@@ -50,6 +51,7 @@ class plugin_instance {
     crash_watch watch_;
     std::array<char, MDPCOSIM_MESSAGE_SIZE> message_{};
     void* instance_ = nullptr;
+    messages messages_;
 };
 
 }  // namespace mdpcosim

@@ -33,41 +33,33 @@ monolithic_run::monolithic_run(std::unique_ptr<composite_equations> equations, s
       x_row_(x_.size()),
       y_(static_cast<std::size_t>(equations_->describe().output_count())),
       low_(equations_->channel_count(), std::numeric_limits<double>::infinity()),
-      high_(equations_->channel_count(), -std::numeric_limits<double>::infinity()),
-      none_(equations_->channel_count(), 0.0) {}
+      high_(equations_->channel_count(), -std::numeric_limits<double>::infinity()) {}
 
-void monolithic_run::run(const time_grid& grid, const monolithic_observers& observers, loop_result& result) {
-    record_grid rows(grid, observers.record_every);
-    pacer pace;
-    flush_timer flush;
-    std::int64_t stops = 0;
-    try {
-        result.reached = grid.start();
-        equations_->initial_state(grid.start(), x_.data());
-        integrator_->initialise(*equations_, grid.start(), x_);
-        sample(grid.start());
-        rows.due(grid.start());
-        look(grid.start(), observers);
-        for (std::int64_t n = 1; n <= grid.steps(); ++n) {
-            const double t = grid.time(n);
-            // The last sample, too, is to be finished at the end.
-            const bool last = n == grid.steps(), row = rows.due(t) || last, samples = equations_->samples_at(t) || last;
-            if (!row && !samples) continue;
-            integrator_->integrate(result.reached, t, {}, x_);
-            result.reached = t;
-            if (samples) sample(t);
-            if (row) look(t, observers);
-            // Between the stops the equations look at the same flag.
-            if (n < grid.steps() && observers.interrupt != nullptr &&
-                observers.interrupt->load(std::memory_order_relaxed))
-                throw composite_interrupted();
-            if (!pace.due(++stops)) continue;
-            pace.looked(stops);
-            if (observers.shown != nullptr) observers.shown->update(t);
-            if (observers.rows != nullptr) flush.look(*observers.rows, pace.now());
-        }
-    } catch (const composite_interrupted&) {
-        result.interrupted = true;
+void monolithic_run::start(const time_grid& grid, std::optional<double> record_every) {
+    grid_ = grid;
+    rows_.emplace(grid, record_every);
+    next_ = 1;
+    reached_ = grid.start();
+    equations_->initial_state(reached_, x_.data());
+    integrator_->initialise(*equations_, reached_, x_);
+    sample(reached_);
+    rows_->due(reached_);
+    look(reached_);
+}
+
+void monolithic_run::step() {
+    while (!done()) {
+        const double t = grid_->time(next_);
+        // The last sample, too, is to be finished at the end.
+        const bool last = next_ == grid_->steps(), row = rows_->due(t) || last,
+                   samples = equations_->samples_at(t) || last;
+        ++next_;
+        if (!row && !samples) continue;
+        integrator_->integrate(reached_, t, {}, x_);
+        reached_ = t;
+        if (samples) sample(t);
+        if (row) look(t);
+        return;
     }
 }
 
@@ -84,7 +76,7 @@ subsystem_statistics monolithic_run::statistics() const {
     return all;
 }
 
-void monolithic_run::look(double t, const monolithic_observers& observers) {
+void monolithic_run::look(double t) {
     x_row_ = x_;
     integrator_->solve_algebraic(t, nullptr, x_row_);
     equations_->outputs(t, x_row_.data(), nullptr, y_.data());
@@ -97,7 +89,6 @@ void monolithic_run::look(double t, const monolithic_observers& observers) {
         low_[c] = std::min(low_[c], u[c]);
         high_[c] = std::max(high_[c], u[c]);
     }
-    if (observers.rows != nullptr) observers.rows->row(t, outputs(), u, none_, none_);
 }
 
 }  // namespace mdpcosim

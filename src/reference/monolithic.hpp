@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -8,7 +7,6 @@
 #include "core/time_grid.hpp"
 #include "reference/composite.hpp"
 #include "results/pace.hpp"
-#include "results/progress.hpp"
 #include "results/recorder.hpp"
 #include "scenario/spec.hpp"
 #include "subsystem/solver.hpp"
@@ -20,24 +18,20 @@ namespace mdpcosim {
 /// between two rows (docs/decisions/0007-reference-solver.md); an option that the solver does not have is left out.
 solver_spec reference_solver(const reference_spec& spec);
 
-/// What looks on. Nothing here can change the solution.
-struct monolithic_observers {
-    recorder* rows = nullptr;
-    std::optional<double> record_every;  ///< absent: every macro point
-    progress* shown = nullptr;
-    const std::atomic<bool>* interrupt = nullptr;
-};
-
 class monolithic_run {
    public:
     monolithic_run(std::unique_ptr<composite_equations> equations, std::unique_ptr<solver> integrator);
 
-    /// From grid.start() to grid.end(), stopping only at the macro points where a row is due or a sampled subsystem works. `result`
-    /// is kept up to date; its steps stay zero, since there are no macro steps. Throws run_error where the solver or a subsystem fails.
-    void run(const time_grid& grid, const monolithic_observers& observers, loop_result& result);
+    /// The state at grid.start(). Stops are the macro points where a row is due (`record_every`; absent: all) or a sampled subsystem works.
+    void start(const time_grid& grid, std::optional<double> record_every);
+    bool done() const { return next_ > grid_->steps(); }
+    /// To the next stop. Throws run_error where the solver or a subsystem fails, composite_interrupted where that was asked for.
+    void step();
+    double reached() const { return reached_; }
 
     /// Of the solver; samples are among the events.
     subsystem_statistics statistics() const;
+    /// At the last row.
     std::span<const double> outputs() const { return std::span(y_).first(equations_->output_count()); }
     std::span<const double> coupling_variables() const { return std::span(y_).last(equations_->channel_count()); }
     /// Smallest and largest coupling variables at the rows.
@@ -47,13 +41,16 @@ class monolithic_run {
 
    private:
     void sample(double t);
-    void look(double t, const monolithic_observers& observers);
+    void look(double t);
 
     std::unique_ptr<composite_equations> equations_;
     std::unique_ptr<solver> integrator_;
     std::vector<double> x_, x_row_;  ///< the state, and with algebraic states that fit the time of a row
     std::vector<double> y_, low_, high_;
-    std::vector<double> none_;  ///< for the columns of jumps and energy errors: the reference has neither
+    std::optional<time_grid> grid_;
+    std::optional<record_grid> rows_;
+    std::int64_t next_ = 1;  ///< macro point
+    double reached_ = 0;
 };
 
 }  // namespace mdpcosim

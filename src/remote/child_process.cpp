@@ -258,7 +258,7 @@ void child_process::show_text(const std::string& name) const {
     const std::string text = last_text();
     for (std::size_t from = 0; from < text.size();) {
         const std::size_t newline = std::min(text.find('\n', from), text.size());
-        fmt::print(stderr, "subsystem '{}': {}\n", name, std::string_view(text).substr(from, newline - from));
+        messages_.tell(fmt::format("subsystem '{}': {}", name, std::string_view(text).substr(from, newline - from)));
         from = newline + 1;
     }
 }

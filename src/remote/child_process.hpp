@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/file_handle.hpp"
+#include "core/messages.hpp"
 
 namespace mdpcosim {
 
@@ -43,7 +44,7 @@ class child_process {
     void finish(double seconds) noexcept;
     /// The end of what it wrote, without trailing blanks.
     std::string last_text() const;
-    /// That to our standard error, line by line under `name`.
+    /// Tells that, line by line under `name`.
     void show_text(const std::string& name) const;
 
    private:
@@ -54,6 +55,7 @@ class child_process {
     pid_t process_ = -1;
     std::string end_;
     bool succeeded_ = false;
+    messages messages_;
 };
 
 }  // namespace mdpcosim

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/messages.hpp"
 #include "remote/frame_link.hpp"
 #include "remote/host_program.hpp"
 #include "remote/listener.hpp"
@@ -107,6 +108,8 @@ std::unique_ptr<child_process> start_host(const std::string& task, const wire_wr
 void live_as_host(int count, char** arguments) {
     if (count != 2 || arguments[0] != host_title) return;
     signal(SIGPIPE, SIG_IGN);
+    // What is written here, the process that started this one keeps and tells.
+    const message_scope to_starter([](const std::string& text) { fmt::print(stderr, "{}\n", text); });
     int status = 0;
     try {
         file_handle file(std::atoi(arguments[1]));

@@ -205,8 +205,8 @@ void listener::greet(guest& from) {
 
 void listener::refuse(const guest& whom, const std::string& reason) {
     if (++refusals_ > most_refusals_told) return;
-    fmt::print(stderr, "mdpcosim: a connection from {} was refused: {}{}\n", whom.from, reason,
-               refusals_ == most_refusals_told ? " (further ones are not shown)" : "");
+    messages_.tell(fmt::format("a connection from {} was refused: {}{}", whom.from, reason,
+                               refusals_ == most_refusals_told ? " (further ones are not shown)" : ""));
 }
 
 file_handle greet_master(const std::string& address, const remote_hello& hello, double wait) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/file_handle.hpp"
+#include "core/messages.hpp"
 #include "remote/frame_link.hpp"
 
 /// How the sides of a run find each other over TCP: the master listens, who brings subsystems connects and says the run's token
@@ -68,6 +69,7 @@ class listener {
     std::vector<expected> expected_;
     std::vector<std::unique_ptr<guest>> guests_;  ///< who has not said a whole hello yet
     int refusals_ = 0;
+    messages messages_;
 };
 
 /// Connects to a master at "HOST:PORT" and says hello; tries for `wait` seconds where nobody listens there yet. Throws user_error

@@ -12,12 +12,6 @@
 /// When a loop (the macro loop, the reference) writes rows, looks at the clock and brings rows to the disk.
 namespace mdpcosim {
 
-struct loop_result {
-    double reached = 0;
-    std::int64_t steps = 0;
-    bool interrupted = false;
-};
-
 /// Says when to look at the clock: about 20 times a second, whatever a step costs.
 class pacer {
    public:

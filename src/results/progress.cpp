@@ -34,8 +34,8 @@ progress::style progress::fitting(bool quiet) {
     return ::isatty(STDERR_FILENO) != 0 ? style::bar : style::lines;
 }
 
-progress::progress(style how, double start, double end)
-    : how_(how), start_(start), end_(end), begin_(clock::now()), last_(begin_) {}
+progress::progress(style how, double start, double end, writer out)
+    : how_(how), out_(std::move(out)), start_(start), end_(end), begin_(clock::now()), last_(begin_) {}
 
 progress::~progress() { finish(); }
 
@@ -73,18 +73,14 @@ void progress::update(double t) {
     last_ = now;
     const double wall = std::chrono::duration<double>(now - begin_).count();
     if (how_ == style::bar)
-        fmt::print(stderr, "\r\033[K{}", fitted_line(start_, end_, t, wall, terminal_columns()));
+        out_("\r\033[K" + fitted_line(start_, end_, t, wall, terminal_columns()));
     else
-        fmt::print(stderr, "{}\n", line(start_, end_, t, wall, 0));
-    std::fflush(stderr);
+        out_(line(start_, end_, t, wall, 0) + "\n");
     shown_ = true;
 }
 
 void progress::finish() {
-    if (shown_ && how_ == style::bar) {
-        fmt::print(stderr, "\r\033[K");
-        std::fflush(stderr);
-    }
+    if (shown_ && how_ == style::bar) out_("\r\033[K");
     shown_ = false;
 }
 

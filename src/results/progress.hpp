@@ -2,12 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace mdpcosim {
 
-/// Shows how far a run is: a bar on a terminal, a plain line now and then elsewhere, nothing when quiet. Writes to
-/// standard error, so that standard output stays the program's result.
+/// Shows how far a run is: a bar on a terminal, a plain line now and then elsewhere, nothing when quiet. What is to be shown goes to
+/// `out`, control characters included.
 class progress {
    public:
     enum class style { none, bar, lines };
@@ -15,7 +16,8 @@ class progress {
     /// The style that fits standard error.
     static style fitting(bool quiet);
 
-    progress(style how, double start, double end);
+    using writer = std::function<void(const std::string&)>;
+    progress(style how, double start, double end, writer out);
     ~progress();
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
@@ -32,6 +34,7 @@ class progress {
 
    private:
     style how_;
+    writer out_;
     double start_, end_;
     std::chrono::steady_clock::time_point begin_, last_;
     bool shown_ = false;

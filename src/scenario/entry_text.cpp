@@ -50,8 +50,19 @@ void visit_places(ode_spec& ode, const Visit& visit) {
 }
 
 template <class Visit>
+void visit_places(std::vector<part_spec>& parts, const Visit& visit) {
+    for (auto& p : parts) {
+        visit(p.where);
+        visit_places(p.kind, visit);
+        visit_places(p.values, visit);
+        visit_places(p.parts, visit);
+    }
+}
+
+template <class Visit>
 void visit_places(subsystem_spec& s, const Visit& visit) {
     visit(s.where);
+    visit_places(s.parts, visit);
     visit_places(s.source, visit);
     visit_places(s.set, visit);
     visit_places(s.solver.name, visit);

@@ -7,6 +7,7 @@
 #include "core/units.hpp"
 #include "fmu/report.hpp"
 #include "simulation/check.hpp"
+#include "simulation/simulation.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
@@ -158,10 +159,9 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
 }  // namespace
 
 std::string check(const scenario& s) {
-    const std::unique_ptr<method> how = make_method(s);
-    const assembly a = assemble(s, {.workers = 1});
-    check_method(s, *how, a.system);
-    const scenario full = resolved(s, a);
+    const simulation built(s, {.workers = 1, .watch = false});
+    const assembly& a = built.parts();
+    const scenario& full = built.resolved();
     const transport& subsystems = *a.system.subsystems;
     const step_control_spec& control = s.step_control;
     std::string out = fmt::format(
@@ -171,7 +171,7 @@ std::string check(const scenario& s) {
         control.given() ? fmt::format(", steps controlled with rtol {}, atol {} by '{}'", control.rtol, control.atol,
                                       control.estimate.empty() ? "trial" : control.estimate.value)
                         : "");
-    const auto about = how->about_subsystems(a.system);
+    const auto about = a.chosen_method->about_subsystems(a.system);
     for (std::size_t i = 0; i < subsystems.size(); ++i) {
         const auto& d = subsystems.describe(subsystem_index(i));
         out += fmt::format("  {:<14} {}\n", subsystems.name(subsystem_index(i)), d.type);

@@ -2,29 +2,30 @@
 
 #include <fmt/format.h>
 
-#include "assembly/multirate.hpp"
+#include "assembly/described_subsystems.hpp"
 #include "simulation/statistics.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
 
-reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.subsystems.size()) {
-    refuse_delays(s, "cannot be part of one system of equations (--monolithic)");
-    const transport& subsystems = *a.system.subsystems;
-    for (std::size_t i = 0; i < subsystems_; ++i) {
-        const subsystem_spec& spec = s.subsystems[i];
-        composite_parts::part& part = parts_.subsystems.emplace_back();
-        part.name = spec.name;
-        part.input_offset = subsystems.input_offset(subsystem_index(i));
-        part.output_offset = subsystems.output_offset(subsystem_index(i));
-        if (is_sampled(spec)) {
-            const subsystem_spec on_grid = on_macro_grid(spec, s.time.step);
-            part.sampled = make_subsystem(on_grid);
-            part.clock = sampling_of(on_grid);
-        } else {
-            part.model = make_equations(spec);
-        }
+namespace {
+
+/// Failures say that they are those of the reference.
+template <class Work>
+void told(const Work& work) {
+    try {
+        work();
+    } catch (const composite_interrupted&) {
+        throw;
+    } catch (const run_error& problem) {
+        throw run_error(fmt::format("reference: {}", problem.what()));
     }
+}
+
+}  // namespace
+
+reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.subsystems.size()) {
+    parts_.subsystems = static_cast<described_subsystems&>(*a.system.subsystems).take_parts();
     for (const auto& e : a.system.at_each_step) parts_.order.push_back({e.subsystem, e.channels, e.loop});
     // Beside the errors of the solver those of loops are nothing.
     for (const auto& loop : a.system.loops)
@@ -49,14 +50,22 @@ reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.sub
                                          solver_name_, p.name, reason));
 }
 
-void reference_run::run(const time_grid& grid, const monolithic_observers& observers, loop_result& result) {
-    try {
-        auto equations = std::make_unique<composite_equations>(std::move(parts_), grid.start(), observers.interrupt);
+void reference_run::start(const time_grid& grid, std::optional<double> record_every,
+                          const std::atomic<bool>* interrupt) {
+    told([&] {
+        auto equations = std::make_unique<composite_equations>(std::move(parts_), grid.start(), interrupt);
         whole_ = std::make_unique<monolithic_run>(std::move(equations), std::move(integrator_));
-        whole_->run(grid, observers, result);
-    } catch (const run_error& problem) {
-        throw run_error(fmt::format("reference: {}", problem.what()));
+        whole_->start(grid, record_every);
+    });
+}
+
+bool reference_run::step() {
+    try {
+        told([&] { whole_->step(); });
+    } catch (const composite_interrupted&) {
+        return false;
     }
+    return true;
 }
 
 void reference_run::describe(run_summary& summary, const assembly& a) const {

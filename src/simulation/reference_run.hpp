@@ -1,6 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
+#include <span>
 
 #include "assembly/assembly.hpp"
 #include "reference/monolithic.hpp"
@@ -8,13 +11,21 @@
 
 namespace mdpcosim {
 
-/// The run of an assembled scenario as one system. Takes the network out of the assembly; columns, names and reports stay.
+/// An assembled reference (assemble_reference) as one system. Takes subsystems and network out of the assembly; columns, names and reports
+/// stay.
 class reference_run {
    public:
-    /// Makes the equations and the solver; what the user must mend leaves as user_error.
+    /// Makes the solver; what the user must mend leaves as user_error.
     reference_run(const scenario& s, assembly& a);
 
-    void run(const time_grid& grid, const monolithic_observers& observers, loop_result& result);
+    /// `interrupt`: ends the step in work.
+    void start(const time_grid& grid, std::optional<double> record_every, const std::atomic<bool>* interrupt);
+    bool done() const { return whole_ != nullptr && whole_->done(); }
+    /// To the next row or sample; false: it was interrupted on the way.
+    bool step();
+    double reached() const { return whole_->reached(); }  ///< after start()
+    std::span<const double> outputs() const { return whole_->outputs(); }
+    std::span<const double> coupling_variables() const { return whole_->coupling_variables(); }
 
     /// Method, the one solver's statistics, and the connections.
     void describe(run_summary& summary, const assembly& a) const;

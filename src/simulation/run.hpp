@@ -5,6 +5,7 @@
 #include <string>
 
 #include "assembly/transports.hpp"
+#include "results/progress.hpp"
 #include "results/summary.hpp"
 
 namespace mdpcosim {
@@ -12,13 +13,13 @@ namespace mdpcosim {
 struct run_options {
     std::filesystem::path out;  ///< empty: `<scenario>.out`, of a reference `<scenario>.reference.out`
     int workers = 0;            ///< threads (of each MPI rank), 0: one per core; or processes, 0: one per subsystem
-    bool quiet = false;         ///< no progress
     const std::atomic<bool>* interrupt = nullptr;  ///< set by Ctrl-C: the run ends after the present macro step
     bool monolithic = false;                       ///< the reference: the scenario as one system, no co-simulation
     std::string transport = "threads";             ///< one of transport_names()
     bool fmi_log = false;                          ///< every call of every FMU goes into fmi.log
     bool pin = true;                               ///< bind workers and processes to processing units
     remote_options remote = {};                    ///< of the transport tcp
+    progress* shown = nullptr;                     ///< told how far the run is
 };
 
 /// Runs a scenario and writes results.csv, summary.json and scenario.yaml into the run's folder. A user's mistake leaves as

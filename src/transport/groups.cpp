@@ -173,20 +173,31 @@ class group_transport final : public transport {
         return at.group == nullptr ? here_.where->next_step(local(at)) : report(*at.group, at.member).next_step;
     }
 
-    void save() override {
-        if (!saved_) all({.what = remote_command::make_snapshot}, [] {});
-        saved_ = true;
-        all({.what = remote_command::save}, [&] { here_.where->save(); });
+    state_id make_state() override {
+        const auto number = static_cast<std::int32_t>(states_.size());
+        saved_state& made = states_.emplace_back();
+        made.outputs = outputs_;
+        all({.what = remote_command::make_snapshot, .number = number}, [&] { made.here = here_.where->make_state(); });
         report_failures();
-        saved_time_ = time_;
-        saved_outputs_ = outputs_;
+        return static_cast<state_id>(number);
     }
 
-    void restore() override {
-        all({.what = remote_command::restore}, [&] { here_.where->restore(); });
+    void save(state_id into) override {
+        saved_state& to = states_[static_cast<std::size_t>(into)];
+        all({.what = remote_command::save, .number = static_cast<std::int32_t>(into)},
+            [&] { here_.where->save(to.here); });
         report_failures();
-        time_ = saved_time_;
-        outputs_ = saved_outputs_;
+        to.time = time_;
+        to.outputs = outputs_;
+    }
+
+    void restore(state_id from) override {
+        const saved_state& saved = states_[static_cast<std::size_t>(from)];
+        all({.what = remote_command::restore, .number = static_cast<std::int32_t>(from)},
+            [&] { here_.where->restore(saved.here); });
+        report_failures();
+        time_ = saved.time;
+        outputs_ = saved.outputs;
     }
 
     subsystem_statistics statistics(subsystem_index i) const override {
@@ -518,9 +529,13 @@ class group_transport final : public transport {
     std::vector<profile_log> profile_;        ///< of the groups elsewhere
     mutable std::vector<profile_log> shown_;  ///< with those of the local group
     std::int64_t calls_ = 0, next_sample_ = 0, samples_ = 0, stride_ = 1;
-    double time_ = 0, saved_time_ = 0;
-    std::vector<double> saved_outputs_;
-    bool saved_ = false;
+    double time_ = 0;
+    struct saved_state {
+        std::vector<double> outputs;
+        double time = 0;
+        state_id here{};  ///< of the local group
+    };
+    std::vector<saved_state> states_;  ///< by state_id
 };
 
 }  // namespace

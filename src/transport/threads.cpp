@@ -181,24 +181,31 @@ class thread_transport final : public transport, public worker_pool::job {
         if (failed.evaluation) std::rethrow_exception(failed.evaluation);
     }
 
-    void save() override {
-        if (snapshots_.empty())
-            for (const auto& s : subsystems_) snapshots_.push_back(s.model->make_snapshot());
-        for (std::size_t i = 0; i < size(); ++i) subsystems_[i].model->save(*snapshots_[i]);
-        saved_time_ = time_;
-        saved_outputs_ = outputs_;
+    state_id make_state() override {
+        saved_state& made = states_.emplace_back();
+        for (const auto& s : subsystems_) made.snapshots.push_back(s.model->make_snapshot());
+        made.outputs = outputs_;
+        return static_cast<state_id>(states_.size() - 1);
     }
 
-    void restore() override {
-        for (std::size_t i = 0; i < size(); ++i) subsystems_[i].model->restore(*snapshots_[i]);
-        time_ = saved_time_;
-        outputs_ = saved_outputs_;
+    void save(state_id into) override {
+        saved_state& to = states_[static_cast<std::size_t>(into)];
+        for (std::size_t i = 0; i < size(); ++i) subsystems_[i].model->save(*to.snapshots[i]);
+        to.time = time_;
+        to.outputs = outputs_;
     }
 
-    void advance_trials(const macro_step& step, std::span<trial_step> trials) override {
-        if (!replicas_ || trials.size() < 2) return transport::advance_trials(step, trials);
-        save();
+    void restore(state_id from) override {
+        const saved_state& saved = states_[static_cast<std::size_t>(from)];
+        for (std::size_t i = 0; i < size(); ++i) subsystems_[i].model->restore(*saved.snapshots[i]);
+        time_ = saved.time;
+        outputs_ = saved.outputs;
+    }
+
+    void advance_trials(const macro_step& step, std::span<trial_step> trials, state_id begin) override {
+        if (!replicas_ || trials.size() < 2) return transport::advance_trials(step, trials, begin);
         trials_ = trials;
+        trials_begin_ = &states_[static_cast<std::size_t>(begin)];
         trial_.next.store(0, std::memory_order_relaxed);
         in_timed_step(step, [&] {
             if (pool_) {
@@ -312,7 +319,7 @@ class thread_transport final : public transport, public worker_pool::job {
                 if ((n - 1 - k) % (replicas.size() + 1) != instance) continue;
                 const auto y = std::span(trials_[k].outputs).subspan(p.output, p.output_count);
                 try {
-                    p.model->restore(*snapshots_[i]);
+                    p.model->restore(*trials_begin_->snapshots[i]);
                 } catch (...) {
                     fail(static_cast<int>(i), worker, reason_of_exception());
                 }
@@ -546,14 +553,19 @@ class thread_transport final : public transport, public worker_pool::job {
     std::vector<profile_log> profile_;
     std::int64_t profile_stride_ = 1;
     std::atomic<bool> any_failure_{false};
-    std::vector<std::unique_ptr<snapshot>> snapshots_;
-    std::vector<double> saved_outputs_;
+    struct saved_state {
+        std::vector<std::unique_ptr<snapshot>> snapshots;  ///< by subsystem
+        std::vector<double> outputs;
+        double time = 0;
+    };
+    std::vector<saved_state> states_;  ///< by state_id
+    const saved_state* trials_begin_ = nullptr;
     std::span<trial_step> trials_;          ///< those at work
     std::span<const subsystem_step> some_;  ///< the same
     cursor trial_;                          ///< how far the trials are done
     bool replicas_ = false;                 ///< there are some
     macro_step step_;
-    double time_ = 0, saved_time_ = 0;
+    double time_ = 0;
     bool parallel_ = false, sampling_ = false;
     bool may_share_ = true;              ///< no subsystem is bound to a worker
     bool shared_ = false;                ///< workers that are done take over work of others

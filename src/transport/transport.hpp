@@ -80,6 +80,9 @@ struct trial_step {
     std::vector<double> outputs;
 };
 
+/// A saved state of all subsystems.
+enum class state_id : std::int32_t {};
+
 class transport {
    public:
     virtual ~transport() = default;
@@ -132,12 +135,14 @@ class transport {
             evaluate(item.subsystem, std::span(plan.values).subspan(input_offset(item.subsystem), count));
         }
     }
-    /// The state of every subsystem, which must offer save_restore, and outputs(). One saved state at a time.
-    virtual void save() = 0;
-    virtual void restore() = 0;
-    /// The step once for each trial, from the present state, which is saved. State and outputs() afterwards are those of the last
-    /// trial. One after the other; at the same time where there are replicas.
-    virtual void advance_trials(const macro_step& step, std::span<trial_step> trials);
+    /// Room for one more saved state: that of every subsystem, which must offer save_restore, and outputs(). It may be saved into again
+    /// and again; every user of saved states has its own.
+    virtual state_id make_state() = 0;
+    virtual void save(state_id into) = 0;
+    virtual void restore(state_id from) = 0;
+    /// The step once for each trial, from the present state, which was saved as `begin`. State and outputs() afterwards are those of the
+    /// last trial. One after the other; at the same time where there are replicas.
+    virtual void advance_trials(const macro_step& step, std::span<trial_step> trials, state_id begin);
 
     virtual subsystem_statistics statistics(subsystem_index i) const = 0;
     virtual subsystem_cost cost(subsystem_index i) const = 0;

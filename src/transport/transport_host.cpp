@@ -41,12 +41,14 @@ void transport_host::attempt(exchange& areas) {
             return inner_->initialise(r.t0);
         case remote_command::advance:
             return advance(areas);
-        case remote_command::make_snapshot:  // the transport makes it when it saves
+        case remote_command::make_snapshot:
+            states_.resize(std::max(states_.size(), static_cast<std::size_t>(r.number) + 1));
+            states_[static_cast<std::size_t>(r.number)] = inner_->make_state();
             return;
         case remote_command::save:
-            return inner_->save();
+            return inner_->save(states_.at(static_cast<std::size_t>(r.number)));
         case remote_command::restore:
-            return inner_->restore();
+            return inner_->restore(states_.at(static_cast<std::size_t>(r.number)));
         case remote_command::quit:
             return inner_.reset();
         case remote_command::clock:

@@ -8,8 +8,7 @@
 
 namespace mdpcosim {
 
-/// Carries out requests on a transport: a group elsewhere that is served by several threads. It keeps one saved state, the
-/// snapshot number 0.
+/// Carries out requests on a transport: a group elsewhere that is served by several threads.
 class transport_host final : public request_host {
    public:
     transport_host(const std::function<std::unique_ptr<transport>()>& make, wire_writer& introduction);
@@ -23,6 +22,7 @@ class transport_host final : public request_host {
     std::size_t numbered(const std::string& name) const;
 
     std::unique_ptr<transport> inner_;
+    std::vector<state_id> states_;  ///< by number of the snapshot
 };
 
 }  // namespace mdpcosim

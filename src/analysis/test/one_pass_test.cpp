@@ -64,8 +64,10 @@ TEST(one_pass_method, a_run_follows_its_recurrence) {
         const auto p = parameters(F, 1.3, 0.8, 0.01, 0.1);
         linear_system running = make_test_system(p), analysed = make_test_system(p);
         const double m_B = p.V / (p.frequency_ratio * p.frequency_ratio);
-        for (linear_system* each : {&running, &analysed})  // measured ones differ a little with the state
+        for (linear_system* each : {&running, &analysed}) {  // measured ones differ a little with the state
             each->system.given = {{input_slot(0), output_slot(1), 1}, {input_slot(1), output_slot(3), 1 / m_B}};
+            each->how->prepare(each->system);
+        }
         recurrence live(running), matrix(analysed);
         const Eigen::MatrixXd P = matrix.matrix(H);
         std::int64_t n = 0;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mdpcosim::fmi {
+namespace mdpcosim::archive {
 namespace {
 
 std::string repaired(std::string text) {
@@ -29,4 +29,4 @@ TEST(utf8, what_is_none_is_replaced) {
 }
 
 }  // namespace
-}  // namespace mdpcosim::fmi
+}  // namespace mdpcosim::archive

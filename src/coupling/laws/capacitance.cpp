@@ -12,6 +12,7 @@ class capacitance final : public law {
     explicit capacitance(const parameter_values& p) : capacitance_(p["capacitance"]), u_0_(p["potential"]) {}
 
     void start(double q) override { q_0_ = q; }
+    void state(state_bytes& bytes) override { bytes(q_0_); }
     bool remembers() const override { return false; }
     law_value evaluate(double q, double v) const override {
         return {u_0_ + (q - q_0_) / capacitance_, v / capacitance_};

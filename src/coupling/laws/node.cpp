@@ -78,6 +78,7 @@ class node final : public law {
     }
 
     bool remembers() const override { return model_ != modulus_model::constant; }
+    void state(state_bytes& bytes) override { bytes(q_0_, p_last_, q_last_); }
 
    private:
     /// a g(p) = a strain (2.96), both written out so that an iteration costs one power.

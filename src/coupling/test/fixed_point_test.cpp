@@ -12,15 +12,15 @@ using solver = fixed_point_options::solver;
 using function = std::function<std::vector<double>(const std::vector<double>&)>;
 
 struct solved {
-    fixed_point::state state;
+    fixed_point::outcome state;
     std::vector<double> x;
     std::vector<double> residuals;  ///< one per iteration
 };
 
 solved solve(fixed_point& how, std::vector<double> x, const function& g) {
     how.begin();
-    solved result{fixed_point::state::more, {}, {}};
-    while (result.state == fixed_point::state::more) {
+    solved result{fixed_point::outcome::more, {}, {}};
+    while (result.state == fixed_point::outcome::more) {
         const int before = how.iterations();
         result.state = how.next(x, g(x));
         if (how.iterations() > before) result.residuals.push_back(how.residual());
@@ -42,19 +42,19 @@ void expect_solution(const function& g, const std::vector<double>& x, double tol
 TEST(fixed_point, of_a_contraction_converges_with_its_factor) {
     fixed_point how(1, {.how = solver::fixed_point, .tolerance = 1e-10});
     const auto result = solve(how, {0}, [](const auto& x) { return std::vector{0.25 * x[0] + 3}; });
-    EXPECT_EQ(result.state, fixed_point::state::done);
+    EXPECT_EQ(result.state, fixed_point::outcome::done);
     EXPECT_NEAR(result.x[0], 4, 1e-9);
     EXPECT_NEAR(result.residuals[5] / result.residuals[4], 0.25, 1e-3);
     fixed_point half(1, {.how = solver::fixed_point, .relaxation = 0.5});
     const auto relaxed = solve(half, {0}, [](const auto& x) { return std::vector{-2 * x[0] + 3}; });
-    EXPECT_EQ(relaxed.state, fixed_point::state::done);  // -2 becomes 1 - 0.5 * 3
+    EXPECT_EQ(relaxed.state, fixed_point::outcome::done);  // -2 becomes 1 - 0.5 * 3
     EXPECT_NEAR(relaxed.x[0], 1, 1e-7);
 }
 
 TEST(fixed_point, says_which_unknown_does_not_converge_and_after_how_many_iterations) {
     fixed_point how(2, {.how = solver::fixed_point, .limit = 12});
     const auto result = solve(how, {0, 0}, [](const auto& x) { return std::vector{0.1 * x[0] + 1, -1.5 * x[1] + 1}; });
-    EXPECT_EQ(result.state, fixed_point::state::failed);
+    EXPECT_EQ(result.state, fixed_point::outcome::failed);
     EXPECT_EQ(how.iterations(), 12);
     EXPECT_EQ(how.worst(), 1u);
     EXPECT_GT(how.residual(), 1);
@@ -66,21 +66,21 @@ TEST(fixed_point, secants_solve_linear_problems_in_as_many_iterations_as_there_a
     for (const auto kind : {solver::anderson, solver::iqn_ils}) {
         fixed_point how(4, {.how = kind, .tolerance = 1e-9});
         const auto result = solve(how, {0, 0, 0, 0}, linear);
-        EXPECT_EQ(result.state, fixed_point::state::done);
+        EXPECT_EQ(result.state, fixed_point::outcome::done);
         EXPECT_LE(how.iterations(), 6);
         expect_solution(linear, result.x, 1e-8);
     }
     fixed_point plain(4, {.how = solver::fixed_point});
-    EXPECT_EQ(solve(plain, {0, 0, 0, 0}, linear).state, fixed_point::state::failed);
+    EXPECT_EQ(solve(plain, {0, 0, 0, 0}, linear).state, fixed_point::outcome::failed);
 }
 
 TEST(fixed_point, newton_solves_linear_problems_in_one_step_and_keeps_its_slopes) {
     fixed_point how(4, {.how = solver::newton, .tolerance = 1e-9});
-    EXPECT_EQ(solve(how, {0, 0, 0, 0}, linear).state, fixed_point::state::done);
+    EXPECT_EQ(solve(how, {0, 0, 0, 0}, linear).state, fixed_point::outcome::done);
     EXPECT_LE(how.iterations(), 3);
     EXPECT_EQ(how.evaluations(), how.iterations() + 4);
     const auto again = solve(how, {1, 2, 3, 4}, linear);
-    EXPECT_EQ(again.state, fixed_point::state::done);
+    EXPECT_EQ(again.state, fixed_point::outcome::done);
     EXPECT_EQ(how.iterations(), how.evaluations());
     expect_solution(linear, again.x, 1e-8);
 }
@@ -90,7 +90,7 @@ TEST(fixed_point, newton_converges_with_the_order_of_the_secant_method) {
     fixed_point how(1, {.how = solver::newton, .tolerance = 1e-14, .absolute = 0});
     const auto result =
         solve(how, {1.5}, [](const auto& x) { return std::vector{x[0] - (std::exp(x[0]) - 2 * x[0] - 1)}; });
-    EXPECT_EQ(result.state, fixed_point::state::done);
+    EXPECT_EQ(result.state, fixed_point::outcome::done);
     EXPECT_NEAR(result.x[0], 1.2564312086261697, 1e-13);
     const auto& r = result.residuals;
     ASSERT_GE(r.size(), 4u);
@@ -105,11 +105,11 @@ TEST(fixed_point, all_but_the_plain_one_solve_a_stiff_nonlinear_loop) {
     for (const auto kind : {solver::newton, solver::anderson, solver::iqn_ils}) {
         fixed_point how(2, {.how = kind});
         const auto result = solve(how, {0, 0}, g);
-        EXPECT_EQ(result.state, fixed_point::state::done) << name_of(kind);
+        EXPECT_EQ(result.state, fixed_point::outcome::done) << name_of(kind);
         expect_solution(g, result.x, 1e-6);
     }
     fixed_point plain(2, {.how = solver::fixed_point});
-    EXPECT_EQ(solve(plain, {0, 0}, g).state, fixed_point::state::failed);
+    EXPECT_EQ(solve(plain, {0, 0}, g).state, fixed_point::outcome::failed);
 }
 
 TEST(fixed_point, iterates_of_earlier_problems_help) {
@@ -121,8 +121,8 @@ TEST(fixed_point, iterates_of_earlier_problems_help) {
             for (std::size_t i = 0; i < 4; ++i) value[i] += 0.1 * step + 0.01 * std::sin(x[i] + step);
             return value;
         };
-        EXPECT_EQ(solve(how, {0, 0, 0, 0}, g).state, fixed_point::state::done);
-        EXPECT_EQ(solve(afresh, {0, 0, 0, 0}, g).state, fixed_point::state::done);
+        EXPECT_EQ(solve(how, {0, 0, 0, 0}, g).state, fixed_point::outcome::done);
+        EXPECT_EQ(solve(afresh, {0, 0, 0, 0}, g).state, fixed_point::outcome::done);
         (step == 0 ? first : last) = how.iterations();
         without = afresh.iterations();
     }
@@ -135,16 +135,16 @@ TEST(fixed_point, a_step_too_far_is_taken_back) {
     const function g = [](const auto& x) { return std::vector{x[0] - std::log(x[0] / 5)}; };
     fixed_point how(1, {.how = solver::newton});
     const auto result = solve(how, {20}, g);
-    EXPECT_EQ(result.state, fixed_point::state::done);
+    EXPECT_EQ(result.state, fixed_point::outcome::done);
     EXPECT_NEAR(result.x[0], 5, 1e-6);
     fixed_point lost(1, {.how = solver::fixed_point});
-    EXPECT_EQ(solve(lost, {-1}, g).state, fixed_point::state::failed);
+    EXPECT_EQ(solve(lost, {-1}, g).state, fixed_point::outcome::failed);
     EXPECT_STREQ(lost.why_failed(), "values are not finite");
 }
 
 TEST(fixed_point, without_a_solution_fails) {
     fixed_point how(1, {.how = solver::newton});
-    EXPECT_EQ(solve(how, {1}, [](const auto& x) { return std::vector{x[0] + 1}; }).state, fixed_point::state::failed);
+    EXPECT_EQ(solve(how, {1}, [](const auto& x) { return std::vector{x[0] + 1}; }).state, fixed_point::outcome::failed);
     EXPECT_STREQ(how.why_failed(), "the equations are singular: 1 - dg/dx has no inverse");
 }
 

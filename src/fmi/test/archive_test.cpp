@@ -254,8 +254,8 @@ TEST_F(archive, folders_of_dead_processes_are_removed) {
     std::filesystem::create_directory(files_.path() / "precious");
     files_.write("precious/data", "x");
     std::filesystem::create_directory_symlink(files_.path() / "precious", work_.path() / "mdpcosim-fmu-1-abcdef");
-    const work_folder alive;
-    EXPECT_EQ(remove_stale_folders(work_.path()), 1);
+    const mdpcosim::archive::work_folder alive;
+    EXPECT_EQ(mdpcosim::archive::remove_stale_folders(work_.path()), 1);
     EXPECT_TRUE(std::filesystem::exists(alive.path()));
     EXPECT_TRUE(std::filesystem::exists(work_.path() / "other"));
     EXPECT_TRUE(std::filesystem::exists(files_.path() / "precious/data"));

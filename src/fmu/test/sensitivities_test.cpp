@@ -7,6 +7,7 @@
 #include "remote/isolated_subsystem.hpp"
 #include "subsystem/factory.hpp"
 #include "support/allocation_counter.hpp"
+#include "support/told_messages.hpp"
 
 /// How the rates of FMUs' outputs answer to inputs, by directional derivatives, in both versions and interfaces.
 namespace mdpcosim::test {
@@ -123,12 +124,12 @@ TEST_P(rate_sensitivities, arrive_from_a_process_as_they_are) {
 }
 
 TEST_P(rate_sensitivities, that_were_promised_only_are_told_once_and_the_fmu_goes_on) {
+    const test::told_messages messages;
     const auto s = make_subsystem(spec("refusing-mover"));
     EXPECT_TRUE(s->offers().rate_sensitivities);
     s->initialise(0);
-    testing::internal::CaptureStderr();
     for (int n = 0; n < 3; ++n) EXPECT_TRUE(std::isnan(value(*s, "velocity")));
-    const std::string told = testing::internal::GetCapturedStderr();
+    const std::string told = messages.text();
     const std::string reason = "Its directional derivatives, which its description promises, are not used.";
     EXPECT_THAT(told, HasSubstr("GetDirectionalDerivative returned error"));
     EXPECT_THAT(told, HasSubstr(reason));

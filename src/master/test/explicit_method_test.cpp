@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "master/macro_loop.hpp"
 #include "master/test/small_systems.hpp"
 
 /// The explicit method against the exact solution of two coupled oscillators, and its global order.
@@ -78,11 +77,8 @@ TEST(explicit_method, follows_the_exact_solution) {
     const time_grid grid(0, 20, 0.035);
     coupled_system system = two_mass::make(make_extrapolation("lin-2-3-opt"), 0);
     system.initialise(0);
-    loop_result result;
-    run_macro_loop(system, *explicit_method(), grid, {}, result);
-    EXPECT_EQ(result.steps, 572);
-    EXPECT_EQ(result.reached, 20);
-    EXPECT_FALSE(result.interrupted);
+    test::run_steps(system, *explicit_method(), grid);
+    EXPECT_EQ(grid.steps(), 572);
     EXPECT_LT(two_mass::error(system, 20), 2e-3);
     // The coupling variable belongs to the outputs of the same time.
     const auto y = system.subsystems->outputs();
@@ -107,8 +103,7 @@ TEST(explicit_method, is_exact_for_constant_coupling) {
     system.coupling.finish(std::vector<double>{0});
     system.finish();
     system.initialise(0);
-    loop_result result;
-    run_macro_loop(system, *explicit_method(), time_grid(0, 4, 0.25), {}, result);
+    test::run_steps(system, *explicit_method(), time_grid(0, 4, 0.25));
     EXPECT_EQ(system.subsystems->outputs()[1], 16);
     EXPECT_EQ(system.subsystems->outputs()[2], 8);
     EXPECT_EQ(system.subsystems->outputs()[3], 2);
@@ -120,8 +115,7 @@ TEST(explicit_method, workers_do_not_change_the_solution) {
     for (const int workers : {1, 2}) {
         coupled_system system = two_mass::make(make_extrapolation("quad-2-4"), 1e-4, workers);
         system.initialise(0.3);
-        loop_result result;
-        run_macro_loop(system, *explicit_method(), time_grid(0.3, 2.3, 0.01), {}, result);
+        test::run_steps(system, *explicit_method(), time_grid(0.3, 2.3, 0.01));
         const auto y = system.subsystems->outputs();
         ends.emplace_back(y.begin(), y.end());
     }

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "master/macro_loop.hpp"
 #include "master/test/small_systems.hpp"
 
 /// The iterated method on two coupled oscillators with an exact solution.
@@ -26,9 +25,7 @@ double error_at_end(int points, double H) {
     coupled_system system = two_mass::make(make_extrapolation("poly-2"), H / 4);
     const auto how = iterated(points, 1e-13);
     system.initialise(0);
-    how->prepare(system);
-    loop_result result;
-    run_macro_loop(system, *how, time_grid(0, 2, H), {}, result);
+    test::run_steps(system, *how, time_grid(0, 2, H));
     return two_mass::error(system, 2);
 }
 
@@ -53,9 +50,7 @@ TEST(iterated_method, all_solvers_find_the_same_solution) {
         coupled_system system = two_mass::make(make_extrapolation("poly-3"), 0.01);
         const auto how = iterated(2, 1e-11, solver);
         system.initialise(0);
-        how->prepare(system);
-        loop_result result;
-        run_macro_loop(system, *how, time_grid(0, 1, 0.02), {}, result);
+        test::run_steps(system, *how, time_grid(0, 1, 0.02));
         ends.emplace_back(system.subsystems->outputs().begin(), system.subsystems->outputs().end());
         for (std::size_t i = 0; i < ends[0].size(); ++i) EXPECT_NEAR(ends.back()[i], ends[0][i], 1e-9) << solver;
         EXPECT_EQ(how->iterations()->solutions, 50);

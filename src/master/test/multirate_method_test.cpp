@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 
-#include "master/macro_loop.hpp"
 #include "master/test/small_systems.hpp"
 
 namespace mdpcosim {
@@ -55,9 +54,7 @@ struct ring_of_clocks {
     std::vector<advance_call> run(scheme_number s) {
         const auto how = make_multirate_method({{"scheme", s}});
         system.initialise(0);
-        how->prepare(system);
-        loop_result result;
-        run_macro_loop(system, *how, time_grid(0, system.multirate.end, system.multirate.macro_step), {}, result);
+        test::run_steps(system, *how, time_grid(0, system.multirate.end, system.multirate.macro_step));
         return calls;
     }
 };
@@ -139,9 +136,7 @@ TEST(multirate, gauss_seidel_gives_the_recursion_that_follows_from_it) {
         system.finish();
         const auto how = make_multirate_method({{"scheme", sequential}, {"slow-order", 0}, {"fast-order", 0}});
         system.initialise(0);
-        how->prepare(system);
-        loop_result result;
-        run_macro_loop(system, *how, time_grid(0, 2, H), {}, result);
+        test::run_steps(system, *how, time_grid(0, 2, H));
         double first = reversed ? -2 : 1, second = reversed ? 1 : -2;
         const double decay = std::exp(-H), rest = 1 - decay;
         for (int n = 0; n < 20; ++n) {

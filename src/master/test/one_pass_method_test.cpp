@@ -271,7 +271,7 @@ TEST(one_pass_method, a_wrong_inertia_is_told_by_growth) {
     two.give_inertias({2, 2});
     two.run(0.3, 60);
     EXPECT_GT(two.largest, 1e3);
-    EXPECT_THAT(two.how->remedy(), testing::HasSubstr("20 %"));
+    EXPECT_THAT(two.how->traits().remedy, testing::HasSubstr("20 %"));
 }
 
 TEST(one_pass_method, a_port_that_does_not_answer_is_named) {

@@ -9,7 +9,7 @@
 
 #include "coupling/extrapolation.hpp"
 #include "coupling/law.hpp"
-#include "master/coupled_system.hpp"
+#include "master/method.hpp"
 #include "subsystem/description_parts.hpp"
 #include "subsystem/native_subsystem.hpp"
 #include "transport/threads.hpp"
@@ -106,6 +106,12 @@ struct two_mass {
                         std::max(std::abs(y[3] - x[2]), std::abs(y[4] - x[3])));
     }
 };
+
+/// From the present time of an initialised system over all steps of the grid.
+inline void run_steps(coupled_system& system, method& how, const time_grid& grid) {
+    how.prepare(system);
+    for (std::int64_t n = 0; n < grid.steps(); ++n) how.step(system, grid.step(n));
+}
 
 /// A subsystem without a state: y from the time and the inputs, by a function.
 class algebraic final : public subsystem {

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "master/macro_loop.hpp"
 #include "master/step_control.hpp"
 #include "master/test/small_systems.hpp"
 
@@ -208,12 +207,13 @@ TEST(step_control, signals_do_not_spoil_estimates_of_one_pass) {
 /// The explicit method, which once fails before it has integrated anything.
 class failing_once final : public method {
    public:
-    void step(coupled_system& system, const macro_step& step) override { how_->step(system, step); }
-    bool estimates() const override { return true; }
+    failing_once() : method(method_registry::instance().find("explicit")->traits) {}
+    void attempt(coupled_system& system, const macro_step& step) override { how_->attempt(system, step); }
     void prepare_estimates(coupled_system& system) override { how_->prepare_estimates(system); }
-    estimate_orders estimate(coupled_system& system, const macro_step& step, std::span<double> error) override {
+    estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
+                                         std::span<double> error) override {
         if (step.counter == 5 && !std::exchange(failed_, true)) throw run_error("no answer over so long a step");
-        return how_->estimate(system, step, error);
+        return how_->attempt_and_estimate(system, step, error);
     }
 
    private:
@@ -246,6 +246,7 @@ TEST(step_control, rejected_steps_leave_no_trace) {
         coupled_system system = two_mass::make(make_extrapolation("poly-3"), 2e-4);
         const auto how = method_named(name);
         system.initialise(0);
+        how->prepare(system);
         for (const macro_step& step : r.accepted) how->step(system, step);
         EXPECT_EQ(state_of(system), r.end);
     }

@@ -15,6 +15,7 @@
 #include "subsystem/factory.hpp"
 #include "subsystem/solver.hpp"
 #include "support/plugin_spec.hpp"
+#include "support/told_messages.hpp"
 
 namespace mdpcosim::test {
 namespace {
@@ -309,10 +310,9 @@ TEST(plugin_failures, create) {
 
 TEST(plugin_failures, destroy) {
     const where_to_fail destroy{"faulty.so", fault_place::destroy, "destroy"};
-    testing::internal::CaptureStderr();
+    const test::told_messages messages;
     make_subsystem(faulty(destroy, fault::exception)).reset();
-    EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "mdpcosim: subsystem 'a' (plugin faulty.so): destroy: a C++ exception left it: table is empty\n");
+    EXPECT_EQ(messages.text(), "subsystem 'a' (plugin faulty.so): destroy: a C++ exception left it: table is empty\n");
     EXPECT_EXIT(make_subsystem(faulty(destroy, fault::abort)).reset(), testing::ExitedWithCode(1),
                 "crashed \\(SIGABRT\\) in destroy\n");
 }

@@ -157,6 +157,11 @@ std::unique_ptr<solver> reference_integrator(double rtol = 1e-12) {
     return make_solver(reference_solver(spec), {}, "test");
 }
 
+void run_to_end(monolithic_run& run, const time_grid& grid, std::optional<double> every = {}) {
+    run.start(grid, every);
+    while (!run.done()) run.step();
+}
+
 TEST(composite, derivatives_and_outputs_equal_those_written_by_hand) {
     constexpr double k = 7, c = 30, d = 0.25;
     const composite_equations whole(two_masses(k, c, d), 0);
@@ -221,10 +226,8 @@ TEST(composite, flows_become_states) {
     EXPECT_EQ(whole->output_name(2), "u of connection 'node'");
 
     monolithic_run run(std::move(whole), reference_integrator());
-    loop_result result;
-    run.run(time_grid(0, 3, 0.5), {}, result);
-    EXPECT_EQ(result.reached, 3);
-    EXPECT_EQ(result.steps, 0);
+    run_to_end(run, time_grid(0, 3, 0.5));
+    EXPECT_EQ(run.reached(), 3);
     EXPECT_NEAR(run.outputs()[0], std::cos(3 * w), 1e-10);
     EXPECT_NEAR(run.coupling_variables()[0], std::sin(3 * w) / (w * C), 1e-9);
 }
@@ -243,9 +246,8 @@ TEST(composite, state_events_reach_their_subsystem) {
 
     // x = cos 2t to t = pi/4, where v = -2; then |v| halves at every half period pi/2.
     monolithic_run run(std::move(whole), reference_integrator());
-    loop_result result;
     const double pi = std::numbers::pi;
-    run.run(time_grid(0, pi, pi), {}, result);
+    run_to_end(run, time_grid(0, pi, pi));
     EXPECT_EQ(run.statistics().events, 2);
     EXPECT_NEAR(run.outputs()[0], 0.25 * std::sin(2 * (pi - 3 * pi / 4)), 1e-10);
     EXPECT_NEAR(run.outputs()[3], -0.5, 1e-9);  // b is not touched: a whole period
@@ -265,8 +267,7 @@ TEST(composite, time_events_stop_the_solver) {
     EXPECT_EQ(whole->next_time_event(0), 1);
     EXPECT_EQ(whole->next_time_event(1), infinity);
     monolithic_run run(std::move(whole), reference_integrator());
-    loop_result result;
-    run.run(time_grid(0, 2, 2), {}, result);
+    run_to_end(run, time_grid(0, 2, 2));
     EXPECT_NEAR(run.outputs()[1], 0.5 + 1 - 1.5, 1e-13);
     EXPECT_NEAR(run.outputs()[2], 1 - 3, 1e-13);
     EXPECT_EQ(run.statistics().events, 1);
@@ -290,8 +291,7 @@ TEST(composite, laws_take_their_limit_and_then_start) {
     parts.coupling.add_delivery(input_slot(0), 0, {channel, 1});
     parts.coupling.finish(vec{0});
     monolithic_run run(std::make_unique<composite_equations>(std::move(parts), 0), reference_integrator());
-    loop_result result;
-    run.run(time_grid(0, 1, 0.1), {}, result);
+    run_to_end(run, time_grid(0, 1, 0.1));
     EXPECT_THAT(calls, ElementsAre("limit", "start 6.000000"));
 }
 
@@ -316,21 +316,19 @@ TEST(composite, a_state_that_is_not_finite_is_named) {
     parts.coupling.add_delivery(input_slot(0), 0, {channel, 1});
     parts.coupling.finish(vec{0});
     monolithic_run run(std::make_unique<composite_equations>(std::move(parts), 0), reference_integrator(1e-9));
-    loop_result result;
     try {
-        run.run(time_grid(0, 1, 0.25), {}, result);
+        run_to_end(run, time_grid(0, 1, 0.25));
         FAIL() << "no failure";
     } catch (const run_error& problem) {
         EXPECT_THAT(problem.what(), HasSubstr("derivative of state 0 of subsystem 'a'"));
     }
-    EXPECT_EQ(result.reached, 0.5);
+    EXPECT_EQ(run.reached(), 0.5);
 }
 
 TEST(monolithic, stops_at_rows_only) {
     const auto steps = [](double H, std::optional<double> every) {
         monolithic_run run(std::make_unique<composite_equations>(two_masses(1, 1, 0), 0), reference_integrator());
-        loop_result result;
-        run.run(time_grid(0, 10, H), {nullptr, every, nullptr, nullptr}, result);
+        run_to_end(run, time_grid(0, 10, H), every);
         return run.statistics().micro_steps;
     };
     const auto coarse = steps(1e-4, 5.0);
@@ -374,8 +372,7 @@ TEST(monolithic, a_sample_that_fails_names_its_subsystem) {
         parts.coupling.finish(vec{0});
         parts.order.push_back({subsystem_index(1), {signal}});
         monolithic_run run(std::make_unique<composite_equations>(std::move(parts), 0), reference_integrator());
-        loop_result result;
-        run.run(time_grid(0, end, 0.125), {}, result);
+        run_to_end(run, time_grid(0, end, 0.125));
         return std::pair(run.outputs()[1], run.statistics().events);
     };
     EXPECT_EQ(run_with(0.125), std::pair(0.0, std::int64_t{0}));
@@ -399,10 +396,8 @@ TEST(monolithic, an_interrupt_ends_the_run_inside_a_row) {
     add_part(parts, "mass", std::make_unique<mass>(1, 1, 0));
     parts.coupling.finish(vec{0});
     monolithic_run run(std::make_unique<composite_equations>(std::move(parts), 0, &interrupt), reference_integrator());
-    loop_result result;
-    run.run(time_grid(0, 4, 1), {nullptr, {}, nullptr, &interrupt}, result);
-    EXPECT_TRUE(result.interrupted);
-    EXPECT_EQ(result.reached, 1);
+    EXPECT_THROW(run_to_end(run, time_grid(0, 4, 1)), composite_interrupted);
+    EXPECT_EQ(run.reached(), 1);
     EXPECT_NEAR(run.outputs()[1], std::cos(1), 1e-10);  // what was reached last
 }
 

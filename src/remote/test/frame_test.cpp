@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "remote/test/frame_fuzz.hpp"
+#include "support/told_messages.hpp"
 
 namespace mdpcosim::test {
 namespace {
@@ -68,9 +69,9 @@ TEST(peers, that_announce_a_giant_message_are_told) {
 }
 
 TEST(listener, strangers_of_all_kinds_do_not_disturb_it) {
-    testing::internal::CaptureStderr();
+    const test::told_messages messages;
     fuzz_listener(50, 3);
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("further ones are not shown"));
+    EXPECT_THAT(messages.text(), testing::HasSubstr("further ones are not shown"));
 }
 
 }  // namespace

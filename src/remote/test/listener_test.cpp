@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "remote/listener.hpp"
 #include "remote/tcp.hpp"
+#include "support/told_messages.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -106,42 +107,42 @@ TEST(listener, links_by_name_carry_frames_both_ways) {
 }
 
 TEST(listener, refuses_with_the_reason_and_logs_it) {
+    const test::told_messages messages;
     listener l({});
     l.expect("a");
-    testing::internal::CaptureStderr();
     EXPECT_THAT(finish(l, refusal_of(l, {"wrong", "a"})), HasSubstr("its token is not this run's"));
     EXPECT_THAT(finish(l, refusal_of(l, {l.token(), "c"})),
                 AllOf(HasSubstr("'c' is not expected"), HasSubstr("Missing: a")));
     EXPECT_EQ(finish(l, refusal_of(l, {l.token(), "a"})), "welcome");
     EXPECT_THAT(finish(l, refusal_of(l, {l.token(), "a"})), HasSubstr("here already"));
-    const std::string log = testing::internal::GetCapturedStderr();
+    const std::string log = messages.text();
     EXPECT_THAT(log, AllOf(HasSubstr("a connection from 127.0.0.1:"), HasSubstr("its token is not this run's"),
                            HasSubstr("'c' is not expected"), HasSubstr("here already")));
     EXPECT_THAT(log, testing::Not(HasSubstr(l.token())));
 }
 
 TEST(listener, another_version_is_refused_with_both_numbers) {
+    const test::told_messages messages;
     listener l({});
     l.expect("a");
     wire_writer hello;
     put(hello, remote_hello{l.token(), "a"});
     std::vector<char> bytes(hello.bytes().begin(), hello.bytes().end());
     bytes[8] = 77;
-    testing::internal::CaptureStderr();
     const auto link = make_socket_link(connect_to(parse_tcp_address(l.address()), 0));
     link->send(bytes);
     std::vector<char> answer;
     while (!link->receive(answer, 5ms, 1000)) l.work(5ms);
     EXPECT_THAT(get_welcome(answer), HasSubstr("it speaks version 77 of the protocol, this program version"));
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("version 77"));
+    EXPECT_THAT(messages.text(), HasSubstr("version 77"));
     EXPECT_THAT(l.missing(), ElementsAre("a"));
 }
 
 /// Browsers, scanners and half a greeting: the run's start goes on.
 TEST(listener, strangers_do_not_stall_the_start) {
+    const test::told_messages messages;
     listener l({});
     l.expect("a");
-    testing::internal::CaptureStderr();
     std::vector<file_handle> others;
     for (int i = 0; i < 100; ++i) others.push_back(stranger(l));
     others.push_back(stranger(l, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
@@ -151,7 +152,7 @@ TEST(listener, strangers_do_not_stall_the_start) {
     auto welcome = refusal_of(l, {l.token(), "a"});
     gather_all(l);
     EXPECT_EQ(finish(l, std::move(welcome)), "welcome");
-    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+    EXPECT_THAT(messages.text(),
                 AllOf(HasSubstr("does not speak mdpcosim's protocol"), HasSubstr("too many others wait")));
 }
 

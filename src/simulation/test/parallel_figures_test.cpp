@@ -30,8 +30,9 @@ class canned final : public transport {
     void evaluate(subsystem_index, std::span<const double>, bool) override {}
     void advance(const macro_step&) override {}
     void advance_some(std::span<const subsystem_step>) override {}
-    void save() override {}
-    void restore() override {}
+    state_id make_state() override { return {}; }
+    void save(state_id) override {}
+    void restore(state_id) override {}
     subsystem_statistics statistics(subsystem_index) const override { return {}; }
     subsystem_cost cost(subsystem_index) const override { return {}; }
     int workers() const override { return 2; }

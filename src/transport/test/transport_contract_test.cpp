@@ -350,20 +350,39 @@ TEST_P(transport_contract, restore_brings_every_state_back_bitwise) {
         const auto t = make(mixed(work));
         start(*t, 0);
         run(*t, 0, 40);
-        t->save();
+        const state_id saved = t->make_state();
+        t->save(saved);
         run(*t, 40, 60);
         const auto first = bits(t->outputs());
         for (int again = 0; again < 3; ++again) {
-            t->restore();
+            t->restore(saved);
             run(*t, 40, 60);
             EXPECT_EQ(bits(t->outputs()), first);
         }
-        t->save();  // replaces the state saved before
+        t->save(saved);  // replaces the state saved before
         run(*t, 60, 70);
         const auto second = bits(t->outputs());
-        t->restore();
+        t->restore(saved);
         run(*t, 60, 70);
         EXPECT_EQ(bits(t->outputs()), second);
+    }
+}
+
+TEST_P(transport_contract, saved_states_do_not_know_of_each_other) {
+    const auto t = make(mixed(0));
+    start(*t, 0);
+    std::vector<state_id> saved;
+    std::vector<std::vector<std::uint64_t>> ends;
+    for (int n = 0; n < 30; n += 10) {
+        saved.push_back(t->make_state());
+        t->save(saved.back());
+        run(*t, n, n + 10);
+        ends.push_back(bits(t->outputs()));
+    }
+    for (const std::size_t k : {1, 0, 2, 1}) {
+        t->restore(saved[k]);
+        run(*t, static_cast<int>(10 * k), static_cast<int>(10 * k + 10));
+        EXPECT_EQ(bits(t->outputs()), ends[k]) << k;
     }
 }
 
@@ -421,10 +440,11 @@ TEST_P(transport_contract, a_failure_does_not_stick) {
     const auto t = make(all);
     start(*t, 0);
     run(*t, 0, 5);
-    t->save();
+    const state_id saved = t->make_state();
+    t->save(saved);
     write_inputs(t->inputs(), 5);
     EXPECT_THROW(t->advance(step(5)), subsystem_failure);
-    t->restore();
+    t->restore(saved);
     EXPECT_NO_THROW(run(*t, 6, 20));
 }
 

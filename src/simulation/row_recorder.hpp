@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+
+#include "results/pace.hpp"
+#include "results/recorder.hpp"
+#include "simulation/simulation.hpp"
+
+namespace mdpcosim {
+
+/// Records a simulation's values: the start, the first macro point at or after each multiple of `every` (absent: every one), and the end.
+class row_recorder final : public observer {
+   public:
+    row_recorder(recorder& rows, const time_grid& grid, std::optional<double> every);
+
+    void started(const simulation& of) override;
+    void committed(const simulation& of, const macro_step& step) override;
+    /// The present values, unless they are there already: for a run that ends before its end.
+    void close(const simulation& of);
+    recorder& rows() { return rows_; }
+
+   private:
+    void add(const simulation& of);
+
+    recorder& rows_;
+    record_grid grid_;
+    std::vector<double> none_;  ///< jumps and energy errors, of a reference
+    double last_;
+    bool any_ = false;
+};
+
+}  // namespace mdpcosim

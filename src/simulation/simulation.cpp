@@ -1,0 +1,380 @@
+#include "simulation/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "assembly/address_book.hpp"
+#include "assembly/iteration.hpp"
+#include "assembly/step_control.hpp"
+#include "core/suggest.hpp"
+#include "simulation/parallel_figures.hpp"
+#include "simulation/reference_run.hpp"
+#include "simulation/statistics.hpp"
+#include "simulation/trust.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
+
+assembly put_together(const scenario& s, const simulation_options& options) {
+    std::optional<message_scope> scope;
+    if (options.messages) scope.emplace(options.messages);
+    if (options.monolithic) return assemble_reference(s);
+    return assemble(s, {.workers = options.workers,
+                        .kind = options.transport,
+                        .pin = options.pin,
+                        .remote = options.remote,
+                        .interrupt = options.interrupt,
+                        .drive_all_inputs = options.writable});
+}
+
+}  // namespace
+
+struct simulation::impl {
+    enum class stage { built, running, failed };
+
+    impl(const scenario& s, const simulation_options& given)
+        : options(given),
+          parts(put_together(s, given)),
+          grid(s.time.start, s.time.end, s.time.step),
+          record_every(s.record.every),
+          time(s.time.start) {
+        if (options.monolithic)
+            reference.emplace(s, parts);
+        else
+            check_method(s, parts);
+        resolved = mdpcosim::resolved(s, parts);
+        describe_before();
+        if (options.monolithic) return;
+        if (options.watch) {
+            monitor.emplace(make_monitor(parts));
+            if (const std::string& remedy = chosen().traits().remedy; !remedy.empty()) monitor->set_remedy(remedy);
+            watch.emplace(make_watch(parts, *monitor, s.monitor));
+        }
+        if (s.step_control.given())
+            control_steps(s);
+        else
+            steps = std::make_unique<constant_stepper>(grid);
+    }
+
+    coupled_system& system() { return parts.system; }
+    method& chosen() { return *parts.chosen_method; }
+
+    void control_steps(const scenario& s) {
+        const step_control_options control = step_control_of(s);
+        summary.control = {s.step_control.estimate.empty() ? "trial" : s.step_control.estimate.value, control.rtol,
+                           control.atol};
+        auto made =
+            std::make_unique<step_controller>(control, s.time.start, s.time.end, [this](const step_attempt& attempt) {
+                for (observer* o : observers) o->attempted(attempt);
+                if (watch) watch->trace().attempt(attempt.length, attempt.error, attempt.accepted);
+            });
+        controller = made.get();
+        steps = std::move(made);
+    }
+
+    void describe_before() {
+        summary.scenario = resolved.path.string();
+        summary.method = resolved.method.value;
+        summary.start = resolved.time.start;
+        summary.end = resolved.time.end;
+        summary.step = resolved.time.step;
+        summary.reached = resolved.time.start;
+        summary.notes = parts.notes;
+        if (!options.monolithic) summary.transport = transport_names()[static_cast<std::size_t>(options.transport)];
+        for (const auto& spec : resolved.subsystems) {
+            summary.subsystems.emplace_back();
+            summary.subsystems.back().name = spec.name;
+            summary.subsystems.back().solver = spec.solver.name.value;
+        }
+    }
+
+    void initialise() {
+        if (where != stage::built)
+            throw user_error("simulation: initialise() was called before; make another simulation.");
+        try {
+            if (reference) {
+                setup_seconds = seconds_since(made_at);
+                loop_begin = clock::now();
+                reference->start(grid, record_every, options.interrupt);
+            } else {
+                summary.initialisation = mdpcosim::initialise(system(), grid.start());
+                apply_writes();
+                chosen().prepare(system());
+                steps->prepare(system(), chosen());
+                setup_seconds = seconds_since(made_at);
+                cpu_begin = system().subsystems->cpu_seconds();
+                loop_begin = clock::now();
+            }
+        } catch (const composite_interrupted&) {
+            interrupted = true;
+        } catch (const run_error&) {
+            where = stage::failed;
+            throw;
+        }
+        where = stage::running;
+    }
+
+    void check_running(const char* call) const {
+        if (where == stage::built)
+            throw user_error(fmt::format("simulation: {} before initialise(). Call initialise() once, first.", call));
+        if (where == stage::failed)
+            throw user_error(
+                fmt::format("simulation: {} after a failure at t = {:.10g} s; it can only be looked at.", call, time));
+    }
+
+    bool done() const { return reference ? where != stage::built && reference->done() : steps->done(); }
+
+    macro_step step() {
+        if (where != stage::running || done()) [[unlikely]] {
+            check_running("step()");
+            throw user_error(fmt::format("simulation: step() after the end, t = {:.10g} s, was reached.", time));
+        }
+        if (!writes.empty()) [[unlikely]]
+            apply_writes();
+        try {
+            if (reference) return step_reference();
+            const macro_step done_step = steps->step(system(), chosen());
+            time = done_step.end;
+            ++count;
+            if (watch && watch->after(system(), done_step)) diverged = true;
+            return done_step;
+        } catch (...) {
+            where = stage::failed;
+            throw;
+        }
+    }
+
+    macro_step step_reference() {
+        const double begin = time;
+        interrupted = !reference->step();
+        time = reference->reached();
+        return {begin, time, 0};
+    }
+
+    std::span<const double> outputs() const { return reference ? reference->outputs() : parts.system.outputs(); }
+    std::span<const double> coupling_variables() const {
+        return reference ? reference->coupling_variables() : std::span<const double>(parts.system.u);
+    }
+
+    /// Inputs jump at the macro point; outputs that depend on them at once follow, and whatever depends on those.
+    void apply_writes() {
+        if (writes.empty()) return;
+        for (const auto& [slot, subsystem, value] : writes) system().set_free_input(slot, value);
+        for (const auto& [slot, subsystem, value] : writes) system().evaluate_one(subsystem, false);
+        system().evaluate(time, system().at_start);
+        writes.clear();
+    }
+
+    void describe_after() {
+        coupled_system& all = system();
+        const transport& subsystems = *all.subsystems;
+        // With steps of their own subsystems are asked more often than once per macro step, and not all at once.
+        const std::int64_t rounds = chosen().traits().own_steps ? summary.integrations : summary.steps;
+        summary.work = parallel_figures(subsystems, rounds > 0 ? summary.wall_seconds / static_cast<double>(rounds) : 0,
+                                        subsystems.cpu_seconds() - cpu_begin);
+        summary.workers = subsystems.workers();
+        // Counted per integration, told per macro step.
+        summary.parallel_steps = subsystems.parallel_steps() * summary.steps /
+                                 std::max<std::int64_t>(1, std::max(summary.steps, all.advances));
+        for (std::size_t i = 0; i < subsystems.size(); ++i) {
+            const subsystem_index index(i);
+            const subsystem_cost cost = subsystems.cost(index);
+            run_summary::subsystem& entry = summary.subsystems[i];
+            entry.type = subsystems.describe(index).type;
+            enter(subsystems.statistics(index), entry);
+            entry.seconds_per_step = cost.seconds_per_step;
+            entry.worker = cost.worker;
+        }
+        summary.connections.clear();
+        for (std::size_t c = 0; c < parts.channels.size(); ++c) {
+            const channel_report& channel = parts.channels[c];
+            if (channel.is_signal || channel.internal) continue;
+            const coupling_quality q = watch ? watch->monitor().quality(c) : coupling_quality{};
+            summary.connections.push_back({channel.name, channel.law_name, channel.extrapolation, q.u_min, q.u_max,
+                                           all.u[c], channel.unit, q.jump_max, q.jump_rms, q.energy_error, q.energy});
+        }
+    }
+
+    simulation_options options;
+    clock::time_point made_at = clock::now(), loop_begin = made_at;
+    assembly parts;
+    scenario resolved;
+    time_grid grid;
+    std::optional<double> record_every;
+    std::unique_ptr<stepper> steps;
+    step_controller* controller = nullptr;
+    std::optional<reference_run> reference;
+    std::optional<coupling_monitor> monitor;
+    std::optional<coupling_watch> watch;
+    std::vector<observer*> observers;
+    struct input_write {
+        input_slot slot;
+        subsystem_index subsystem;
+        double value;
+    };
+    std::vector<input_write> writes;  ///< for the next macro point
+    stage where = stage::built;
+    double time;
+    std::int64_t count = 0;
+    bool interrupted = false, diverged = false;
+    double setup_seconds = 0, cpu_begin = 0;
+    run_summary summary;
+};
+
+simulation::simulation(const scenario& s, const simulation_options& options)
+    : self_(std::make_unique<impl>(s, options)) {}
+simulation::simulation(simulation&&) noexcept = default;
+simulation::~simulation() = default;
+
+void simulation::initialise() {
+    self_->initialise();
+    if (self_->interrupted) return;
+    if (self_->watch) self_->watch->start(self_->system(), self_->time);
+    for (observer* o : self_->observers) o->started(*this);
+}
+
+macro_step simulation::step() {
+    const macro_step done_step = self_->step();
+    if (self_->interrupted) return done_step;
+    for (observer* o : self_->observers) o->committed(*this, done_step);
+    if (self_->diverged) [[unlikely]] {
+        self_->where = impl::stage::failed;
+        throw run_error(self_->watch->divergence());
+    }
+    return done_step;
+}
+
+void simulation::advance_to(double t) {
+    self_->check_running("advance_to()");
+    if (!(std::isfinite(t) && t >= self_->time))
+        throw user_error(
+            fmt::format("simulation: advance_to({:.10g}) lies before the present time, {:.10g} s.", t, self_->time));
+    while (!done() && self_->time < t && !self_->interrupted) step();
+}
+
+double simulation::time() const { return self_->time; }
+double simulation::end() const { return self_->grid.end(); }
+bool simulation::done() const { return self_->done(); }
+bool simulation::interrupted() const { return self_->interrupted; }
+bool simulation::diverged() const { return self_->diverged; }
+std::int64_t simulation::steps() const { return self_->count; }
+
+simulation::place simulation::find(const std::string& address) const {
+    const assembly& parts = self_->parts;
+    place at;
+    const std::size_t dot = address.rfind('.');
+    const std::string name = address.substr(0, dot), rest = dot == std::string::npos ? "" : address.substr(dot + 1);
+    for (std::size_t c = 0; c < parts.channels.size(); ++c) {
+        if (parts.channels[c].internal || parts.channels[c].name != name) continue;
+        at.index_ = static_cast<std::uint32_t>(c);
+        if (rest == "u") return at.from_ = place::source::coupling, at;
+        if (rest == "jump") return at.from_ = place::source::jump, at;
+        if (rest == "energy-error") return at.from_ = place::source::energy_error, at;
+    }
+    const address_book book(*parts.system.subsystems);
+    try {
+        at.index_ = static_cast<std::uint32_t>(book.find_output({address, {}}, "simulation").slot.value());
+        return at;
+    } catch (const user_error&) {
+        if (!book.has_input(address)) throw;
+    }
+    at.from_ = place::source::input;
+    at.index_ = static_cast<std::uint32_t>(book.find_input({address, {}}, "simulation").slot.value());
+    return at;
+}
+
+double simulation::value(const place& at) const {
+    switch (at.from_) {
+        case place::source::output:
+            return outputs()[at.index_];
+        case place::source::coupling:
+            return coupling_variables()[at.index_];
+        case place::source::jump:
+            return self_->watch ? jumps()[at.index_] : 0;
+        case place::source::energy_error:
+            return self_->watch ? energy_errors()[at.index_] : 0;
+        case place::source::input:
+            return self_->options.monolithic ? std::nan("") : self_->system().input_value(input_slot(at.index_));
+    }
+    return 0;
+}
+
+double simulation::value(const std::string& address) const {
+    if (self_->where == impl::stage::built)
+        throw user_error(fmt::format("simulation: '{}' has no value before initialise().", address));
+    return value(find(address));
+}
+
+void simulation::set(const std::string& address, double value) {
+    if (self_->where == impl::stage::failed) self_->check_running("set()");
+    if (self_->options.monolithic)
+        throw user_error(
+            fmt::format("simulation: '{}' cannot be set: a reference has no inputs from outside.", address));
+    if (!self_->options.writable)
+        throw user_error(
+            fmt::format("simulation: '{}' cannot be set: the simulation was made with writable = false.", address));
+    if (!std::isfinite(value)) throw user_error(fmt::format("simulation: '{}' cannot be set to {}.", address, value));
+    const address_book book(*self_->parts.system.subsystems);
+    const auto input = book.find_input({address, {}}, "simulation");
+    if (self_->system().coupling.is_driven(input.slot))
+        throw user_error(
+            fmt::format("simulation: input '{}' is driven by the scenario and cannot be set. Take its connection or "
+                        "signal out of the scenario.",
+                        address));
+    self_->writes.push_back({input.slot, input.subsystem, value});
+}
+
+void simulation::ask_everybody() {
+    coupled_system& system = self_->system();
+    for (std::size_t i = 0; i < system.subsystems->size(); ++i) system.evaluate_one(subsystem_index(i), true);
+}
+
+void simulation::add(observer& looks_on) { self_->observers.push_back(&looks_on); }
+
+const scenario& simulation::resolved() const { return self_->resolved; }
+void simulation::release_scenario() { self_->resolved = {}; }
+const assembly& simulation::parts() const { return self_->parts; }
+std::span<const double> simulation::outputs() const { return self_->outputs(); }
+std::span<const double> simulation::coupling_variables() const { return self_->coupling_variables(); }
+std::span<const double> simulation::jumps() const {
+    return self_->monitor ? self_->monitor->jumps() : std::span<const double>{};
+}
+std::span<const double> simulation::energy_errors() const {
+    return self_->monitor ? self_->monitor->energy_errors() : std::span<const double>{};
+}
+const coupling_trace* simulation::trace() const { return self_->watch ? &self_->watch->trace() : nullptr; }
+
+run_summary simulation::finish() {
+    impl& s = *self_;
+    run_summary& summary = s.summary;
+    summary.wall_seconds = s.where == impl::stage::built ? 0 : seconds_since(s.loop_begin);
+    summary.setup_seconds = s.setup_seconds;
+    summary.reached = s.time;
+    summary.steps = s.count;
+    summary.integrations = s.parts.system.integrations;
+    if (s.reference) {
+        s.reference->describe(summary, s.parts);
+        return summary;
+    }
+    summary.iterations = iterations_of(s.parts.system, s.chosen());
+    if (s.controller != nullptr) {
+        const step_control_counts& counts = s.controller->counts();
+        summary.control->rejected = counts.rejected;
+        summary.control->smallest = counts.smallest;
+        summary.control->largest = counts.largest;
+    }
+    s.describe_after();
+    run_summary told = summary;
+    if (s.watch && !s.watch->divergence().empty() && !s.diverged) told.notes.push_back(s.watch->divergence());
+    return told;
+}
+
+}  // namespace mdpcosim

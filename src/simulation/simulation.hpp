@@ -1,0 +1,109 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assembly/assembly.hpp"
+#include "assembly/transports.hpp"
+#include "core/messages.hpp"
+#include "core/time_grid.hpp"
+#include "results/coupling_trace.hpp"
+#include "results/summary.hpp"
+#include "scenario/spec.hpp"
+#include "simulation/observer.hpp"
+
+/// A coupled system as an object: built from a scenario, initialised, stepped, looked at. Everything that runs a scenario uses it.
+///
+/// Call order:
+///   1. the constructor               makes every subsystem and the method, once; a user's mistake leaves as user_error
+///   2. add(observer), set(address)   before initialise() or between steps
+///   3. initialise()                  once; what only the initial state shows leaves as user_error, a failing subsystem as run_error
+///   4. step(), advance_to(t)         until done(). A run_error leaves the simulation failed: values are those of the last committed step, or
+///                                    of the failure itself where a coupling diverged; it can only be looked at and finished
+///   5. finish()                      the summary, at any time after initialise(); it may be asked for again
+/// A call out of this order, an unknown address or a value that does not fit is a user_error that says so and changes nothing. Nothing is
+/// printed and no file is written. Two simulations in one process do not know of each other; one is used by one thread at a time.
+namespace mdpcosim {
+
+struct simulation_options {
+    int workers = 0;  ///< threads (of each MPI rank), 0: one per core; or processes, 0: one per subsystem
+    transport_kind transport = transport_kind::threads;
+    bool monolithic = false;  ///< the reference: the scenario as one system, no co-simulation
+    bool pin = false;         ///< bind workers and processes to processing units
+    bool watch = true;        ///< jumps, energy errors and divergence of couplings are looked at
+    bool writable =
+        true;  ///< inputs that nothing drives can be set() between steps, which costs a little in every step
+    remote_options remote = {};                    ///< of the transport tcp
+    const std::atomic<bool>* interrupt = nullptr;  ///< ends waiting for others, and a reference's step in work
+    message_sink messages = {};                    ///< none: that of the message_scope around, if there is one
+};
+
+class simulation {
+   public:
+    explicit simulation(const scenario& s, const simulation_options& options = {});
+    simulation(simulation&&) noexcept;
+    ~simulation();
+
+    void initialise();
+    /// One macro step; of a reference up to its next row or sample. The step that was done.
+    macro_step step();
+    /// Macro steps until time() >= t or done().
+    void advance_to(double t);
+
+    double time() const;
+    double end() const;
+    bool done() const;         ///< the end is reached
+    bool interrupted() const;  ///< a reference was told to end within a step
+    bool diverged() const;     ///< a coupling did, and the scenario wants the run to stop then
+    std::int64_t steps() const;
+
+    /// `engine.shaft.angle`, `strut.u`, `strut.jump`, `strut.energy-error`, an input `brake.torque` as it was used last; after initialise().
+    double value(const std::string& address) const;
+    /// The place of a value, for reading it again and again; it stays valid as long as the simulation.
+    class place;
+    place find(const std::string& address) const;
+    double value(const place& at) const;
+    /// An input that nothing drives, from the next macro step on (before initialise(): from the start on).
+    void set(const std::string& address, double value);
+
+    /// Every subsystem for its present outputs: one that is gone or fails leaves as run_error.
+    void ask_everybody();
+
+    /// It must outlive the simulation, or its last step.
+    void add(observer& looks_on);
+
+    /// What was asked for, with every default written out.
+    const scenario& resolved() const;
+    /// resolved() is needed no more: large scenarios take much memory.
+    void release_scenario();
+    /// How it was put together; its subsystems, network and method are at work here.
+    const assembly& parts() const;
+    /// All outputs by slot, coupling variables by channel, and what the monitor sees of each; empty without `watch`.
+    std::span<const double> outputs() const;
+    std::span<const double> coupling_variables() const;
+    std::span<const double> jumps() const;
+    std::span<const double> energy_errors() const;
+    const coupling_trace* trace() const;  ///< nullptr for a reference and without `watch`
+
+    run_summary finish();
+
+   private:
+    struct impl;
+    std::unique_ptr<impl> self_;
+};
+
+/// Where a value stands.
+class simulation::place {
+   private:
+    friend class simulation;
+    enum class source : std::uint8_t { output, coupling, jump, energy_error, input };
+    source from_ = source::output;
+    std::uint32_t index_ = 0;
+};
+
+}  // namespace mdpcosim
