@@ -24,8 +24,11 @@ class reference_run {
     /// To the next row or sample; false: it was interrupted on the way.
     bool step();
     double reached() const { return whole_->reached(); }  ///< after start()
-    std::span<const double> outputs() const { return whole_->outputs(); }
-    std::span<const double> coupling_variables() const { return whole_->coupling_variables(); }
+    /// None before start().
+    std::span<const double> outputs() const { return whole_ ? whole_->outputs() : std::span<const double>{}; }
+    std::span<const double> coupling_variables() const {
+        return whole_ ? whole_->coupling_variables() : std::span<const double>{};
+    }
 
     /// Method, the one solver's statistics, and the connections.
     void describe(run_summary& summary, const assembly& a) const;

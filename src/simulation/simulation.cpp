@@ -115,11 +115,12 @@ struct simulation::impl {
             }
         } catch (const composite_interrupted&) {
             interrupted = true;
-        } catch (const run_error&) {
+        } catch (...) {
             where = stage::failed;
             throw;
         }
         where = stage::running;
+        at_end = reference ? reference->done() : steps->done();
     }
 
     void check_running(const char* call) const {
@@ -130,10 +131,8 @@ struct simulation::impl {
                 fmt::format("simulation: {} after a failure at t = {:.10g} s; it can only be looked at.", call, time));
     }
 
-    bool done() const { return reference ? where != stage::built && reference->done() : steps->done(); }
-
     macro_step step() {
-        if (where != stage::running || done()) [[unlikely]] {
+        if (where != stage::running || at_end) [[unlikely]] {
             check_running("step()");
             throw user_error(fmt::format("simulation: step() after the end, t = {:.10g} s, was reached.", time));
         }
@@ -143,6 +142,7 @@ struct simulation::impl {
             if (reference) return step_reference();
             const macro_step done_step = steps->step(system(), chosen());
             time = done_step.end;
+            at_end = steps->done();
             ++count;
             if (watch && watch->after(system(), done_step)) diverged = true;
             return done_step;
@@ -156,6 +156,7 @@ struct simulation::impl {
         const double begin = time;
         interrupted = !reference->step();
         time = reference->reached();
+        at_end = reference->done();
         return {begin, time, 0};
     }
 
@@ -224,7 +225,7 @@ struct simulation::impl {
     stage where = stage::built;
     double time;
     std::int64_t count = 0;
-    bool interrupted = false, diverged = false;
+    bool at_end = false, interrupted = false, diverged = false;
     double setup_seconds = 0, cpu_begin = 0;
     run_summary summary;
 };
@@ -257,12 +258,12 @@ void simulation::advance_to(double t) {
     if (!(std::isfinite(t) && t >= self_->time))
         throw user_error(
             fmt::format("simulation: advance_to({:.10g}) lies before the present time, {:.10g} s.", t, self_->time));
-    while (!done() && self_->time < t && !self_->interrupted) step();
+    while (!self_->at_end && self_->time < t && !self_->interrupted) step();
 }
 
 double simulation::time() const { return self_->time; }
 double simulation::end() const { return self_->grid.end(); }
-bool simulation::done() const { return self_->done(); }
+bool simulation::done() const { return self_->at_end; }
 bool simulation::interrupted() const { return self_->interrupted; }
 bool simulation::diverged() const { return self_->diverged; }
 std::int64_t simulation::steps() const { return self_->count; }
@@ -292,11 +293,16 @@ simulation::place simulation::find(const std::string& address) const {
 }
 
 double simulation::value(const place& at) const {
+    // A reference that was interrupted or failed at its start has no values.
+    const auto of = [&](std::span<const double> values) {
+        if (at.index_ >= values.size()) throw user_error("simulation: there are no values, its start has failed.");
+        return values[at.index_];
+    };
     switch (at.from_) {
         case place::source::output:
-            return outputs()[at.index_];
+            return of(outputs());
         case place::source::coupling:
-            return coupling_variables()[at.index_];
+            return of(coupling_variables());
         case place::source::jump:
             return self_->watch ? jumps()[at.index_] : 0;
         case place::source::energy_error:

@@ -160,7 +160,7 @@ TEST(program, damaged_messages_are_refused) {
     add(program_refusal{"no licence"});
     std::mt19937 random(20261115);
     int refused = 0, understood = 0;
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < 5000; ++i) {  // damaged sizes make some of them costly
         std::vector<char> bytes = frames[random() % frames.size()];
         for (unsigned k = random() % 4; k > 0; --k) bytes[random() % bytes.size()] = static_cast<char>(random());
         if (random() % 4 == 0) bytes.resize(random() % (bytes.size() + 1));
@@ -176,8 +176,8 @@ TEST(program, damaged_messages_are_refused) {
             ++refused;
         }
     }
-    EXPECT_GT(refused, 5000);
-    EXPECT_GT(understood, 2000);
+    EXPECT_GT(refused, 1250);
+    EXPECT_GT(understood, 500);
 }
 
 /// The reason of the failure in the first step that ends at 0.25 s or later.
