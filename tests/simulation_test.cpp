@@ -154,6 +154,35 @@ TEST(simulation, is_a_reference_on_request) {
     EXPECT_EQ(whole.finish().method, monolithic_method);
 }
 
+/// An FMU that allows one instance per process would refuse a second one.
+TEST(simulation, a_reference_makes_every_subsystem_once) {
+    for (const char* version : {"2", "3"}) {
+        simulation whole = made(
+            fmt::format("time: {{end: 1 s, step: 10 ms}}\nsubsystems:\n  a: {{fmu: '{}/fmus/single-oscillator-{}.fmu', "
+                        "interface: model-exchange, set: {{x0: 0.5 m}}}}\n",
+                        MDPCOSIM_BINARY_DIR, version),
+            {.workers = 1, .monolithic = true});
+        whole.initialise();
+        whole.advance_to(1);
+        EXPECT_TRUE(whole.done()) << version;
+    }
+}
+
+TEST(simulation, free_inputs_reach_other_processes) {
+    std::vector<double> ends;
+    for (const auto kind : {transport_kind::threads, transport_kind::processes, transport_kind::tcp}) {
+        simulation all = made(free_input, {.workers = 1, .transport = kind});
+        all.initialise();
+        all.advance_to(0.3);
+        all.set("a.u", -2);
+        all.advance_to(1);
+        ends.push_back(all.value("b.z"));
+        EXPECT_NEAR(all.value("a.x"), 0.3 - 0.7 * 2, 1e-12);
+    }
+    EXPECT_EQ(ends[1], ends[0]);
+    EXPECT_EQ(ends[2], ends[0]);
+}
+
 TEST(simulation, calls_out_of_order_are_refused_and_change_nothing) {
     simulation all = made(two_masses);
     EXPECT_THAT(mistake([&] { all.step(); }), HasSubstr("step() before initialise()"));
