@@ -299,7 +299,6 @@ INSTANTIATE_TEST_SUITE_P(
                     misbehaviour{"error", "get", {"returned error"}, {}},
                     misbehaviour{"throw", "set", {"an exception left fmi"}, {}},
                     misbehaviour{"nan", "nowhere", {"output 'y' is nan"}, {}},
-                    misbehaviour{"terminate-simulation", "step", {"asks to end the simulation"}, {}},
                     misbehaviour{"abort", "step", {}, {"its process was killed by signal 6", "in advance"}, true},
                     misbehaviour{"crash", "step", {}, {"its process was killed by signal 11", "in advance"}, true},
                     misbehaviour{"exit", "step", {}, {"its process ended with status", "in advance"}, true},

@@ -7,8 +7,10 @@
 #include <set>
 #include <sstream>
 
-#include "api/mdpcosim.hpp"
 #include "results/run_folder.hpp"
+#include "scenario/read.hpp"
+#include "simulation/check.hpp"
+#include "simulation/run.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {

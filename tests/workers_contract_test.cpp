@@ -2,8 +2,10 @@
 // the resolved scenario that a run leaves behind.
 #include <gtest/gtest.h>
 
-#include "api/mdpcosim.hpp"
+#include "scenario/read.hpp"
 #include "scenarios.hpp"
+#include "simulation/check.hpp"
+#include "simulation/run.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {

@@ -9,8 +9,8 @@ module mdpcosim_subsystem
     use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
     implicit none
     private
-    public :: subsystem_open, subsystem_name, subsystem_parameter, subsystem_list, subsystem_text
-    public :: subsystem_input, subsystem_output
+    public :: subsystem_open, subsystem_name, subsystem_parameter, subsystem_tunable, subsystem_list, subsystem_text
+    public :: subsystem_tunable_value, subsystem_input, subsystem_output
     public :: subsystem_max_degree, subsystem_start, subsystem_rate, subsystem_direct, subsystem_sampled, subsystem_port
     public :: subsystem_input_at, subsystem_input_after, subsystem_polynomial, subsystem_set_output
     public :: subsystem_run, subsystem_receive, subsystem_send, subsystem_fail, subsystem_message
@@ -57,6 +57,12 @@ module mdpcosim_subsystem
         function subsystem_sampled() bind(c, name="mdpcosim_subsystem_sampled") result(status)
             import :: c_int
             integer(c_int) :: status
+        end function
+
+        function subsystem_tunable_value(tunable) bind(c, name="mdpcosim_subsystem_tunable_value") result(value)
+            import :: c_int, c_double
+            integer(c_int), value :: tunable
+            real(c_double) :: value
         end function
 
         function subsystem_input_at(input, t) bind(c, name="mdpcosim_subsystem_input_at") result(u)
@@ -114,6 +120,14 @@ module mdpcosim_subsystem
             type(c_ptr), value :: name, unit, description
             real(c_double), value :: default_value
             real(c_double) :: value
+        end function
+
+        function c_tunable(name, unit, default_value, description) &
+            bind(c, name="mdpcosim_subsystem_tunable") result(number)
+            import :: c_ptr, c_double, c_int
+            type(c_ptr), value :: name, unit, description
+            real(c_double), value :: default_value
+            integer(c_int) :: number
         end function
 
         function c_list(name, unit, values, size, capacity, description) bind(c, name="mdpcosim_subsystem_list") result(count)
@@ -180,6 +194,17 @@ contains
         otherwise = ieee_value(otherwise, ieee_quiet_nan)
         if (present(default_value)) otherwise = default_value
         value = c_parameter(c_text(name), c_text(unit), otherwise, c_text(description))
+    end function
+
+    function subsystem_tunable(name, unit, default_value, description) result(number)
+        character(*), intent(in) :: name
+        character(*), intent(in), optional :: unit, description
+        real(c_double), intent(in), optional :: default_value
+        integer(c_int) :: number
+        real(c_double) :: otherwise
+        otherwise = ieee_value(otherwise, ieee_quiet_nan)
+        if (present(default_value)) otherwise = default_value
+        number = c_tunable(c_text(name), c_text(unit), otherwise, c_text(description))
     end function
 
     ! The first `count` of `values` are the defaults, none: the user has to set them; afterwards the first of as many as are returned.

@@ -57,6 +57,10 @@ MDPCOSIM_SUBSYSTEM_API double mdpcosim_subsystem_parameter(const char* name, con
 MDPCOSIM_SUBSYSTEM_API const char* mdpcosim_subsystem_text(const char* name, const char* default_value,
                                                            const char* description);
 
+/* A number that may change between the steps of a run; the same arguments. Returns its number, for the present value at any later time. */
+MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_tunable(const char* name, const char* unit, double default_value,
+                                                      const char* description);
+MDPCOSIM_SUBSYSTEM_API double mdpcosim_subsystem_tunable_value(int tunable);
 /* The same for a list of numbers. `values` has room for `capacity` of them and holds `size` defaults, 0: the user has to set it.
    Returns how many there are in the end; more than `capacity` are the user's mistake. */
 MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_list(const char* name, const char* unit, double* values, int size,
@@ -107,8 +111,9 @@ typedef struct mdpcosim_subsystem_calls {
     int (*advance)(void* own, double t0, double t1);
     /* Sets all outputs, from the state and from the inputs at t; changes nothing else. t is the present time: t0 or t1. */
     int (*outputs)(void* own, double t);
-    /* All three or none. What save puts into `into`, save_size bytes, restore takes to bring the state back; advancing after save must
-       then equal advancing after restore, bit by bit. save_size is asked after initialise. */
+    /* All three or none. What save puts into `into`, save_size bytes, restore takes to bring the state back; advancing after save, after
+       restore and without either must be the same, bit by bit. The bytes may be kept in a file and given to another process of this
+       program: no addresses. save_size is asked after initialise. */
     size_t (*save_size)(void* own);
     int (*save)(void* own, void* into);
     int (*restore)(void* own, const void* from);

@@ -55,6 +55,7 @@ module mdpcosim_plugin_api
         type(c_funptr) :: event_indicators = c_null_funptr, apply_event = c_null_funptr, next_time_event = c_null_funptr
         type(c_funptr) :: advance = c_null_funptr
         type(c_funptr) :: save_size = c_null_funptr, save = c_null_funptr, restore = c_null_funptr
+        type(c_funptr) :: set_parameter = c_null_funptr
     end type
 
 contains

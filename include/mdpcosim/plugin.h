@@ -130,10 +130,13 @@ typedef struct mdpcosim_plugin {
        u_i(t) = sum over k of inputs[i * MDPCOSIM_COEFFICIENTS + k] * (t - t0)^k; it jumps from step to step. */
     int (*advance)(void* instance, double t0, double t1, const double* inputs);
     /* All three or none. What save puts into `into`, save_size bytes, restore takes to bring the instance back; advancing
-       after save must then equal advancing after restore, bit by bit. save_size is asked after initialise. */
+       after save, after restore and without either must be the same, bit by bit. The bytes may be kept in a file and given to
+       another instance with the same parameters in another process: no addresses. save_size is asked after initialise. */
     size_t (*save_size)(void* instance);
     int (*save)(void* instance, void* into);
     int (*restore)(void* instance, const void* from);
+    /* A new value of the parameter, by its number in the declared order, between steps; from now on it counts. */
+    int (*set_parameter)(void* instance, int parameter, double value);
 } mdpcosim_plugin;
 
 #define MDPCOSIM_LAYOUT                                                                               \

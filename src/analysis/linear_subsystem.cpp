@@ -30,6 +30,9 @@ Eigen::MatrixXd matrix_exponential(Eigen::MatrixXd M) {
 
 struct linear_subsystem::stored final : snapshot {
     Eigen::VectorXd x;
+    void state(state_bytes& bytes) override {
+        bytes.raw(x.data(), static_cast<std::size_t>(x.size()) * sizeof(double));
+    }
 };
 
 linear_subsystem::linear_subsystem(linear_equations equations, Eigen::VectorXd start, int input_degree)

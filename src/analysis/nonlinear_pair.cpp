@@ -144,6 +144,7 @@ class nonlinear_body final : public subsystem {
 
     struct stored final : snapshot {
         std::array<real, 2> z;
+        void state(state_bytes& bytes) override { bytes(z); }
     };
     std::unique_ptr<snapshot> make_snapshot() const override { return std::make_unique<stored>(); }
     void save(snapshot& into) override { static_cast<stored&>(into).z = z; }

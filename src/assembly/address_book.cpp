@@ -184,6 +184,23 @@ std::string address_book::input_address(input_slot slot) const {
     return subsystems_.name(s) + "." + element_name(variable_at(subsystems_.describe(s).inputs, local), local);
 }
 
+address_book::parameter_place address_book::find_parameter(const text& address, const std::string& object) const {
+    const parts p = split(address, object, "subsystem.parameter");
+    const auto offered = subsystems_.offers(p.subsystem).parameters;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < offered.size(); ++i) {
+        if (offered[i].name == p.rest || (!offered[i].symbol.empty() && offered[i].symbol == p.rest))
+            return {p.subsystem, static_cast<int>(i), offered[i]};
+        names.push_back(offered[i].name);
+    }
+    const auto inputs = variable_names(subsystems_.describe(p.subsystem).inputs);
+    names.insert(names.end(), inputs.begin(), inputs.end());
+    throw user_error(address.where,
+                     fmt::format("{}: {}", object,
+                                 unknown_name("input or parameter", p.rest,
+                                              fmt::format("Subsystem '{}'", subsystems_.name(p.subsystem)), names)));
+}
+
 bool address_book::has_input(const std::string& address) const {
     try {
         find_input({address, {}}, "");

@@ -37,6 +37,13 @@ class address_book {
     input_place find_input(const text& address, const std::string& object) const;
 
     bool has_input(const std::string& address) const;
+    /// Number of one of the parameters that the subsystem offers to change.
+    struct parameter_place {
+        subsystem_index subsystem;
+        int number = 0;
+        tunable_parameter what;
+    };
+    parameter_place find_parameter(const text& address, const std::string& object) const;
 
     output_slot global_output(subsystem_index s, int slot) const;
     input_slot global_input(subsystem_index s, int slot) const;

@@ -56,8 +56,8 @@ conjugate conjugate_of(port_kind kind, const law_info& law) {
 class builder {
    public:
     template <class MakeTransport>
-    builder(const scenario& s, bool drive_all_inputs, const MakeTransport& make_subsystems)
-        : scenario_(s), drive_all_inputs_(drive_all_inputs), method_(make_method(s)) {
+    builder(const scenario& s, bool writable, const MakeTransport& make_subsystems)
+        : scenario_(s), writable_(writable), method_(make_method(s)) {
         result_.system.multirate = multirate_plan_of(s);
         result_.system.subsystems = make_subsystems();
         book_ = std::make_unique<address_book>(transport_());
@@ -528,18 +528,21 @@ class builder {
         for (const recorded_column& c : result_.columns)
             if (c.from == recorded_column::source::output) all[c.index] = true;
         if (method_->traits().reads_accelerations) add_accelerations(all);
+        std::vector<bool> follow(transport_().size(), false);
+        if (method_->traits().evaluates_each_step)
+            for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))
+                follow[s.value()] = true;
         for (std::size_t i = 0; i < transport_().size(); ++i) {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
-            transport_().need_outputs(s, {first, first + transport_().describe(s).output_count()});
-            std::vector<bool> driven(static_cast<std::size_t>(transport_().describe(s).input_count()));
-            for (std::size_t k = 0; k < driven.size(); ++k)
-                driven[k] = drive_all_inputs_ || !graph_.input_channels[transport_().input_offset(s) + k].empty();
-            transport_().drive_inputs(s, driven);
+            usage how{.outputs = {first, first + transport_().describe(s).output_count()},
+                      .inputs = std::vector<bool>(static_cast<std::size_t>(transport_().describe(s).input_count())),
+                      .outputs_follow = follow[i],
+                      .next_event = scenario_.step_control.given() && transport_().offers(s).tells_next_event};
+            for (std::size_t k = 0; k < how.inputs.size(); ++k)
+                how.inputs[k] = writable_ || !graph_.input_channels[transport_().input_offset(s) + k].empty();
+            transport_().expect(s, how);
         }
-        if (!method_->traits().evaluates_each_step) return;
-        for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))
-            transport_().outputs_follow(s);
     }
 
     /// The rates of the outputs that are read, which depend on inputs at once.
@@ -571,7 +574,7 @@ class builder {
     }
 
     const scenario& scenario_;
-    bool drive_all_inputs_;
+    bool writable_;
     std::unique_ptr<method> method_;
     bool ignored_ = false;  ///< extrapolations that the method has no use for
     assembly result_;
@@ -586,7 +589,7 @@ class builder {
 }  // namespace
 
 assembly assemble(const scenario& s, const transport_options& how) {
-    return builder(s, how.drive_all_inputs, [&] { return make_transport(s, how); }).build();
+    return builder(s, how.writable, [&] { return make_transport(s, how); }).build();
 }
 
 assembly assemble_reference(const scenario& s) {

@@ -27,13 +27,21 @@ class described_subsystems final : public transport {
     std::span<polynomial> inputs() override { return inputs_; }
     std::span<const double> outputs() const override { return outputs_; }
 
+    void expect(subsystem_index, const usage&) override {}
+    void tune(subsystem_index, int, double) override { refuse(); }
     void initialise(double) override { refuse(); }
+    void reset() override { refuse(); }
     void evaluate(subsystem_index, std::span<const double>, bool) override { refuse(); }
     void advance(const macro_step&) override { refuse(); }
     void advance_some(std::span<const subsystem_step>) override { refuse(); }
     state_id make_state() override { refuse(); }
     void save(state_id) override { refuse(); }
     void restore(state_id) override { refuse(); }
+    std::vector<std::byte> get_state(state_id, subsystem_index) override { refuse(); }
+    void set_state(state_id, subsystem_index, const std::vector<std::byte>&) override { refuse(); }
+    void set_state(state_id, double, std::span<const double>) override { refuse(); }
+    double next_event(subsystem_index) const override { refuse(); }
+    const step_notices& notices() const override { refuse(); }
     subsystem_statistics statistics(subsystem_index) const override { return {}; }
     subsystem_cost cost(subsystem_index) const override { return {}; }
     int workers() const override { return 1; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "scenario/spec.hpp"
 
@@ -8,7 +9,9 @@
 /// what --set and the other options have changed. Folders do not count, since machines differ in them, nor does what is in the files.
 namespace mdpcosim {
 
-std::uint64_t fingerprint(scenario s);
+/// The text that counts.
+std::string comparable_text(scenario s);
+std::uint64_t fingerprint(const scenario& s);
 /// Of one subsystem and the macro step.
 std::uint64_t fingerprint(const scenario& s, const subsystem_spec& of);
 

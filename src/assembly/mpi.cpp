@@ -60,7 +60,7 @@ void mpi_rank::serve(const std::function<scenario()>& load, int workers, bool pi
                 fmt::format("{}: its '{}' is not the scenario of rank 0. Every rank needs the same file, under the "
                             "same path, and the same options.",
                             ranks_->name(ranks_->rank()), s.path.string()));
-        for (auto& entry : s.subsystems) entry.fmu.trace = word.trace;
+        for (auto& entry : s.subsystems) entry.fmu.trace = word.trace, entry.tunable = word.tunable;
         const auto groups = groups_of_ranks(s, ranks_->size(), "mpiexec -n");
         return make_rank_group(*ranks_, std::move(s), groups[static_cast<std::size_t>(ranks_->rank())],
                                {.workers = workers, .pin = pin});

@@ -135,7 +135,7 @@ std::unique_ptr<transport> make_mpi(const scenario& s, const transport_options& 
     for (const auto& spec : s.subsystems) names.push_back(spec.name);
     return make_mpi_transport(
         *ranks, std::move(names), groups, [&] { return make_rank_group(*ranks, s, groups[0], how); },
-        rank_briefing{fingerprint(s), s.subsystems[0].fmu.trace.string()}.text());
+        rank_briefing{fingerprint(s), s.subsystems[0].tunable, s.subsystems[0].fmu.trace.string()}.text());
 }
 
 }  // namespace
@@ -158,10 +158,11 @@ std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, cons
     return groups;
 }
 
-std::string rank_briefing::text() const { return fmt::format("{} {}", fingerprint, trace); }
+std::string rank_briefing::text() const { return fmt::format("{} {:d}{}", fingerprint, tunable, trace); }
 
 rank_briefing::rank_briefing(const std::string& text)
-    : rank_briefing(std::strtoull(text.c_str(), nullptr, 10), text.substr(text.find(' ') + 1)) {}
+    : rank_briefing(std::strtoull(text.c_str(), nullptr, 10), text[text.find(' ') + 1] == '1',
+                    text.substr(text.find(' ') + 2)) {}
 
 std::unique_ptr<transport> make_rank_group(mpi_ranks& ranks, scenario s, const std::vector<int>& members,
                                            transport_options how) {
@@ -249,6 +250,13 @@ transport_kind transport_named(const std::string& name) {
 }
 
 std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how) {
+    if (how.writable) {
+        scenario marked = s;
+        for (auto& entry : marked.subsystems) entry.tunable = true;
+        transport_options inner = how;
+        inner.writable = false;
+        return make_transport(marked, inner);
+    }
     if (how.kind != transport_kind::tcp && (!how.remote.listen.empty() || !how.remote.names.empty()))
         throw user_error("--listen and --remote belong to the transport 'tcp': give --transport tcp, too.");
     switch (how.kind) {

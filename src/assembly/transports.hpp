@@ -35,7 +35,7 @@ struct transport_options {
     bool pin = false;            ///< bind workers and processes, as the scenario says and where measured costs say so
     remote_options remote = {};  ///< of tcp
     const std::atomic<bool>* interrupt = nullptr;  ///< ends waiting for others
-    bool drive_all_inputs = false;                 ///< inputs that nothing is connected to may change, too
+    bool writable = false;  ///< parameters, and inputs that nothing is connected to, may change between steps
 };
 
 /// Makes the scenario's subsystems and what reaches them.
@@ -57,9 +57,11 @@ std::unique_ptr<transport> make_rank_group(class mpi_ranks& ranks, scenario s, c
 /// What rank 0 tells the others before they make their subsystems.
 struct rank_briefing {
     std::uint64_t fingerprint;  ///< of the scenario
+    bool tunable;               ///< its subsystems may change parameters
     std::string trace;          ///< where the calls of FMUs go
 
-    rank_briefing(std::uint64_t of_scenario, std::string where) : fingerprint(of_scenario), trace(std::move(where)) {}
+    rank_briefing(std::uint64_t of_scenario, bool tune, std::string where)
+        : fingerprint(of_scenario), tunable(tune), trace(std::move(where)) {}
     explicit rank_briefing(const std::string& text);
     std::string text() const;
 };

@@ -40,6 +40,8 @@ class state_bytes {
             throw state_mismatch("the saved state is longer than what it is put into");
     }
     bool reading() const { return reading_; }
+    /// While reading: how many are left.
+    std::size_t left() const { return bytes_.size() - at_; }
     std::vector<std::byte>& bytes() { return bytes_; }
     const std::vector<std::byte>& bytes() const { return bytes_; }
 

@@ -173,6 +173,9 @@ class alignas(64) instance {
     make_state() = 0;  ///< holds the present state, so that save() finds its memory
     virtual void save(saved_state& into) = 0;
     virtual void restore(const saved_state& from) = 0;
+    /// The saved state as bytes, and back, where offers().serialise.
+    virtual void write(const saved_state& state, std::vector<std::byte>& bytes) = 0;
+    virtual void read(saved_state& state, const std::vector<std::byte>& bytes) = 0;
     /// d unknowns / d knowns * seed; blocks of floats.
     virtual void directional_derivative(const value_block& unknowns, const value_block& knowns,
                                         std::span<const double> seed, std::span<double> sensitivity) = 0;

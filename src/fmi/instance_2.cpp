@@ -216,6 +216,17 @@ class instance_2 final : public instance_base {
     void restore(const saved_state& from) override {
         call(f_.SetFMUstate, discard::refused, no_arguments, handle(from));
     }
+    void write(const saved_state& state, std::vector<std::byte>& bytes) override {
+        std::size_t size = 0;
+        call(f_.SerializedFMUstateSize, discard::refused, no_arguments, handle(state), &size);
+        bytes.resize(size);
+        call(f_.SerializeFMUstate, discard::refused, no_arguments, handle(state),
+             reinterpret_cast<fmi2Byte*>(bytes.data()), size);
+    }
+    void read(saved_state& state, const std::vector<std::byte>& bytes) override {
+        call(f_.DeSerializeFMUstate, discard::refused, no_arguments, reinterpret_cast<const fmi2Byte*>(bytes.data()),
+             bytes.size(), &handle(state));
+    }
     void directional_derivative(const value_block& unknowns, const value_block& knowns, std::span<const double> seed,
                                 std::span<double> sensitivity) override {
         const std::size_t n = unknowns.references.size(), m = knowns.references.size();

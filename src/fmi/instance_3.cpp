@@ -282,6 +282,17 @@ class instance_3 final : public instance_base {
     void restore(const saved_state& from) override {
         call(f_.SetFMUState, discard::refused, no_arguments, handle(from));
     }
+    void write(const saved_state& state, std::vector<std::byte>& bytes) override {
+        std::size_t size = 0;
+        call(f_.SerializedFMUStateSize, discard::refused, no_arguments, handle(state), &size);
+        bytes.resize(size);
+        call(f_.SerializeFMUState, discard::refused, no_arguments, handle(state),
+             reinterpret_cast<fmi3Byte*>(bytes.data()), size);
+    }
+    void read(saved_state& state, const std::vector<std::byte>& bytes) override {
+        call(f_.DeserializeFMUState, discard::refused, no_arguments, reinterpret_cast<const fmi3Byte*>(bytes.data()),
+             bytes.size(), &handle(state));
+    }
     void directional_derivative(const value_block& unknowns, const value_block& knowns, std::span<const double> seed,
                                 std::span<double> sensitivity) override {
         const std::size_t n = unknowns.references.size(), m = knowns.references.size();

@@ -17,8 +17,15 @@ constexpr int most_halvings = 20;
 constexpr int most_stops = 100000;  ///< returns of the FMU before the end of one macro step
 
 struct fmu_snapshot final : snapshot {
-    std::unique_ptr<fmi::saved_state> state;
-    double time = 0;
+    explicit fmu_snapshot(const fmu_component& of) : fmu(of) {}
+    void state(state_bytes& bytes) override {
+        bytes(time, mode, next_event);
+        fmu.state(bytes, *saved, time);
+    }
+
+    const fmu_component& fmu;
+    std::unique_ptr<fmi::saved_state> saved;
+    double time = 0, next_event = 0;
     int mode = 0;
 };
 
@@ -48,24 +55,39 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         capabilities offered;
         offered.save_restore = offers_.state;
         offered.rate_sensitivities = !derivatives_.empty();
+        offered.tells_next_event = event_mode_;
+        offered.starts_again = true;
         offered.why_fixed_step = fmu_.model().why_fixed_step();
+        offered.why_no_bytes = fmu_.why_no_bytes();
+        offered.parameters = fmu_.parameters();
         if (!offered.save_restore)
             offered.why_no_save_restore = fmt::format(
                 "fmu {} does not offer to get and set its state (canGetAndSetFMUState)", fmu_.model().file());
         return offered;
     }
 
-    void need_outputs(const std::vector<bool>& needed) override { needed_ = needed; }
-    void drive_inputs(const std::vector<bool>& driven) override { driven_ = driven; }
-    void outputs_follow() override { outputs_follow_ = true; }
+    void expect(const usage& how) override {
+        needed_ = how.outputs;
+        driven_ = how.inputs;
+        outputs_follow_ = how.outputs_follow;
+    }
 
     void initialise(double t0) override {
+        begun_ = true;
         time_ = t0;
         fmu_.enter_initialisation(time_);
         group_variables();
         mode_ = mode::initialisation;
         // Output derivatives exist after the initialisation only.
         if (!rates_.empty()) fmu_.call(time_, [&] { leave_initialisation(); });
+    }
+
+    void reset() override {
+        if (!begun_) return;
+        begun_ = false;
+        fmu_.call(time_, [&] { instance_->reset(); });
+        next_event_ = std::numeric_limits<double>::infinity();
+        forget_values();
     }
 
     void outputs(std::span<const double> u, std::span<double> y) override {
@@ -133,28 +155,39 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
     std::unique_ptr<snapshot> make_snapshot() const override {
         if (!offers_.state) return subsystem::make_snapshot();
-        auto made = std::make_unique<fmu_snapshot>();
-        fmu_.call(time_, [&] { made->state = instance_->make_state(); });
+        auto made = std::make_unique<fmu_snapshot>(fmu_);
+        fmu_.call(time_, [&] { made->saved = instance_->make_state(); });
         return made;
     }
 
     void save(snapshot& into) override {
         auto& s = static_cast<fmu_snapshot&>(into);
-        fmu_.call(time_, [&] { instance_->save(*s.state); });
+        fmu_.call(time_, [&] { instance_->save(*s.saved); });
         s.time = time_;
+        s.next_event = next_event_;
         s.mode = static_cast<int>(mode_);
     }
 
     void restore(const snapshot& from) override {
         const auto& s = static_cast<const fmu_snapshot&>(from);
-        fmu_.call(time_, [&] { instance_->restore(*s.state); });
+        fmu_.call(time_, [&] { instance_->restore(*s.saved); });
         time_ = s.time;
+        next_event_ = s.next_event;
         mode_ = static_cast<mode>(s.mode);
-        read_ = false;
-        continuous_.forget();
-        discrete_.forget();
-        constant_set_ = false;
+        forget_values();
     }
+
+    void tune(int parameter, double value) override {
+        fmu_.call(time_, [&] {
+            const bool stepping = begun_ && mode_ == mode::step;
+            if (stepping && event_mode_) enter_event_mode();
+            fmu_.tune(parameter, value, begun_);
+            if (stepping && event_mode_ && !by_event_) leave_event_mode();
+        });
+        read_ = false;
+    }
+
+    double next_event() const override { return next_event_; }
 
     subsystem_statistics statistics() const override {
         subsystem_statistics all = counted_;
@@ -164,6 +197,14 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
    private:
     enum class mode { initialisation, event, step };
+
+    /// What the FMU has been set to is not known any more.
+    void forget_values() {
+        read_ = false;
+        continuous_.forget();
+        discrete_.forget();
+        constant_set_ = false;
+    }
 
     void adjust(fmi::instance_options& o, const fmi::interface_description& offered) {
         o.event_mode = offered.event_mode;
@@ -275,7 +316,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     }
 
     void leave_event_mode() {
-        fmu_.update_discrete_states(time_);
+        next_event_ = update_discrete_states(time_).next_event;
         instance_->enter_step_mode();
         mode_ = mode::step;
     }
@@ -309,14 +350,14 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             integrate_on(step, instance_->stopped());
     }
 
-    /// An FMU that wants to end is obeyed.
-    void look_for_the_end(const fmi::step_result& done) const {
-        if (done.terminate) fmu_.fail(done.reached, "doStep: the FMU asks to end the simulation");
+    fmi::discrete_update update_discrete_states(double t) {
+        const fmi::discrete_update done = fmu_.update_discrete_states(t);
+        if (done.terminate) ask_to_end();
+        return done;
     }
 
     /// The FMU stopped on its way to step.end, as `done` says: on from there in as many steps as it needs.
     [[gnu::noinline]] void integrate_on(const macro_step& step, fmi::step_result done) {
-        look_for_the_end(done);
         double length = step.end - step.begin;
         const double resolution = 1e-9 * length + time_resolution(step.end);
         int halvings = 0;
@@ -328,7 +369,11 @@ class alignas(64) fmu_co_simulation final : public subsystem {
                 set_derivatives(time_ - step.begin);
                 ++micro_steps_;
                 done = instance_->do_step(time_, target - time_, keeps_state_);
-                look_for_the_end(done);
+            }
+            if (done.terminate) {
+                // What it has reached is the end, and nothing moves it further.
+                ask_to_end();
+                return;
             }
             const bool whole = done.status == fmi::status::ok && done.reached >= target - resolution;
             if (whole && !done.event) {
@@ -354,6 +399,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             time_ = whole ? target : done.reached;
             if (done.event) {
                 ++counted_.events;
+                tell_event(time_);
                 enter_event_mode();
                 leave_event_mode();
             }
@@ -391,6 +437,8 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
     std::span<const polynomial> polynomials_;  ///< of the step under way
     double begin_ = 0;
+    bool begun_ = false;
+    double next_event_ = std::numeric_limits<double>::infinity();
     std::vector<int> all_inputs_;
     std::vector<bool> needed_;  ///< by output slot; empty: all
     std::vector<bool> driven_;  ///< by input slot; empty: all

@@ -154,6 +154,12 @@ fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const 
             (*log)(fmt::format("{} {} ({}): {}\n", time_ == nullptr ? "-" : fmt::format("{}", *time_), name,
                                model_.file(), text));
         };
+    if (spec.tunable)
+        for (std::size_t i = 0; i < model_.description().variables.size(); ++i) {
+            const fmi::variable& v = model_.description().variables[i];
+            if (v.causality == fmi::causality::parameter && v.type <= fmi::base_type::boolean && v.element_count() == 1)
+                tunable_.push_back(static_cast<int>(i));
+        }
     if (adjust) adjust(options, model_.offers());
     instance_ = about_the_fmu(spec, [&] { return fmi::make_instance(model_.files, options); });
     call(0, [&] { configure(); });
@@ -175,14 +181,52 @@ void fmu_component::configure() {
 void fmu_component::set_starts(bool structural) {
     for (const fmu_start& s : model_.starts) {
         const fmi::variable& v = model_.description().variables[static_cast<std::size_t>(s.variable)];
-        if ((v.causality == fmi::causality::structural_parameter) != structural) continue;
-        if (v.type == fmi::base_type::string) {
-            instance_->set_strings(s.variable, s.texts);
-        } else {
-            fmi::value_block block = instance_->make_block({&s.variable, 1});
-            instance_->set(block, s.numbers);
-        }
+        if ((v.causality == fmi::causality::structural_parameter) == structural) set(s);
     }
+}
+
+void fmu_component::set(const fmu_start& start) {
+    if (model_.description().variables[static_cast<std::size_t>(start.variable)].type == fmi::base_type::string)
+        return instance_->set_strings(start.variable, start.texts);
+    fmi::value_block block = instance_->make_block({&start.variable, 1});
+    instance_->set(block, start.numbers);
+}
+
+std::vector<tunable_parameter> fmu_component::parameters() const {
+    std::vector<tunable_parameter> found;
+    for (const int variable : tunable_) {
+        const fmi::variable& v = model_.description().variables[static_cast<std::size_t>(variable)];
+        found.push_back({v.name, v.variability == fmi::variability::tunable});
+    }
+    return found;
+}
+
+void fmu_component::tune(int parameter, double value, bool at_once) {
+    const int variable = tunable_[static_cast<std::size_t>(parameter)];
+    subsystem_spec one;
+    one.name = name_;
+    one.set.push_back({model_.description().variables[static_cast<std::size_t>(variable)].name,
+                       {},
+                       {{fmt::format("{}", value), {}}},
+                       false});
+    const fmu_start start = read_fmu_settings(model_.description(), one).front();
+    if (at_once) set(start);
+    std::erase_if(model_.starts, [&](const fmu_start& s) { return s.variable == variable; });
+    model_.starts.push_back(start);
+}
+
+std::string fmu_component::why_no_bytes() const {
+    if (model_.offers().serialise) return {};
+    return fmt::format("fmu {} does not offer to write its state (canSerializeFMUState)", model_.file());
+}
+
+void fmu_component::state(state_bytes& bytes, fmi::saved_state& saved, double t) const {
+    call(t, [&] {
+        std::vector<std::byte> own;
+        if (!bytes.reading()) instance_->write(saved, own);
+        bytes(own);
+        if (bytes.reading()) instance_->read(saved, own);
+    });
 }
 
 void fmu_component::enter_initialisation(const double& time) {
@@ -201,8 +245,7 @@ fmi::discrete_update fmu_component::update_discrete_states(double t) {
     for (int n = 0; n < most_updates; ++n) {
         fmi::discrete_update update = instance_->update_discrete_states();
         update.states_changed = changed |= update.states_changed;
-        if (update.terminate) fail(t, "the FMU asks to end the simulation");
-        if (!update.again) return update;
+        if (!update.again || update.terminate) return update;
     }
     fail(t, fmt::format("its discrete states do not come to rest in {} updates", most_updates));
 }

@@ -11,6 +11,7 @@
 #include "fmu/sensitivities.hpp"
 #include "fmu/settings.hpp"
 #include "scenario/spec.hpp"
+#include "subsystem/subsystem.hpp"
 
 namespace mdpcosim {
 
@@ -62,6 +63,16 @@ class fmu_component {
         }
     }
 
+    /// Numbers that are parameters of the FMU, and new values for them, in SI. A user_error for a value that is not allowed. Before the
+    /// initialisation a value is a start value; later it is set at once.
+    std::vector<tunable_parameter> parameters() const;
+    void tune(int parameter, double value, bool at_once);
+
+    /// The FMU's state in one of its saved states, to bytes or from them.
+    void state(state_bytes& bytes, fmi::saved_state& saved, double t) const;
+    /// As capabilities::why_no_bytes.
+    std::string why_no_bytes() const;
+
     /// How the rates of all outputs answer to an input, for inputs that are set: see fmu_sensitivities, which `known` are. What the FMU
     /// promised and does not give is told.
     void rate_sensitivities(fmu_sensitivities& known, int input, std::span<double> by_output) const;
@@ -71,9 +82,11 @@ class fmu_component {
    private:
     void configure();
     void set_starts(bool structural);
+    void set(const fmu_start& start);
 
     fmu_model model_;
-    std::string name_;  ///< of the subsystem
+    std::vector<int> tunable_;  ///< variables; none unless the entry wants to be tunable
+    std::string name_;          ///< of the subsystem
     std::optional<double> tolerance_;
     const double* time_ = nullptr;  ///< before the initialisation there is none
     std::unique_ptr<fmi::instance> instance_;

@@ -16,7 +16,14 @@ constexpr int most_events_at_once = 1000;
 constexpr std::size_t sparse_from = 20;  ///< states; the linear solvers' own border
 
 struct fmu_memory final : snapshot {
-    std::unique_ptr<fmi::saved_state> state;
+    explicit fmu_memory(const fmu_component& of) : fmu(of) {}
+    void state(state_bytes& bytes) override {
+        bytes(next_event, discrete_inputs);
+        fmu.state(bytes, *saved, 0);
+    }
+
+    const fmu_component& fmu;
+    std::unique_ptr<fmi::saved_state> saved;
     double next_event = 0;
     std::vector<double> discrete_inputs;
 };
@@ -103,7 +110,7 @@ class fmu_equations final : public equations {
     bool apply_event(int, bool, double t, double* x, const double* u) override {
         fmu_.call(t, [&] {
             place(t, x, u);
-            step_is_complete(t);
+            step_is_complete();
             handle_event(t, x, u);
         });
         return true;
@@ -121,7 +128,7 @@ class fmu_equations final : public equations {
             const bool due = m == moment::time_event ? next_event_ <= t : m == moment::interval && inputs_changed(u);
             if (!due && m != moment::micro_step) return false;
             place(t, x, u);
-            if (m != moment::interval && !step_is_complete(t) && !due) return false;
+            if (m != moment::interval && !step_is_complete() && !due) return false;
             handle_event(t, x, u);
             return true;
         });
@@ -129,20 +136,20 @@ class fmu_equations final : public equations {
 
     std::unique_ptr<snapshot> make_memory() const override {
         if (!offers_.state) return nullptr;
-        auto made = std::make_unique<fmu_memory>();
-        fmu_.call(time_, [&] { made->state = instance_.make_state(); });
+        auto made = std::make_unique<fmu_memory>(fmu_);
+        fmu_.call(time_, [&] { made->saved = instance_.make_state(); });
         made->discrete_inputs.resize(discrete_now_.size());
         return made;
     }
     void save_memory(snapshot& into) override {
         auto& m = static_cast<fmu_memory&>(into);
-        fmu_.call(time_, [&] { instance_.save(*m.state); });
+        fmu_.call(time_, [&] { instance_.save(*m.saved); });
         m.next_event = next_event_;
         std::ranges::copy(discrete_now_, m.discrete_inputs.begin());
     }
     void restore_memory(const snapshot& from) override {
         const auto& m = static_cast<const fmu_memory&>(from);
-        fmu_.call(time_, [&] { instance_.restore(*m.state); });
+        fmu_.call(time_, [&] { instance_.restore(*m.saved); });
         continuous_.forget();
         discrete_.forget();
         next_event_ = m.next_event;
@@ -152,6 +159,22 @@ class fmu_equations final : public equations {
         if (offers_.state) return {};
         return fmt::format("fmu {} does not offer to get and set its state (canGetAndSetFMUState)",
                            fmu_.model().file());
+    }
+
+    std::string why_no_bytes() const override { return fmu_.why_no_bytes(); }
+
+    std::vector<tunable_parameter> parameters() const override { return fmu_.parameters(); }
+    void tune(int parameter, double value, double t, double* x) override {
+        if (x == nullptr) return fmu_.tune(parameter, value, false);
+        fmu_.call(t, [&] {
+            instance_.set_time(t);
+            if (instance_.state_count() > 0) instance_.set_states({x, instance_.state_count()});
+            instance_.enter_event_mode();
+            fmu_.tune(parameter, value, true);
+            const bool changed = update(t);
+            instance_.enter_continuous_mode();
+            if (changed && instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
+        });
     }
 
     std::string state_name(int state) const override {
@@ -228,7 +251,8 @@ class fmu_equations final : public equations {
             const fmi::discrete_update last = fmu_.update_discrete_states(t);
             changed |= last.states_changed;
             next_event_ = last.next_event;
-            if (next_event_ > t) return changed;
+            noticed.ask_to_end |= last.terminate;
+            if (next_event_ > t || last.terminate) return changed;
         }
         fmu_.fail(t, fmt::format("its next time event stays at {} s, which has passed", next_event_));
     }
@@ -242,11 +266,11 @@ class fmu_equations final : public equations {
     }
 
     /// Tells the FMU where it has to know; true: it wants event mode.
-    bool step_is_complete(double t) {
+    bool step_is_complete() {
         if (!offers_.completed_step) return false;
         bool terminate = false;
         const bool wants_event = instance_.completed_step(offers_.state, terminate);
-        if (terminate) fmu_.fail(t, "the FMU asks to end the simulation");
+        noticed.ask_to_end |= terminate;
         return wants_event;
     }
 

@@ -62,6 +62,8 @@ void coupled_system::plan::find_values_by_laws(const item& i, double t) {
 
 void coupled_system::advance(const macro_step& step) {
     plan_.of = this;
+    if (journal.kept()) [[unlikely]]
+        journal.add(step, subsystems->inputs());
     subsystems->carry_out(step, plan_);
     ++integrations;
     ++advances;
@@ -112,7 +114,10 @@ void coupled_system::save_begin() {
     begin_saved_ = true;
 }
 
-void coupled_system::restore_begin() { subsystems->restore(*begin_); }
+void coupled_system::restore_begin() {
+    subsystems->restore(*begin_);
+    journal.clear();
+}
 
 double coupled_system::input_value(input_slot input) const {
     double value = plan_.values[input.value()];
@@ -127,10 +132,19 @@ void coupled_system::set_free_input(input_slot input, double value) {
 
 void coupled_system::state(state_bytes& bytes) { bytes(coupling, loops, u, du, present); }
 
+void coupled_system::used_inputs_and_counts(state_bytes& bytes) {
+    for (polynomial& p : subsystems->inputs()) bytes(p);
+    bytes(plan_.values, integrations, advances, evaluations);
+}
+
 void coupled_system::advance_trials(const macro_step& step, std::span<trial_step> trials) {
     save_begin();
     if (at_each_step.empty()) {
         subsystems->advance_trials(step, trials, *begin_);
+        if (journal.kept()) {
+            journal.clear();
+            journal.add(step, trials.back().inputs);
+        }
         integrations += static_cast<std::int64_t>(trials.size());
         advances += static_cast<std::int64_t>(trials.size());
         coupling.evaluate(step.end, subsystems->outputs(), u, du);

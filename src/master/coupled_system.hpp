@@ -8,6 +8,7 @@
 #include "coupling/algebraic_loop.hpp"
 #include "coupling/joint.hpp"
 #include "coupling/network.hpp"
+#include "master/input_journal.hpp"
 #include "master/multirate_order.hpp"
 #include "transport/transport.hpp"
 
@@ -57,6 +58,7 @@ struct coupled_system {
     std::vector<given_sensitivity> given;
     multirate_plan multirate;
 
+    input_journal journal;          ///< kept where somebody asks for it
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
     std::int64_t advances = 0;      ///< the same, each part of a divided macro step counted
     std::int64_t evaluations = 0;   ///< of the outputs of one subsystem, outside of steps without loops
@@ -84,6 +86,8 @@ struct coupled_system {
     void forget_begin() { begin_saved_ = false; }
     /// What the master itself remembers: network, loops, u, du.
     void state(state_bytes& bytes);
+    /// The rest that a saved simulation has: the inputs as they were used last, and counts.
+    void used_inputs_and_counts(state_bytes& bytes);
     /// The values of its inputs that belong to the present u.
     std::span<double> present_values(subsystem_index subsystem);
     /// With these inputs.

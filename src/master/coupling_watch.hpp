@@ -27,6 +27,7 @@ class coupling_watch {
     const coupling_trace& trace() const { return trace_; }
     /// What diverged first, and when; empty when nothing did.
     const std::string& divergence() const { return divergence_; }
+    void state(state_bytes& bytes) { bytes(monitor_, trace_, divergence_); }
 
    private:
     coupling_monitor& monitor_;

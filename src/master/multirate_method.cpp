@@ -197,6 +197,7 @@ void multirate_method::advance(coupled_system& system) {
         readers_.find_inputs(system.coupling, outputs_, i.value(), step.begin, step.end, t.inputs());
         predict(i.value(), step.end);
     }
+    if (system.journal.kept()) system.journal.add(turn_, t.inputs());
     t.advance_some(turn_);
     ++system.integrations;
     ++system.advances;

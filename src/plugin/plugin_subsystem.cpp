@@ -68,13 +68,16 @@ class plugin_equations final : public equations {
 struct plugin_snapshot final : snapshot {
     double time = 0;
     std::vector<std::max_align_t> bytes;
+    void state(state_bytes& all) override { all(time, bytes); }
 };
 
 class plugin_with_solver final : public subsystem {
    public:
-    explicit plugin_with_solver(std::unique_ptr<plugin_instance> instance)
-        : plugin_(std::move(instance)),
-          f_(plugin_->model().functions),
+    plugin_with_solver(const plugin_model& model, std::string name, std::vector<double> parameters)
+        : name_(std::move(name)),
+          parameters_(std::move(parameters)),
+          plugin_(std::make_unique<plugin_instance>(model, name_, parameters_)),
+          f_(model.functions),
           inputs_(static_cast<std::size_t>(describe().input_count())),
           coefficients_(inputs_.size() * MDPCOSIM_COEFFICIENTS) {}
 
@@ -86,12 +89,21 @@ class plugin_with_solver final : public subsystem {
         if (!offered.save_restore)
             offered.why_no_save_restore =
                 fmt::format("plugin {} has an own solver and gives no 'save' and 'restore'", plugin_->model().file);
+        offered.starts_again = true;
+        for (const auto& p : plugin_->model().parameters)
+            offered.parameters.push_back({p.name, f_.set_parameter != nullptr});
         return offered;
     }
 
     void initialise(double t0) override {
+        begun_ = true;
         plugin_->call("initialise", t0, f_.initialise, t0, nullptr);
         time_ = t0;
+    }
+
+    void reset() override {
+        if (begun_) make_instance();
+        begun_ = false;
     }
 
     void outputs(std::span<const double> u, std::span<double> y) override {
@@ -133,6 +145,20 @@ class plugin_with_solver final : public subsystem {
         time_ = s.time;
     }
 
+    void tune(int parameter, double value) override {
+        double& kept = parameters_[static_cast<std::size_t>(parameter)];
+        const double before = std::exchange(kept, value);
+        try {
+            if (begun_)
+                plugin_->call("set_parameter", time_, f_.set_parameter, parameter, value);
+            else
+                make_instance();
+        } catch (...) {
+            kept = before;
+            throw;
+        }
+    }
+
     subsystem_statistics statistics() const override {
         subsystem_statistics counted;
         counted.micro_steps = steps_;  // the plugin's own are its secret
@@ -142,20 +168,33 @@ class plugin_with_solver final : public subsystem {
    private:
     std::size_t places() const { return plugin_->save_size(time_) / sizeof(std::max_align_t) + 1; }
 
+    void make_instance() {
+        try {
+            plugin_ = std::make_unique<plugin_instance>(plugin_->model(), name_, parameters_);
+        } catch (const std::invalid_argument& problem) {
+            throw user_error(problem.what());
+        }
+    }
+
+    std::string name_;
+    std::vector<double> parameters_;
     std::unique_ptr<plugin_instance> plugin_;
     const mdpcosim_plugin& f_;
     std::vector<double> inputs_, coefficients_;
     double time_ = 0;
     std::int64_t steps_ = 0;
+    bool begun_ = false;
 };
 
-std::unique_ptr<plugin_instance> make_instance(const subsystem_spec& spec, const plugin_model& model) {
+/// Calls make(numbers of all parameters).
+template <class Make>
+auto make_with_parameters(const subsystem_spec& spec, const plugin_model& model, const Make& make) {
     const std::string owner = fmt::format("subsystem '{}' (plugin {})", spec.name, model.file);
     const parameter_values values = resolve_parameters(model.parameters, spec.set, spec.where, owner);
     std::vector<double> numbers;
     for (const auto& p : model.parameters) numbers.push_back(values[p.name]);
     try {
-        return std::make_unique<plugin_instance>(model, spec.name, numbers);
+        return make(numbers);
     } catch (const std::invalid_argument& problem) {
         throw user_error(spec.where, fmt::format("{}: {}", owner, problem.what()));
     }
@@ -173,23 +212,35 @@ std::unique_ptr<subsystem> make_plugin_subsystem(const subsystem_spec& spec) {
         throw user_error(where, fmt::format("subsystem '{}': 'solver' is not allowed: plugin {} has its own solver.",
                                             spec.name, model.file));
     }
-    return std::make_unique<plugin_with_solver>(make_instance(spec, model));
+    return make_with_parameters(spec, model, [&](const std::vector<double>& numbers) {
+        return std::make_unique<plugin_with_solver>(model, spec.name, numbers);
+    });
 }
 
 std::unique_ptr<equations> make_plugin_equations(const subsystem_spec& spec) {
     const plugin_model& model = load_plugin(spec);
     if (model.own_solver()) return nullptr;
-    return std::make_unique<plugin_equations>(make_instance(spec, model));
+    return make_with_parameters(spec, model, [&](const std::vector<double>& numbers) {
+        return std::make_unique<plugin_equations>(std::make_unique<plugin_instance>(model, spec.name, numbers));
+    });
 }
 
 const source_registration plugin_source{{.name = "plugin",
                                          .make = make_plugin_subsystem,
                                          .make_equations = make_plugin_equations,
-                                         .write_defaults = [](subsystem_spec& spec) {
-                                             const plugin_model& model = load_plugin(spec);
-                                             spec.set = with_defaults(model.parameters, spec.set);
-                                             return !model.own_solver();
-                                         }}};
+                                         .write_defaults =
+                                             [](subsystem_spec& spec) {
+                                                 const plugin_model& model = load_plugin(spec);
+                                                 spec.set = with_defaults(model.parameters, spec.set);
+                                                 return !model.own_solver();
+                                             },
+                                         .parameters =
+                                             [](const subsystem_spec& spec) {
+                                                 std::vector<tunable_parameter> found;
+                                                 for (const auto& p : load_plugin(spec).parameters)
+                                                     found.push_back({p.name, true});
+                                                 return found;
+                                             }}};
 
 }  // namespace
 

@@ -41,11 +41,14 @@ class table_reader {
                 "it is made for version {} of the plugin interface; this mdpcosim has version {}. Compile it with this "
                 "version's mdpcosim/plugin.h.",
                 table->layout.version, MDPCOSIM_PLUGIN_VERSION));
-        if (table->layout.plugin_size < static_cast<int>(sizeof(mdpcosim_plugin)))
+        // Members that were appended later are missing in libraries compiled before: they stay zero.
+        constexpr std::size_t least = offsetof(mdpcosim_plugin, set_parameter);
+        if (table->layout.plugin_size < static_cast<int>(least))
             refuse(fmt::format(
                 "the layout gives {} bytes for the table; version 1 has {}. Set 'layout' to MDPCOSIM_LAYOUT.",
-                table->layout.plugin_size, sizeof(mdpcosim_plugin)));
-        std::memcpy(&model_.functions, table, sizeof(mdpcosim_plugin));
+                table->layout.plugin_size, least));
+        std::memcpy(&model_.functions, table,
+                    std::min(static_cast<std::size_t>(table->layout.plugin_size), sizeof(mdpcosim_plugin)));
     }
 
     plugin_model read() {
@@ -113,6 +116,7 @@ class table_reader {
         unwanted(f.save_size, "save_size", why);
         unwanted(f.save, "save", why);
         unwanted(f.restore, "restore", why);
+        unwanted(f.set_parameter, "set_parameter", "equations are made again with new parameters");
     }
 
     plugin_model model_;

@@ -50,6 +50,7 @@ def _function(name, result, *arguments):
 _open = _function("open", _int)
 _name = _function("name", _text)
 _parameter = _function("parameter", _double, _text, _text, _double, _text)
+_tunable = _function("tunable", _int, _text, _text, _double, _text)
 _list = _function("list", _int, _text, _text, ctypes.POINTER(_double), _int, _int, _text)
 _text_parameter = _function("text", _text, _text, _text, _text)
 _input = _function("input", _int, _text, _text, _int, _text)
@@ -69,6 +70,7 @@ _set_output = _function("set_output", _int, _int, _double)
 # Called most often, as they are; a failure shows in receive and run.
 input_at = _function("input_at", _double, _int, _double)
 input_after = _function("input_after", _double, _int, _double)
+tunable_value = _function("tunable_value", _double, _int)
 
 _initialise_type = ctypes.CFUNCTYPE(_int, ctypes.c_void_p, _double)
 _advance_type = ctypes.CFUNCTYPE(_int, ctypes.c_void_p, _double, _double)
@@ -109,6 +111,10 @@ def name():
 
 def parameter(name, unit=None, default=math.nan, description=None):
     return _checked(_parameter(_bytes(name), _bytes(unit), default, _bytes(description)))
+
+
+def tunable(name, unit=None, default=math.nan, description=None):
+    return _checked(_tunable(_bytes(name), _bytes(unit), default, _bytes(description)))
 
 
 def text(name, default=None, description=None):

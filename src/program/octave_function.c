@@ -69,6 +69,10 @@ void mexFunction(int result_count, mxArray* results[], int argument_count, const
         results[0] = mxCreateString(mdpcosim_subsystem_name());
     } else if (IS("parameter")) {
         RETURN(mdpcosim_subsystem_parameter(text(&a, 0), text(&a, 1), number_or(&a, 2, NAN), text(&a, 3)));
+    } else if (IS("tunable")) {
+        RETURN(mdpcosim_subsystem_tunable(text(&a, 0), text(&a, 1), number_or(&a, 2, NAN), text(&a, 3)));
+    } else if (IS("tunable_value")) {
+        RETURN(mdpcosim_subsystem_tunable_value(whole(&a, 0)));
     } else if (IS("text")) {
         results[0] = mxCreateString(mdpcosim_subsystem_text(text(&a, 0), text(&a, 1), text(&a, 2)));
     } else if (IS("list")) {

@@ -32,6 +32,18 @@ const char* session::text(program_question question) {
     return texts_.emplace_back(link_.ask(question).text).c_str();
 }
 
+int session::add_tunable(program_question question) {
+    declared_.tunable.push_back(question.name);
+    tunable_.push_back(numbers(std::move(question)).front());
+    return static_cast<int>(tunable_.size()) - 1;
+}
+
+double session::tunable(int number) const {
+    if (number < 0 || static_cast<std::size_t>(number) >= tunable_.size())
+        throw run_error(fmt::format("there is no tunable number {}; there are {}", number, tunable_.size()));
+    return tunable_[static_cast<std::size_t>(number)];
+}
+
 int session::add(std::vector<program_variable>& to, int& count, program_variable v) {
     check_declaring();
     if (v.size < 1) throw user_error(fmt::format("'{}' has {} elements; 1 is the least.", v.name, v.size));
@@ -94,6 +106,9 @@ void session::take_request() {
     link_.next();
     stage_ = stage::working;
     link_.areas().top().failed = -1;
+    link_.areas().top().noticed = false;
+    const remote_request& r = link_.areas().top().request;
+    if (r.what == remote_command::tune) tunable_.at(static_cast<std::size_t>(r.number)) = r.t0;
     if (link_.areas().top().request.timed) link_.areas().report(0).begin = now();
 }
 
@@ -207,6 +222,22 @@ session::saved_state& session::saved(std::int32_t number) {
     return saved_[static_cast<std::size_t>(number)];
 }
 
+void session::carry_state(const remote_request& request) {
+    exchange& areas = link_.areas();
+    saved_state& s = saved(request.number);
+    if (request.what == remote_command::write_state) {
+        if (areas.top().piece.at == 0) {
+            travelling_.write();
+            s.state(travelling_);
+        }
+        return areas.give_piece(travelling_.bytes());
+    }
+    if (!areas.take_piece(travelling_.bytes())) return;
+    travelling_.read();
+    s.state(travelling_);
+    travelling_.finish();
+}
+
 void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
     const remote_request r = link_.areas().top().request;
     switch (r.what) {
@@ -239,10 +270,17 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
             expect_success("restore", calls.restore(own, saved(r.number).bytes.data()));
             time_ = saved(r.number).time;
             break;
+        case remote_command::write_state:
+        case remote_command::read_state:
+            carry_state(r);
+            break;
         case remote_command::statistics:
             give_statistics();
             break;
-        case remote_command::need_outputs:
+        case remote_command::reset:
+            throw run_error("it does not start again");
+        case remote_command::tune:  // known already
+        case remote_command::expect:
         case remote_command::rate_sensitivities:  // it offers none
         case remote_command::clock:
         case remote_command::quit:

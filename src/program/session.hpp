@@ -20,6 +20,8 @@ class session {
 
     std::vector<double> numbers(program_question question);
     const char* text(program_question question);
+    int add_tunable(program_question question);
+    double tunable(int number) const;
     int add_input(program_variable v) { return add(declared_.inputs, input_count_, std::move(v)); }
     int add_output(program_variable v) { return add(declared_.outputs, output_count_, std::move(v)); }
     program_variable& input(int number) { return variable(declared_.inputs, number, "input"); }
@@ -43,6 +45,7 @@ class session {
     struct saved_state {
         double time = 0;
         std::vector<std::max_align_t> bytes;
+        void state(state_bytes& all) { all(time, bytes); }
     };
 
     void check_declaring() const;
@@ -55,6 +58,7 @@ class session {
     void carry_out(const mdpcosim_subsystem_calls& calls, void* own);
     void give_outputs(const mdpcosim_subsystem_calls& calls, void* own);
     void give_statistics();
+    void carry_state(const remote_request& request);
     saved_state& saved(std::int32_t number);
 
     master_link link_;
@@ -65,7 +69,9 @@ class session {
     int input_count_ = 0, output_count_ = 0;
     std::vector<polynomial> inputs_;
     std::vector<double> outputs_;
+    std::vector<double> tunable_;
     std::vector<saved_state> saved_;
+    state_bytes travelling_;  ///< a saved state
     double begin_ = 0, time_ = 0;
     std::int64_t steps_ = 0;
 };

@@ -110,6 +110,21 @@ double mdpcosim_subsystem_parameter(const char* name, const char* unit, double d
     });
 }
 
+int mdpcosim_subsystem_tunable(const char* name, const char* unit, double default_value, const char* description) {
+    return attempt(-1, [&](session& s) {
+        return s.add_tunable({text_of(name),
+                              text_of(unit),
+                              text_of(description),
+                              question::number,
+                              std::isnan(default_value),
+                              {default_value}});
+    });
+}
+
+double mdpcosim_subsystem_tunable_value(int tunable) {
+    return attempt(std::nan(""), [&](session& s) { return s.tunable(tunable); });
+}
+
 const char* mdpcosim_subsystem_text(const char* name, const char* default_value, const char* description) {
     return attempt(default_value == nullptr ? "" : default_value, [&](session& s) {
         return s.text({text_of(name),

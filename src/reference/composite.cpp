@@ -258,6 +258,7 @@ bool composite_equations::apply_event(int event, bool rising, double t, double* 
     bool changed = false;
     guarded(p, t,
             [&] { changed = p.model->apply_event(event - p.event, rising, t, x + p.state, inputs_.data() + p.input); });
+    look_for_the_end(p);
     return changed;
 }
 
@@ -288,6 +289,7 @@ bool composite_equations::discrete_update(moment m, double t, double* x, const d
         if (!p.model || (m != moment::time_event && !p.model->watches(m))) continue;
         couple(t, x);
         guarded(p, t, [&] { changed |= p.model->discrete_update(m, t, x + p.state, inputs_.data() + p.input); });
+        look_for_the_end(p);
     }
     if (m == moment::micro_step && !joints_.empty()) changed |= joints_.project(x, inputs_, y_, at(t));
     return changed;

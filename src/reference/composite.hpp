@@ -76,6 +76,9 @@ class composite_equations final : public equations {
     void take_samples(double t, const double* x);
     std::int64_t samples() const;  ///< taken so far
 
+    /// The subsystem that asked to end the simulation; empty: none has.
+    const std::string& asked_to_end() const { return asked_to_end_; }
+
     /// "output 'mass.position' of subsystem 'a'", for messages; `slot` counts through everything outputs() gives.
     std::string output_name(std::size_t slot) const;
 
@@ -116,6 +119,9 @@ class composite_equations final : public equations {
     composite_joints::evaluation at(double t) const;
     const place& place_of_event(int event) const;
     void evaluate(const place& p, double t, const double* x, const double* inputs, double* y) const;
+    void look_for_the_end(const place& p) {
+        if (p.model->noticed.ask_to_end && asked_to_end_.empty()) asked_to_end_ = p.name;
+    }
     template <class Call>
     void guarded(const place& p, double t, const Call& call) const;
 
@@ -134,6 +140,7 @@ class composite_equations final : public equations {
     mutable std::vector<double> y_, u_, du_, inputs_;
     mutable composite_joints joints_;
     mutable std::vector<double> without_joints_;  ///< inputs
+    std::string asked_to_end_;
 };
 
 }  // namespace mdpcosim

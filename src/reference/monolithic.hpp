@@ -28,6 +28,7 @@ class monolithic_run {
     /// To the next stop. Throws run_error where the solver or a subsystem fails, composite_interrupted where that was asked for.
     void step();
     double reached() const { return reached_; }
+    const std::string& asked_to_end() const { return equations_->asked_to_end(); }
 
     /// Of the solver; samples are among the events.
     subsystem_statistics statistics() const;

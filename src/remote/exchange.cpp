@@ -1,14 +1,17 @@
 #include "remote/exchange.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
+
+#include "core/error.hpp"
 
 namespace mdpcosim {
 
 const char* name_of(remote_command command) {
-    constexpr const char* names[] = {"need_outputs",       "initialise", "outputs", "advance",
-                                     "make_snapshot",      "save",       "restore", "statistics",
-                                     "rate_sensitivities", "clock",      "its end"};
+    constexpr const char* names[] = {
+        "expect",     "initialise", "outputs", "advance",    "make_snapshot",      "save",  "restore", "write_state",
+        "read_state", "tune",       "reset",   "statistics", "rate_sensitivities", "clock", "its end"};
     return names[static_cast<int>(command)];
 }
 
@@ -37,6 +40,8 @@ std::size_t exchange::walk(const Visit& visit) {
         area(s.inputs, s.input_count);
         area(s.outputs, s.output_count);
         area(s.needed, s.output_count);
+        area(s.driven, s.input_count);
+        area(s.expected, 1);
         area(s.derivatives, s.output_count);
     }
     return (end + line - 1) / line * line;
@@ -60,6 +65,50 @@ exchange::range exchange::addressed() const {
     const auto which = head_->request.subsystem;
     if (which < 0) return {0, spots_.size()};
     return {static_cast<std::size_t>(which), static_cast<std::size_t>(which) + 1};
+}
+
+void exchange::put_usage(std::size_t i, const usage& how) {
+    const auto copy = [](const std::vector<bool>& from, std::span<char> to) {
+        if (from.empty())
+            std::ranges::fill(to, 1);
+        else
+            std::ranges::copy(from, to.begin());
+    };
+    copy(how.outputs, needed(i));
+    copy(how.inputs, driven(i));
+    expected(i) = {how.outputs_follow, how.next_event};
+}
+
+usage exchange::get_usage(std::size_t i) const {
+    return {{needed(i).begin(), needed(i).end()},
+            {driven(i).begin(), driven(i).end()},
+            expected(i).outputs_follow,
+            expected(i).next_event};
+}
+
+void exchange::notice(std::size_t member, const step_notice& told) {
+    if (!head_->noticed)
+        for (auto [i, end] = addressed(); i < end; ++i) report(i).notice = {};
+    head_->noticed = true;
+    report(member).notice = told;
+}
+
+void exchange::give_piece(std::span<const std::byte> all) {
+    state_piece& piece = head_->piece;
+    const std::size_t at = std::min<std::size_t>(piece.at, all.size());
+    piece.total = all.size();
+    piece.size = static_cast<std::uint32_t>(std::min(all.size() - at, state_piece::largest));
+    std::memcpy(piece.bytes.data(), all.data() + at, piece.size);
+}
+
+bool exchange::take_piece(std::vector<std::byte>& all) const {
+    const state_piece& piece = head_->piece;
+    if (piece.at == 0) all.clear();
+    if (piece.at != all.size() || piece.size > state_piece::largest || piece.total - piece.at < piece.size)
+        throw run_error("a piece of a saved state does not fit the ones before");
+    const auto* bytes = reinterpret_cast<const std::byte*>(piece.bytes.data());
+    all.insert(all.end(), bytes, bytes + piece.size);
+    return all.size() == piece.total;
 }
 
 void exchange::fail(std::size_t member, const char* reason) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,13 +19,17 @@
 namespace mdpcosim {
 
 enum class remote_command : std::int32_t {
-    need_outputs,
+    expect,
     initialise,
     outputs,
     advance,
     make_snapshot,
     save,
     restore,
+    write_state,  ///< a piece of a snapshot's bytes is wanted
+    read_state,   ///< a piece of a snapshot's bytes comes; after the last one the snapshot is that state
+    tune,
+    reset,
     statistics,
     rate_sensitivities,
     clock,  ///< nothing but the times of a timed request
@@ -35,9 +40,9 @@ const char* name_of(remote_command command);
 struct remote_request {
     remote_command what = remote_command::quit;
     std::int32_t subsystem = -1;  ///< -1: all members
-    double t0 = 0;                ///< of initialise
+    double t0 = 0;                ///< of initialise; the value of tune
     macro_step step{};            ///< of advance
-    std::int32_t number = 0;      ///< of the snapshot, or of the input by which derivatives are wanted
+    std::int32_t number = 0;      ///< of the snapshot, of the input by which derivatives are wanted, of the parameter
     bool timed = false;           ///< times are wanted
 };
 
@@ -53,6 +58,21 @@ struct alignas(64) remote_report {
     subsystem_statistics statistics;
     double cpu_seconds = 0;  ///< of the whole process, asked for together with the statistics
     double next_step = 0;    ///< the same: what its integrator would take
+    step_notice notice;      ///< of the last advance, where exchange::head::noticed says that there are some
+    double next_event = std::numeric_limits<double>::infinity();  ///< after every advance, where `expected` says so
+};
+
+/// How a member is used, but for what is said slot by slot.
+struct remote_usage {
+    bool outputs_follow = false, next_event = false;
+};
+
+/// A piece of a snapshot's bytes.
+struct state_piece {
+    static constexpr std::size_t largest = 16384;
+    std::uint64_t at = 0, total = 0;  ///< where it begins, and the number of all bytes
+    std::uint32_t size = 0;
+    std::array<char, largest> bytes{};
 };
 
 class exchange {
@@ -69,8 +89,10 @@ class exchange {
                                                                   : mailbox::none;
         }
         alignas(64) mailbox reply_box;
+        bool noticed = false;              ///< some members left a notice
         std::int32_t failed = -1;          ///< the first member that failed
         std::array<char, 8192> message{};  ///< why, ended by zero
+        state_piece piece;
     };
 
     /// Measures the areas of these members. Nothing but size() may be called before place().
@@ -91,6 +113,11 @@ class exchange {
     std::span<double> outputs(std::size_t i) const { return {spots_[i].outputs, spots_[i].output_count}; }
     std::span<double> derivatives(std::size_t i) const { return {spots_[i].derivatives, spots_[i].output_count}; }
     std::span<char> needed(std::size_t i) const { return {spots_[i].needed, spots_[i].output_count}; }
+    std::span<char> driven(std::size_t i) const { return {spots_[i].driven, spots_[i].input_count}; }
+    remote_usage& expected(std::size_t i) const { return *spots_[i].expected; }
+    /// What the three say, and back.
+    void put_usage(std::size_t i, const usage& how);
+    usage get_usage(std::size_t i) const;
     remote_report& report(std::size_t i) const { return *spots_[i].report; }
 
     /// The members that the present request is for.
@@ -98,6 +125,11 @@ class exchange {
         std::size_t begin, end;
     };
     range addressed() const;
+    /// After an advance: what the member noticed; before the first member's: nothing.
+    void notice(std::size_t member, const step_notice& told);
+    /// The piece of `all` that is wanted; or the one that has come is added to it, and true says that it was the last.
+    void give_piece(std::span<const std::byte> all);
+    bool take_piece(std::vector<std::byte>& all) const;
     /// The first failure of a request stands: members are in the order of their numbers.
     void fail(std::size_t member, const char* reason);
 
@@ -109,6 +141,8 @@ class exchange {
         double* outputs = nullptr;
         double* derivatives = nullptr;
         char* needed = nullptr;
+        char* driven = nullptr;
+        remote_usage* expected = nullptr;
         remote_report* report = nullptr;
     };
     template <class Visit>

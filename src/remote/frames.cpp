@@ -39,6 +39,21 @@ void get_all(wire_reader& from, std::span<T> values) {
     from.take(values.data(), values.size_bytes());
 }
 
+void put_piece(wire_writer& to, const state_piece& piece) {
+    to.put(piece.at);
+    to.put(piece.total);
+    to.put(piece.size);
+    to.put_bytes(piece.bytes.data(), piece.size);
+}
+
+void get_piece(wire_reader& from, state_piece& piece) {
+    piece.at = from.get<std::uint64_t>();
+    piece.total = from.get<std::uint64_t>();
+    piece.size = from.get<std::uint32_t>();
+    if (piece.size > state_piece::largest) misfit("piece of a saved state");
+    from.take(piece.bytes.data(), piece.size);
+}
+
 constexpr int most_slots = 10'000'000;  // a number that is merely wrong should not use up the memory
 
 /// Slots that overlap or lie outside would be read as memory: a description from elsewhere is checked as a whole.
@@ -156,7 +171,14 @@ void put_request(wire_writer& to, const exchange& from) {
     const remote_request& r = from.top().request;
     to.put(request_head{r.what, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.timed});
     for (auto [i, end] = from.addressed(); i < end; ++i) {
-        if (r.what == remote_command::need_outputs) put_all(to, from.needed(i));
+        if (r.what == remote_command::expect) {
+            put_all(to, from.needed(i));
+            put_all(to, from.driven(i));
+            to.put(from.expected(i).outputs_follow);
+            to.put(from.expected(i).next_event);
+        }
+        if (r.what == remote_command::write_state) to.put(from.top().piece.at);
+        if (r.what == remote_command::read_state) put_piece(to, from.top().piece);
         if (r.what == remote_command::outputs || r.what == remote_command::rate_sensitivities)
             put_all(to, from.inputs(i));
         if (r.what != remote_command::advance) continue;
@@ -178,7 +200,14 @@ void get_request(std::span<const char> frame, exchange& to) {
         misfit("request");
     to.top().request = r;
     for (auto [i, end] = to.addressed(); i < end; ++i) {
-        if (r.what == remote_command::need_outputs) get_all(from, to.needed(i));
+        if (r.what == remote_command::expect) {
+            get_all(from, to.needed(i));
+            get_all(from, to.driven(i));
+            to.expected(i).outputs_follow = from.get<bool>();
+            to.expected(i).next_event = from.get<bool>();
+        }
+        if (r.what == remote_command::write_state) to.top().piece.at = from.get<std::uint64_t>();
+        if (r.what == remote_command::read_state) get_piece(from, to.top().piece);
         const bool derivatives = r.what == remote_command::rate_sensitivities;
         if (derivatives && static_cast<std::size_t>(r.number) >= to.inputs(i).size()) misfit("request");
         if (r.what == remote_command::outputs || derivatives) get_all(from, to.inputs(i));
@@ -198,7 +227,14 @@ void put_reply(wire_writer& to, const exchange& from) {
     to.put(top.failed);
     if (top.failed >= 0) return to.put(std::string(top.message.data()));
     const remote_request& r = top.request;
+    if (r.what == remote_command::advance) to.put(top.noticed);
+    if (r.what == remote_command::write_state) put_piece(to, top.piece);
     for (auto [i, end] = from.addressed(); i < end; ++i) {
+        if (r.what == remote_command::advance && top.noticed) {
+            to.put(from.report(i).notice.first_event);
+            to.put(from.report(i).notice.ask_to_end);
+        }
+        if (r.what == remote_command::advance && from.expected(i).next_event) to.put(from.report(i).next_event);
         if (r.what == remote_command::outputs || r.what == remote_command::advance) put_all(to, from.outputs(i));
         if (r.what == remote_command::rate_sensitivities) put_all(to, from.derivatives(i));
         if (r.what == remote_command::statistics) {
@@ -221,7 +257,15 @@ void get_reply(std::span<const char> frame, exchange& to) {
         to.fail(static_cast<std::size_t>(failed), from.get_text().c_str());
     } else {
         const remote_request& r = to.top().request;
+        if (r.what == remote_command::advance) to.top().noticed = from.get<bool>();
+        if (r.what == remote_command::write_state) get_piece(from, to.top().piece);
         for (auto [i, end] = to.addressed(); i < end; ++i) {
+            if (r.what == remote_command::advance && to.top().noticed) {
+                to.report(i).notice.first_event = from.get<double>();
+                to.report(i).notice.ask_to_end = from.get<bool>();
+            }
+            if (r.what == remote_command::advance && to.expected(i).next_event)
+                to.report(i).next_event = from.get<double>();
             if (r.what == remote_command::outputs || r.what == remote_command::advance) get_all(from, to.outputs(i));
             if (r.what == remote_command::rate_sensitivities) get_all(from, to.derivatives(i));
             if (r.what == remote_command::statistics) {

@@ -41,6 +41,7 @@ subsystem_host::subsystem_host(const std::vector<subsystem_maker>& make, wire_wr
 
 void subsystem_host::carry_out(exchange& areas) noexcept {
     areas.top().failed = -1;
+    areas.top().noticed = false;
     if (areas.top().request.what == remote_command::quit) return models_.clear();
     for (auto [i, end] = areas.addressed(); i < end; ++i) attempt(areas, i);
 }
@@ -64,16 +65,19 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
     subsystem& model = *models_[i];
     const auto number = static_cast<std::size_t>(r.number);
     switch (r.what) {
-        case remote_command::need_outputs: {
-            const auto needed = areas.needed(i);
-            return model.need_outputs({needed.begin(), needed.end()});
-        }
+        case remote_command::expect:
+            return model.expect(areas.get_usage(i));
         case remote_command::initialise:
-            return model.initialise(r.t0);
+            model.initialise(r.t0);
+            if (areas.expected(i).next_event) areas.report(i).next_event = model.next_event();
+            return;
         case remote_command::outputs:
             return model.outputs(areas.inputs(i), areas.outputs(i));
         case remote_command::advance:
-            return model.advance(r.step, areas.polynomials(i), areas.outputs(i));
+            model.advance(r.step, areas.polynomials(i), areas.outputs(i));
+            if (model.has_notice()) areas.notice(i, model.take_notice());
+            if (areas.expected(i).next_event) areas.report(i).next_event = model.next_event();
+            return;
         case remote_command::make_snapshot:
             if (snapshots_[i].size() <= number) snapshots_[i].resize(number + 1);
             snapshots_[i][number] = model.make_snapshot();
@@ -81,7 +85,19 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
         case remote_command::save:
             return model.save(*snapshots_[i].at(number));
         case remote_command::restore:
-            return model.restore(*snapshots_[i].at(number));
+            model.restore(*snapshots_[i].at(number));
+            if (areas.expected(i).next_event) areas.report(i).next_event = model.next_event();
+            return;
+        case remote_command::write_state:
+            if (areas.top().piece.at == 0) bytes_ = to_bytes(*snapshots_[i].at(number));
+            return areas.give_piece(bytes_);
+        case remote_command::read_state:
+            if (areas.take_piece(bytes_)) from_bytes(*snapshots_[i].at(number), bytes_);
+            return;
+        case remote_command::tune:
+            return model.tune(r.number, r.t0);
+        case remote_command::reset:
+            return model.reset();
         case remote_command::statistics:
             areas.report(i).statistics = model.statistics();
             areas.report(i).cpu_seconds = process_cpu_seconds();

@@ -43,6 +43,7 @@ class subsystem_host final : public request_host {
 
     std::vector<std::unique_ptr<subsystem>> models_;
     std::vector<std::vector<std::unique_ptr<snapshot>>> snapshots_;  ///< by member
+    std::vector<std::byte> bytes_;                                   ///< of a snapshot that travels
 };
 
 }  // namespace mdpcosim

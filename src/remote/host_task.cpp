@@ -89,6 +89,11 @@ const host_task_registration connecting_task{{"connecting", [](wire_reader& word
 
 const maker_registration entry_maker{
     {"entry", [](const std::string& text) { return make_subsystem(read_entry(text)); }}};
+const maker_registration tunable_entry_maker{{"tunable entry", [](const std::string& text) {
+                                                  subsystem_spec spec = read_entry(text);
+                                                  spec.tunable = true;
+                                                  return make_subsystem(spec);
+                                              }}};
 
 }  // namespace
 
@@ -128,7 +133,7 @@ subsystem_text text_of(const subsystem_spec& spec) {
     subsystem_spec inside = spec;
     inside.fmu.isolate = false;
     inside.limit = 0;
-    return {"entry", write_entry(inside)};
+    return {spec.tunable ? "tunable entry" : "entry", write_entry(inside)};
 }
 
 void put(wire_writer& to, const std::vector<subsystem_text>& members) {

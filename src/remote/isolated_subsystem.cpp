@@ -7,7 +7,18 @@ namespace mdpcosim {
 namespace {
 
 struct remote_snapshot final : snapshot {
-    explicit remote_snapshot(int n) : number(n) {}
+    remote_snapshot(remote_group& w, int n) : where(w), number(n) {}
+    /// The very bytes of the snapshot elsewhere.
+    void state(state_bytes& bytes) override {
+        std::vector<std::byte> all;
+        if (bytes.reading())
+            all.resize(bytes.left());
+        else
+            all = where.get_state(0, number);
+        bytes.raw(all.data(), all.size());
+        if (bytes.reading()) where.set_state(0, number, all);
+    }
+    remote_group& where;
     int number;
 };
 
@@ -18,9 +29,9 @@ class remote_subsystem final : public subsystem {
     const subsystem_description& describe() const noexcept override { return where_->describe(0); }
     capabilities offers() const override { return where_->offers(0); }
 
-    void need_outputs(const std::vector<bool>& needed) override {
-        std::ranges::copy(needed, areas().needed(0).begin());
-        where_->call({.what = remote_command::need_outputs});
+    void expect(const usage& how) override {
+        areas().put_usage(0, how);
+        where_->call({.what = remote_command::expect});
     }
 
     void initialise(double t0) override { where_->call({.what = remote_command::initialise, .t0 = t0}); }
@@ -35,6 +46,16 @@ class remote_subsystem final : public subsystem {
         std::ranges::copy(inputs, areas().polynomials(0).begin());
         where_->call({.what = remote_command::advance, .step = step});
         std::ranges::copy(areas().outputs(0), y.begin());
+        if (!areas().top().noticed) return;
+        const step_notice& told = areas().report(0).notice;
+        if (told.first_event <= step.end) tell_event(told.first_event);
+        if (told.ask_to_end) ask_to_end();
+    }
+    double next_event() const override { return areas().report(0).next_event; }
+
+    void reset() override { where_->call({.what = remote_command::reset}); }
+    void tune(int parameter, double value) override {
+        where_->call({.what = remote_command::tune, .t0 = value, .number = parameter});
     }
 
     void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output) override {
@@ -46,7 +67,7 @@ class remote_subsystem final : public subsystem {
     std::unique_ptr<snapshot> make_snapshot() const override {
         if (!offers().save_restore) return subsystem::make_snapshot();
         where_->call({.what = remote_command::make_snapshot, .number = snapshots_});
-        return std::make_unique<remote_snapshot>(snapshots_++);
+        return std::make_unique<remote_snapshot>(*where_, snapshots_++);
     }
     void save(snapshot& into) override {
         where_->call({.what = remote_command::save, .number = static_cast<remote_snapshot&>(into).number});

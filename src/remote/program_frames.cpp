@@ -68,6 +68,8 @@ program_declaration get_declaration(wire_reader& from) {
         for (auto* text : {&p.name, &p.kind, &p.causality, &p.variables, &p.description}) *text = from.get_text();
     d.sampled = from.get<bool>();
     d.saves = from.get<bool>();
+    d.tunable.resize(from.get_count(sizeof(std::size_t)));
+    for (auto& name : d.tunable) name = from.get_text();
     return d;
 }
 
@@ -90,6 +92,8 @@ void put(wire_writer& to, const program_declaration& d) {
         for (const auto* text : {&p.name, &p.kind, &p.causality, &p.variables, &p.description}) to.put(*text);
     to.put(d.sampled);
     to.put(d.saves);
+    to.put(d.tunable.size());
+    for (const auto& name : d.tunable) to.put(name);
 }
 
 void put(wire_writer& to, const program_refusal& refusal) {

@@ -44,7 +44,8 @@ struct program_declaration {
     std::vector<program_variable> inputs, outputs;
     std::vector<program_port> ports;
     bool sampled = false;
-    bool saves = false;  ///< offers save and restore
+    bool saves = false;                     ///< offers save and restore
+    std::vector<std::string> tunable = {};  ///< parameters that may change between steps
 };
 
 /// Instead of either: the program does not go on, since a parameter is wrong.

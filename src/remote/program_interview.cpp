@@ -115,6 +115,11 @@ remote_member program_interview::meet(const program_declaration& d) {
     remote_member member{std::move(reader_.description()), {}};
     for (auto& v : member.description.inputs) v.sampled = d.sampled;
     for (auto& v : member.description.outputs) v.sampled = d.sampled;
+    for (const auto& name : d.tunable) {
+        if (std::ranges::find(asked_, name) == asked_.end())
+            refuse(fmt::format("tunable parameter '{}' was never asked for.", name));
+        member.offers.parameters.push_back({name, true});
+    }
     member.offers.save_restore = d.saves;
     if (!d.saves) member.offers.why_no_save_restore = fmt::format("{} gives no 'save' and 'restore'", owner_);
     return member;

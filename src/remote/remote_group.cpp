@@ -33,6 +33,26 @@ bool remote_group::done(std::chrono::milliseconds wait) {
     throw run_error(top.message.data());
 }
 
+std::vector<std::byte> remote_group::get_state(std::size_t member, int number) {
+    std::vector<std::byte> all;
+    do {
+        areas_.top().piece.at = all.size();
+        call({.what = remote_command::write_state, .subsystem = static_cast<std::int32_t>(member), .number = number});
+    } while (!areas_.take_piece(all));
+    return all;
+}
+
+void remote_group::set_state(std::size_t member, int number, std::span<const std::byte> bytes) {
+    state_piece& piece = areas_.top().piece;
+    std::size_t at = 0;
+    do {
+        piece.at = at;
+        areas_.give_piece(bytes);
+        call({.what = remote_command::read_state, .subsystem = static_cast<std::int32_t>(member), .number = number});
+        at += piece.size;
+    } while (at < bytes.size());
+}
+
 void remote_group::look_after_it() {
     if (!waiting_since_) waiting_since_ = clock::now();
     const std::string how = ended();

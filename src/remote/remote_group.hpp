@@ -45,6 +45,9 @@ class remote_group {
         post(request);
         wait();
     }
+    /// The bytes of a member's snapshot of that number, from there or to there.
+    std::vector<std::byte> get_state(std::size_t member, int number);
+    void set_state(std::size_t member, int number, std::span<const std::byte> bytes);
     int which_failed() const { return failed_; }
     bool gone() const { return gone_; }
     /// Ends the other side at once, whatever it is doing.

@@ -141,27 +141,41 @@ subsystem_description get_description(wire_reader& from) {
 
 void put(wire_writer& to, const capabilities& c) {
     to.put(c.save_restore);
-    to.put(c.dense_output);
     to.put(c.rate_sensitivities);
-    to.put(c.own_equations);
     to.put(c.chooses_step);
+    to.put(c.tells_next_event);
+    to.put(c.starts_again);
     to.put(c.why_no_save_restore);
+    to.put(c.why_no_bytes);
     to.put(c.why_fixed_step);
     to.put(c.port_stiffness.size());
     for (const double stiffness : c.port_stiffness) to.put(stiffness);
+    to.put(c.parameters.size());
+    for (const auto& p : c.parameters) {
+        to.put(p.name);
+        to.put(p.between_steps);
+        to.put(p.symbol);
+    }
 }
 
 capabilities get_capabilities(wire_reader& from) {
     capabilities c;
     c.save_restore = from.get<bool>();
-    c.dense_output = from.get<bool>();
     c.rate_sensitivities = from.get<bool>();
-    c.own_equations = from.get<bool>();
     c.chooses_step = from.get<bool>();
+    c.tells_next_event = from.get<bool>();
+    c.starts_again = from.get<bool>();
     c.why_no_save_restore = from.get_text();
+    c.why_no_bytes = from.get_text();
     c.why_fixed_step = from.get_text();
     c.port_stiffness.resize(from.get_count(sizeof(double)));
     for (double& stiffness : c.port_stiffness) stiffness = from.get<double>();
+    c.parameters.resize(from.get_count(least_parameter));
+    for (auto& p : c.parameters) {
+        p.name = from.get_text();
+        p.between_steps = from.get<bool>();
+        p.symbol = from.get_text();
+    }
     return c;
 }
 

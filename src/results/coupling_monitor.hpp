@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/state_bytes.hpp"
+
 /// How far a coupling can be trusted, per channel, watched at every macro step.
 ///
 /// jump          the extrapolated u~(t_{n+1}) against the new u(t_{n+1}): what the extrapolation missed.
@@ -60,6 +62,8 @@ class coupling_monitor {
     std::string reason() const;
     /// What reason() says about the cause and what to do, for methods of their own kind.
     void set_remedy(std::string text) { remedy_ = std::move(text); }
+
+    void state(state_bytes& bytes) { bytes(state_, jumps_, energy_errors_, steps_, diverging_, not_finite_, growth_); }
 
    private:
     static constexpr int window = 16;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/state_bytes.hpp"
 #include "core/time_grid.hpp"
 
 /// Quality of the couplings and macro steps over time, in a fixed amount of memory: macro steps are gathered in buckets, and when
@@ -23,6 +24,10 @@ class coupling_trace {
     void attempt(double H, double error, bool accepted);
 
     std::size_t buckets() const { return used_; }
+
+    void state(state_bytes& bytes) {
+        bytes(buckets_, jump_, residual_, energy_, before_, used_, stride_, in_last_, waiting_);
+    }
 
     /// A JSON document; channels by name, those without a name are left out.
     std::string to_json(const std::vector<std::string>& names) const;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/state_bytes.hpp"
 #include "core/time_grid.hpp"
 #include "results/recorder.hpp"
 
@@ -66,6 +67,7 @@ class record_grid {
         next_ = start_ + static_cast<double>(count_) * *every_;
         return true;
     }
+    void state(state_bytes& bytes) { bytes(count_, next_); }
 
    private:
     double start_, slack_ = 0;

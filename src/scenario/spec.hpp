@@ -182,6 +182,8 @@ struct subsystem_spec {
     file_spec file;
     fmu_spec fmu;
     program_spec program;
+    bool tunable =
+        false;  ///< no key: whoever makes the subsystem wants to change its parameters later, or to start it again
 };
 
 /// The key of the scenario: "model", "ode" ...

@@ -20,6 +20,8 @@ class reference_run {
 
     /// `interrupt`: ends the step in work.
     void start(const time_grid& grid, std::optional<double> record_every, const std::atomic<bool>* interrupt);
+    /// The subsystem that asked to end the simulation; empty: none has.
+    const std::string& asked_to_end() const { return whole_->asked_to_end(); }
     bool done() const { return whole_ != nullptr && whole_->done(); }
     /// To the next row or sample; false: it was interrupted on the way.
     bool step();

@@ -15,6 +15,8 @@ class row_recorder final : public observer {
 
     void started(const simulation& of) override;
     void committed(const simulation& of, const macro_step& step) override;
+    std::string name() const override { return "rows"; }
+    void state(state_bytes& bytes) override { bytes(grid_, last_, any_); }
     /// The present values, unless they are there already: for a run that ends before its end.
     void close(const simulation& of);
     recorder& rows() { return rows_; }

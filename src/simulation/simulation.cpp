@@ -5,15 +5,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 
 #include "assembly/address_book.hpp"
+#include "assembly/fingerprint.hpp"
 #include "assembly/iteration.hpp"
 #include "assembly/step_control.hpp"
 #include "core/suggest.hpp"
 #include "simulation/parallel_figures.hpp"
 #include "simulation/reference_run.hpp"
+#include "simulation/saved_simulation.hpp"
 #include "simulation/statistics.hpp"
 #include "simulation/trust.hpp"
+#include "subsystem/factory.hpp"
 
 namespace mdpcosim {
 
@@ -32,7 +36,29 @@ assembly put_together(const scenario& s, const simulation_options& options) {
                         .pin = options.pin,
                         .remote = options.remote,
                         .interrupt = options.interrupt,
-                        .drive_all_inputs = options.writable});
+                        .writable = options.writable});
+}
+
+/// What must be the same in the simulation that loads a saved state: not the end, nor who works where, nor pictures. What is in the files that
+/// the scenario names counts, too.
+std::string identity_of(scenario s) {
+    std::string files;
+    for (auto& entry : s.subsystems) {
+        entry.scene.clear();
+        for (const auto& path : {entry.path, entry.file.path}) {
+            std::ifstream file(path, std::ios::binary);
+            if (path.empty() || !file) continue;
+            std::uint64_t sum = 0xcbf29ce484222325;
+            std::vector<char> some(1 << 16);
+            while (file.read(some.data(), static_cast<std::streamsize>(some.size())) || file.gcount() > 0)
+                for (std::streamsize i = 0; i < file.gcount(); ++i)
+                    sum = (sum ^ static_cast<unsigned char>(some[static_cast<std::size_t>(i)])) * 0x100000001b3;
+            files += fmt::format("content of {}: {:016x}\n", path.filename().string(), sum);
+        }
+    }
+    s.placement = {};
+    s.time.end = s.time.start;
+    return comparable_text(std::move(s)) + files;
 }
 
 }  // namespace
@@ -53,7 +79,15 @@ struct simulation::impl {
         resolved = mdpcosim::resolved(s, parts);
         describe_before();
         if (options.monolithic) return;
+        pristine.write();
+        pristine(system());
+        make_masters(s);
+    }
+
+    /// Monitors and whoever chooses the steps.
+    void make_masters(const scenario& s) {
         if (options.watch) {
+            watch.reset();
             monitor.emplace(make_monitor(parts));
             if (const std::string& remedy = chosen().traits().remedy; !remedy.empty()) monitor->set_remedy(remedy);
             watch.emplace(make_watch(parts, *monitor, s.monitor));
@@ -105,6 +139,8 @@ struct simulation::impl {
                 loop_begin = clock::now();
                 reference->start(grid, record_every, options.interrupt);
             } else {
+                if (std::ranges::any_of(observers, [](const observer* o) { return o->wants_inputs(); }))
+                    system().journal.keep(*system().subsystems);
                 summary.initialisation = mdpcosim::initialise(system(), grid.start());
                 apply_writes();
                 chosen().prepare(system());
@@ -140,10 +176,13 @@ struct simulation::impl {
             apply_writes();
         try {
             if (reference) return step_reference();
+            system().journal.clear();
             const macro_step done_step = steps->step(system(), chosen());
             time = done_step.end;
             at_end = steps->done();
             ++count;
+            if (const subsystem_index by = system().subsystems->notices().asked_to_end; by.valid()) [[unlikely]]
+                end_early(system().subsystems->name(by));
             if (watch && watch->after(system(), done_step)) diverged = true;
             return done_step;
         } catch (...) {
@@ -152,11 +191,17 @@ struct simulation::impl {
         }
     }
 
+    void end_early(const std::string& by) {
+        at_end = true;
+        early_end = fmt::format("subsystem '{}' asked to end the simulation, which ended at t = {:.10g} s", by, time);
+    }
+
     macro_step step_reference() {
         const double begin = time;
         interrupted = !reference->step();
         time = reference->reached();
         at_end = reference->done();
+        if (!reference->asked_to_end().empty()) end_early(reference->asked_to_end());
         return {begin, time, 0};
     }
 
@@ -165,13 +210,174 @@ struct simulation::impl {
         return reference ? reference->coupling_variables() : std::span<const double>(parts.system.u);
     }
 
-    /// Inputs jump at the macro point; outputs that depend on them at once follow, and whatever depends on those.
+    /// Inputs jump at the macro point, parameters have jumped; outputs that depend on them at once follow, and whatever depends on those.
     void apply_writes() {
         if (writes.empty()) return;
-        for (const auto& [slot, subsystem, value] : writes) system().set_free_input(slot, value);
-        for (const auto& [slot, subsystem, value] : writes) system().evaluate_one(subsystem, false);
+        for (const auto& w : writes)
+            if (w.slot.valid()) system().set_free_input(w.slot, w.value);
+        for (const auto& w : writes) system().evaluate_one(w.subsystem, false);
         system().evaluate(time, system().at_start);
         writes.clear();
+    }
+
+    void tune(const address_book::parameter_place& at, const std::string& address, double value) {
+        if (where == stage::running && !at.what.between_steps)
+            throw user_error(fmt::format(
+                "simulation: parameter '{}' can be set before initialise() only, or with reset().", address));
+        try {
+            system().subsystems->tune(at.subsystem, at.number, value);
+        } catch (const std::exception& problem) {
+            throw user_error(fmt::format("simulation: '{}' cannot be set to {}: {}", address, value, problem.what()));
+        }
+        const auto known = std::ranges::find(tuned, address, &std::pair<std::string, double>::first);
+        if (known != tuned.end())
+            known->second = value;
+        else
+            tuned.emplace_back(address, value);
+    }
+
+    std::string why_not_saved() const {
+        if (reference) return "a reference cannot be saved: it is one system of equations in the hands of one solver";
+        std::string who;
+        for (std::size_t i = 0; i < parts.system.subsystems->size(); ++i) {
+            const capabilities offered = parts.system.subsystems->offers(subsystem_index(i));
+            const std::string& why = offered.save_restore ? offered.why_no_bytes : offered.why_no_save_restore;
+            if (offered.save_restore && why.empty()) continue;
+            who += fmt::format("{}subsystem '{}' cannot be saved: {}", who.empty() ? "" : "; ",
+                               parts.system.subsystems->name(subsystem_index(i)), why);
+        }
+        return who;
+    }
+
+    void need_scenario(const char* call) const {
+        if (resolved.subsystems.empty())
+            throw user_error(fmt::format("simulation: {} after release_scenario().", call));
+    }
+
+    state_id checkpoint() {
+        if (!checkpoint_state) checkpoint_state = system().subsystems->make_state();
+        return *checkpoint_state;
+    }
+
+    /// All that the master itself remembers.
+    template <class Visit>
+    void visit_masters(const Visit& visit) {
+        const auto counted = [this](state_bytes& bytes) {
+            bytes(time, count, at_end, diverged, early_end);
+            system().used_inputs_and_counts(bytes);
+        };
+        struct {
+            const decltype(counted)& visit;
+            void state(state_bytes& bytes) { visit(bytes); }
+        } counts{counted};
+        visit("counts", counts);
+        visit("system", system());
+        visit("method", chosen());
+        visit("steps", *steps);
+        if (watch) visit("watch", *watch);
+        for (observer* o : observers)
+            if (!o->name().empty()) visit("observer " + o->name(), *o);
+    }
+
+    void save(std::ostream& to) {
+        check_running("save()");
+        if (const std::string why = why_not_saved(); !why.empty())
+            throw user_error(fmt::format("simulation: save(): {}.", why));
+        need_scenario("save()");
+        apply_writes();
+        saved_simulation all;
+        all.add_text("scenario", identity_of(resolved));
+        std::string set;
+        for (const auto& [address, value] : tuned) set += fmt::format("{} {:a}\n", address, value);
+        all.add_text("parameters", set);
+        visit_masters([&](const std::string& name, auto& part) { all.add_state_of(name, part); });
+        transport& subsystems = *system().subsystems;
+        const std::vector<double> outputs(subsystems.outputs().begin(), subsystems.outputs().end());
+        std::vector<double> kept = outputs;
+        all.add_state_of("outputs", kept);
+        subsystems.save(checkpoint());
+        for (std::size_t i = 0; i < subsystems.size(); ++i)
+            all.add(fmt::format("subsystem {}", subsystems.name(subsystem_index(i))),
+                    subsystems.get_state(checkpoint(), subsystem_index(i)));
+        all.write(to);
+    }
+
+    void load(std::istream& from) {
+        if (where == stage::failed) check_running("load()");
+        if (const std::string why = why_not_saved(); !why.empty())
+            throw user_error(fmt::format("simulation: load(): {}.", why));
+        need_scenario("load()");
+        const saved_simulation all = saved_simulation::read(from);
+        if (const std::string other = first_difference(all.text("scenario"), identity_of(resolved)); !other.empty())
+            throw user_error(
+                fmt::format("simulation: load(): the state was saved by a simulation of another scenario: {}.", other));
+        set_parameters(all.text("parameters"));
+        if (where == stage::built) initialise();
+        try {
+            visit_masters([&](const std::string& name, auto& part) {
+                if (all.has(name)) all.put_state_of(name, part);
+            });
+            transport& subsystems = *system().subsystems;
+            std::vector<double> outputs;
+            all.put_state_of("outputs", outputs);
+            for (std::size_t i = 0; i < subsystems.size(); ++i)
+                subsystems.set_state(checkpoint(), subsystem_index(i),
+                                     all.bytes(fmt::format("subsystem {}", subsystems.name(subsystem_index(i)))));
+            subsystems.set_state(checkpoint(), time, outputs);
+            subsystems.restore(checkpoint());
+            system().forget_begin();
+        } catch (const state_mismatch& problem) {
+            where = stage::failed;
+            throw user_error(fmt::format("simulation: load(): {}.", problem.what()));
+        } catch (...) {
+            where = stage::failed;
+            throw;
+        }
+        writes.clear();
+        at_end = !early_end.empty() || steps->done();
+    }
+
+    /// As save() wrote them.
+    void set_parameters(const std::string& text) {
+        std::vector<std::pair<std::string, double>> saved;
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = text.find('\n', at), blank = text.rfind(' ', end);
+            saved.emplace_back(text.substr(at, blank - at), std::strtod(text.c_str() + blank + 1, nullptr));
+            at = end + 1;
+        }
+        for (const auto& [address, value] : tuned)
+            if (std::ranges::find(saved, address, &std::pair<std::string, double>::first) == saved.end())
+                throw user_error(fmt::format(
+                    "simulation: load(): '{}' was set to {} here, but not in the simulation that was saved.", address,
+                    value));
+        const address_book book(*system().subsystems);
+        for (const auto& [address, value] : saved)
+            if (std::ranges::find(tuned, std::pair(address, value)) == tuned.end())
+                tune(book.find_parameter({address, {}}, "simulation"), address, value);
+    }
+
+    void reset() {
+        if (reference) throw user_error("simulation: reset(): a reference does not begin anew; make another.");
+        if (!options.writable) throw user_error("simulation: reset(): the simulation was made with writable = false.");
+        need_scenario("reset()");
+        transport& subsystems = *system().subsystems;
+        for (std::size_t i = 0; i < subsystems.size(); ++i)
+            if (!subsystems.offers(subsystem_index(i)).starts_again)
+                throw user_error(
+                    fmt::format("simulation: reset(): subsystem '{}' ({}) cannot begin anew. Make another simulation.",
+                                subsystems.name(subsystem_index(i)), subsystems.describe(subsystem_index(i)).type));
+        subsystems.reset();
+        pristine.read();
+        pristine(system());
+        system().integrations = system().advances = system().evaluations = 0;
+        system().forget_begin();
+        parts.chosen_method = make_method(resolved);
+        make_masters(resolved);
+        where = stage::built;
+        time = grid.start();
+        count = 0;
+        at_end = interrupted = diverged = false;
+        early_end.clear();
     }
 
     void describe_after() {
@@ -216,12 +422,16 @@ struct simulation::impl {
     std::optional<coupling_monitor> monitor;
     std::optional<coupling_watch> watch;
     std::vector<observer*> observers;
-    struct input_write {
-        input_slot slot;
+    struct written_value {
+        input_slot slot;  ///< not valid: a parameter, which the subsystem has already
         subsystem_index subsystem;
         double value;
     };
-    std::vector<input_write> writes;  ///< for the next macro point
+    std::vector<written_value> writes;  ///< for the next macro point
+    std::vector<std::pair<std::string, double>> tuned;
+    state_bytes pristine;  ///< the system before its start
+    std::optional<state_id> checkpoint_state;
+    std::string early_end;
     stage where = stage::built;
     double time;
     std::int64_t count = 0;
@@ -252,6 +462,22 @@ macro_step simulation::step() {
     }
     return done_step;
 }
+
+void simulation::reset(std::span<const std::pair<std::string, double>> changes) {
+    self_->reset();
+    for (const auto& [address, value] : changes) set(address, value);
+}
+
+void simulation::save(std::ostream& to) { self_->save(to); }
+std::string simulation::why_not_saved() const { return self_->why_not_saved(); }
+
+void simulation::load(std::istream& from) {
+    self_->load(from);
+    for (observer* o : self_->observers) o->loaded(*this);
+}
+
+const input_journal& simulation::inputs() const { return self_->parts.system.journal; }
+const std::string& simulation::early_end() const { return self_->early_end; }
 
 void simulation::advance_to(double t) {
     self_->check_running("advance_to()");
@@ -329,6 +555,13 @@ void simulation::set(const std::string& address, double value) {
             fmt::format("simulation: '{}' cannot be set: the simulation was made with writable = false.", address));
     if (!std::isfinite(value)) throw user_error(fmt::format("simulation: '{}' cannot be set to {}.", address, value));
     const address_book book(*self_->parts.system.subsystems);
+    if (!book.has_input(address)) {
+        const auto parameter = book.find_parameter({address, {}}, "simulation");
+        self_->tune(parameter, address, value);
+        if (self_->where == impl::stage::running) self_->writes.push_back({{}, parameter.subsystem, value});
+        for (observer* o : self_->observers) o->written(*this, {address, value, self_->count});
+        return;
+    }
     const auto input = book.find_input({address, {}}, "simulation");
     if (self_->system().coupling.is_driven(input.slot))
         throw user_error(
@@ -336,6 +569,7 @@ void simulation::set(const std::string& address, double value) {
                         "signal out of the scenario.",
                         address));
     self_->writes.push_back({input.slot, input.subsystem, value});
+    for (observer* o : self_->observers) o->written(*this, {address, value, self_->count});
 }
 
 void simulation::ask_everybody() {
@@ -380,7 +614,16 @@ run_summary simulation::finish() {
     s.describe_after();
     run_summary told = summary;
     if (s.watch && !s.watch->divergence().empty() && !s.diverged) told.notes.push_back(s.watch->divergence());
+    if (!s.early_end.empty()) told.notes.push_back(s.early_end);
     return told;
+}
+
+std::unique_ptr<subsystem> make_alone(const scenario& s, const std::string& name) {
+    const auto found = std::ranges::find(s.subsystems, name, &subsystem_spec::name);
+    if (found != s.subsystems.end()) return make_subsystem(on_macro_grid(*found, s.time.step));
+    std::vector<std::string> names;
+    for (const auto& entry : s.subsystems) names.push_back(entry.name);
+    throw user_error(fmt::format("simulation: {}", unknown_name("subsystem", name, "The scenario", names)));
 }
 
 }  // namespace mdpcosim

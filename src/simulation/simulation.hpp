@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assembly/assembly.hpp"
@@ -21,10 +23,11 @@
 ///
 /// Call order:
 ///   1. the constructor               makes every subsystem and the method, once; a user's mistake leaves as user_error
-///   2. add(observer), set(address)   before initialise() or between steps
+///   2. add(observer), set(address)   before initialise() or between steps; reset(changes) begins anew
 ///   3. initialise()                  once; what only the initial state shows leaves as user_error, a failing subsystem as run_error
 ///   4. step(), advance_to(t)         until done(). A run_error leaves the simulation failed: values are those of the last committed step, or
 ///                                    of the failure itself where a coupling diverged; it can only be looked at and finished
+///      save(to), load(from)          between steps; load also instead of initialise()
 ///   5. finish()                      the summary, at any time after initialise(); it may be asked for again
 /// A call out of this order, an unknown address or a value that does not fit is a user_error that says so and changes nothing. Nothing is
 /// printed and no file is written. Two simulations in one process do not know of each other; one is used by one thread at a time.
@@ -36,8 +39,9 @@ struct simulation_options {
     bool monolithic = false;  ///< the reference: the scenario as one system, no co-simulation
     bool pin = false;         ///< bind workers and processes to processing units
     bool watch = true;        ///< jumps, energy errors and divergence of couplings are looked at
-    bool writable =
-        true;  ///< inputs that nothing drives can be set() between steps, which costs a little in every step
+    /// Parameters and inputs that nothing drives can be set() between steps, and reset() is possible, which costs a little in every step
+    /// and some memory.
+    bool writable = true;
     remote_options remote = {};                    ///< of the transport tcp
     const std::atomic<bool>* interrupt = nullptr;  ///< ends waiting for others, and a reference's step in work
     message_sink messages = {};                    ///< none: that of the message_scope around, if there is one
@@ -57,7 +61,7 @@ class simulation {
 
     double time() const;
     double end() const;
-    bool done() const;         ///< the end is reached
+    bool done() const;         ///< the end is reached, or a subsystem asked for it
     bool interrupted() const;  ///< a reference was told to end within a step
     bool diverged() const;     ///< a coupling did, and the scenario wants the run to stop then
     std::int64_t steps() const;
@@ -68,8 +72,27 @@ class simulation {
     class place;
     place find(const std::string& address) const;
     double value(const place& at) const;
-    /// An input that nothing drives, from the next macro step on (before initialise(): from the start on).
+    /// An input that nothing drives, or a parameter, `engine.J`, in SI units, from the next macro step on (before initialise(): from the start
+    /// on, then any parameter; later only those that subsystems can change while they run).
     void set(const std::string& address, double value);
+
+    /// Back to before initialise(), with these values set; nothing is read or built again. All subsystems must offer it: who does not is named.
+    /// Values that were set before stay, the state and counts do not.
+    void reset(std::span<const std::pair<std::string, double>> changes = {});
+
+    /// The whole state, for load() into a simulation of the same scenario, on any transport, with any number of workers, in any process on a
+    /// machine of this kind. Neutral: steps afterwards have the same bits as without it. Subsystems that cannot are named in a user_error, which
+    /// changes nothing; why_not_saved() asks beforehand, empty: all can.
+    void save(std::ostream& to);
+    std::string why_not_saved() const;
+    /// Throws user_error for a state of another scenario (the end time, the placement and scenes may differ) and for a damaged one.
+    void load(std::istream& from);
+
+    /// Of the last step() or initialise(): the steps that a subsystem took, each with its inputs, where an observer wants_inputs(). Taken again
+    /// with one made by make_alone() they give the same bits.
+    const input_journal& inputs() const;
+    /// Why the simulation ended before its end; empty: it did not.
+    const std::string& early_end() const;
 
     /// Every subsystem for its present outputs: one that is gone or fails leaves as run_error.
     void ask_everybody();
@@ -96,6 +119,9 @@ class simulation {
     struct impl;
     std::unique_ptr<impl> self_;
 };
+
+/// One subsystem of a scenario on its own, as a simulation makes it.
+std::unique_ptr<subsystem> make_alone(const scenario& s, const std::string& name);
 
 /// Where a value stands.
 class simulation::place {

@@ -10,6 +10,9 @@
 /// Equations of a native model: M x' = f(t, x, u), y = g(t, x, u), without a solver. M is the unit matrix but for the rows of
 /// algebraic states, where it is zero: 0 = f_i(t, x, u), of index 1 (df_a/dx_a is regular). Only the solver ida takes those.
 ///
+/// A projection after each micro step, onto constraints for example, is a discrete_update(moment::micro_step) that changes x. initial_state()
+/// may be called again: everything begins anew.
+///
 /// All calls are const but apply_event() and discrete_update(): the state lives in the solver. x, u, y have state_count(),
 /// describe().input_count() and output_count() elements; the pointers never overlap.
 namespace mdpcosim {
@@ -83,12 +86,21 @@ class equations {
     virtual bool watches(moment /*m*/) const { return false; }
     virtual bool discrete_update(moment /*m*/, double /*t*/, double* /*x*/, const double* /*u*/) { return false; }
 
+    /// What happened since the subsystem looked last: solvers note events, the model itself asks for the end.
+    step_notice noticed;
+
+    /// Parameters that tune() changes, for a model that cannot be made a second time; others have none. At time t in state x, which may
+    /// jump; x is nullptr before initial_state().
+    virtual std::vector<tunable_parameter> parameters() const { return {}; }
+    virtual void tune(int /*parameter*/, double /*value*/, double /*t*/, double* /*x*/) {}
+
     /// The discrete part, for save/restore; nullptr: there is none.
     virtual std::unique_ptr<snapshot> make_memory() const { return nullptr; }
     virtual void save_memory(snapshot& /*into*/) {}
     virtual void restore_memory(const snapshot& /*from*/) {}
     /// Why the discrete part cannot be saved, and the way that needs less; empty: it can, or there is none.
     virtual std::string why_not_saved() const { return {}; }
+    virtual std::string why_no_bytes() const { return {}; }  ///< as capabilities::why_no_bytes
 };
 
 /// Spreads entries in compressed columns, at the front of `values`, over the dense column-major matrix of n columns there.

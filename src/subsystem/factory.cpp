@@ -103,6 +103,39 @@ double on_grid(double value, double H, bool own, double least, const location& w
 
 constexpr double most_delayed_samples = 1000;
 
+std::vector<tunable_parameter> numbers(const std::vector<parameter_info>& infos) {
+    std::vector<tunable_parameter> found;
+    for (const auto& info : infos)
+        if (info.choices.empty() && !info.list) found.push_back({info.name, true, info.symbol});
+    return found;
+}
+
+/// The entry with another value in `set`.
+subsystem_spec with_value(subsystem_spec spec, const tunable_parameter& p, double value) {
+    std::erase_if(spec.set, [&](const setting& s) { return s.name == p.name || s.name == p.symbol; });
+    spec.set.push_back({p.name, spec.where, {{fmt::format("{}", value), spec.where}}, false});
+    return spec;
+}
+
+/// `make` makes the equations of an entry.
+template <class Equations, class Make>
+std::unique_ptr<tuning<Equations>> tuning_of(const subsystem_spec& spec, const Make& make) {
+    if (!spec.tunable) return nullptr;
+    auto made = std::make_unique<tuning<Equations>>();
+    const auto own = std::make_shared<subsystem_spec>(spec);
+    if (const auto& known = source_of(spec).parameters) {
+        made->parameters = known(spec);
+        made->make_equations = [own, make, list = made->parameters](int parameter, double value) {
+            subsystem_spec changed = with_value(*own, list[static_cast<std::size_t>(parameter)], value);
+            auto result = make(changed);
+            *own = std::move(changed);
+            return result;
+        };
+    }
+    made->make_solver = [own] { return make_solver(own->solver, own->where, owner_of(*own)); };
+    return made;
+}
+
 }  // namespace
 
 std::vector<setting> with_defaults(const std::vector<parameter_info>& infos, std::vector<setting> given) {
@@ -202,7 +235,8 @@ std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
         if (auto made = source.make(spec)) return made;
     auto model = make_equations(spec);
     try {
-        return make_native_subsystem(std::move(model), make_solver(spec.solver, spec.where, owner_of(spec)));
+        return make_native_subsystem(std::move(model), make_solver(spec.solver, spec.where, owner_of(spec)),
+                                     tuning_of<equations>(spec, make_equations));
     } catch (const std::invalid_argument& problem) {
         throw user_error(
             spec.solver.name.empty() ? spec.where : spec.solver.name.where,
@@ -234,23 +268,33 @@ const source_info& source_of(const subsystem_spec& spec) { return source_named(t
 
 namespace {
 
-const source_registration model_source{{.name = "model",
-                                        .make = [](const subsystem_spec& spec) -> std::unique_ptr<subsystem> {
-                                            if (!is_sampled(spec)) return nullptr;
-                                            return make_sampled_subsystem(make_sampled_equations(spec),
-                                                                          sampling_of(spec));
-                                        },
-                                        .make_equations = make_model,
-                                        .write_defaults =
-                                            [](subsystem_spec& spec) {
-                                                const model_info& model = known_model(spec);
-                                                spec.set = with_defaults(model.parameters, spec.set);
-                                                write_part_defaults(model.parts, spec.parts);
-                                                return !is_sampled(spec);
-                                            }}};
+const source_registration model_source{
+    {.name = "model",
+     .make = [](const subsystem_spec& spec) -> std::unique_ptr<subsystem> {
+         if (!is_sampled(spec)) return nullptr;
+         return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec),
+                                       tuning_of<sampled_equations>(spec, make_sampled_equations));
+     },
+     .make_equations = make_model,
+     .write_defaults =
+         [](subsystem_spec& spec) {
+             const model_info& model = known_model(spec);
+             spec.set = with_defaults(model.parameters, spec.set);
+             write_part_defaults(model.parts, spec.parts);
+             return !is_sampled(spec);
+         },
+     .parameters = [](const subsystem_spec& spec) { return numbers(known_model(spec).parameters); }}};
 
-const source_registration ode_source{
-    {.name = "ode", .make_equations = make_ode_equations, .write_defaults = [](subsystem_spec&) { return true; }}};
+const source_registration ode_source{{.name = "ode",
+                                      .make_equations = make_ode_equations,
+                                      .write_defaults = [](subsystem_spec&) { return true; },
+                                      .parameters =
+                                          [](const subsystem_spec& spec) {
+                                              std::vector<tunable_parameter> found;
+                                              for (const auto& p : spec.ode.parameters) found.push_back({p.name, true});
+                                              for (const auto& x : spec.ode.states) found.push_back({x.name, false});
+                                              return found;
+                                          }}};
 
 const source_registration file_source{{.name = "file",
                                        .make = make_file_subsystem,

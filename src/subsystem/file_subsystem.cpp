@@ -15,6 +15,7 @@ namespace {
 
 struct file_snapshot final : snapshot {
     double time = 0;
+    void state(state_bytes& bytes) override { bytes(time); }
 };
 
 class file_subsystem final : public subsystem {
@@ -26,12 +27,12 @@ class file_subsystem final : public subsystem {
 
     capabilities offers() const override {
         capabilities offered;
-        offered.save_restore = true;
-        offered.own_equations = true;
+        offered.save_restore = offered.starts_again = true;
         return offered;
     }
 
     void initialise(double t0) override { time_ = t0; }
+    void reset() override {}
 
     void outputs(std::span<const double>, std::span<double> y) override {
         curves_.evaluate(time_, y.data(), y.data() + curves_.count());

@@ -13,13 +13,20 @@ struct native_snapshot final : snapshot {
     double time = 0;
     std::vector<double> numbers;      ///< the state, then the solver's memory
     std::unique_ptr<snapshot> model;  ///< the model's discrete part, where it has one
+
+    void state(state_bytes& bytes) override {
+        bytes(time, numbers);
+        if (model) model->state(bytes);
+    }
 };
 
 class native_subsystem final : public subsystem {
    public:
-    native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator)
+    native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator,
+                     std::unique_ptr<tuning<equations>> how_tuned)
         : model_(std::move(model)),
           integrator_(std::move(integrator)),
+          tuning_(std::move(how_tuned)),
           n_(static_cast<std::size_t>(model_->state_count())),
           algebraic_(has_algebraic_states(*model_) ? n_ : 0),
           numbers_(std::make_unique<double[]>(n_ + static_cast<std::size_t>(model_->describe().input_count()) +
@@ -33,18 +40,27 @@ class native_subsystem final : public subsystem {
             std::ranges::any_of(model_->describe().outputs, [](const auto& y) { return y.rate_sensitivities; });
         capabilities offered{.save_restore = why.empty(),
                              .rate_sensitivities = derivatives,
-                             .own_equations = true,
                              .chooses_step = integrator_->chooses_step(),
-                             .why_no_save_restore = why};
+                             .tells_next_event = true,
+                             .starts_again = tuning_ != nullptr,
+                             .why_no_save_restore = why,
+                             .why_no_bytes = model_->why_no_bytes()};
+        if (tuning_) offered.parameters = tuning_->make_equations ? tuning_->parameters : model_->parameters();
         for (std::size_t i = 0; i < model_->describe().ports.size(); ++i)
             offered.port_stiffness.push_back(model_->port_stiffness(static_cast<int>(i)));
         return offered;
     }
 
     void initialise(double t0) override {
+        initialised_ = true;
         time_ = t0;
         model_->initial_state(t0, x().data());
         integrator_->initialise(*model_, t0, x());
+    }
+
+    void reset() override {
+        if (initialised_) renew_solver();
+        initialised_ = false;
     }
 
     void outputs(std::span<const double> u, std::span<double> y) override { evaluate_outputs(u.data(), y.data()); }
@@ -52,6 +68,8 @@ class native_subsystem final : public subsystem {
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
         integrator_->integrate(step.begin, step.end, inputs, x());
         time_ = step.end;
+        if (model_->noticed.first_event <= step.end || model_->noticed.ask_to_end) [[unlikely]]
+            hand_on_notice();
         double* u = numbers_.get() + n_;
         input_values(inputs, step.end - step.begin, u);
         evaluate_outputs(u, y.data());
@@ -88,11 +106,46 @@ class native_subsystem final : public subsystem {
         integrator_->set_memory(std::span(s.numbers).subspan(n_));
     }
 
-    subsystem_statistics statistics() const override { return integrator_->statistics(); }
+    void tune(int parameter, double value) override {
+        if (!tuning_->make_equations) {
+            model_->tune(parameter, value, time_, initialised_ ? x().data() : nullptr);
+            if (initialised_) integrator_->reset(time_, x());
+            return;
+        }
+        auto made = tuned(*tuning_, *model_, parameter, value);
+        auto memory = initialised_ ? model_->make_memory() : nullptr;
+        if (memory) model_->save_memory(*memory);
+        const auto before = std::exchange(model_, std::move(made));  // the solver refers to it
+        if (!initialised_) return;
+        const std::vector<double> state(x().begin(), x().end());
+        renew_solver();
+        model_->initial_state(time_, x().data());  // wakes up a model with a memory
+        if (memory) model_->restore_memory(*memory);
+        std::ranges::copy(state, x().begin());
+        integrator_->initialise(*model_, time_, x());
+    }
+
+    subsystem_statistics statistics() const override {
+        subsystem_statistics all = integrator_->statistics();
+        return all += counted_before_;
+    }
     double next_step() const override { return integrator_->next_step(); }
+    double next_event() const override { return model_->next_time_event(time_); }
 
    private:
     std::span<double> x() { return {numbers_.get(), n_}; }
+
+    void hand_on_notice() {
+        const step_notice from_model = std::exchange(model_->noticed, {});
+        if (from_model.first_event <= time_) tell_event(from_model.first_event);
+        if (from_model.ask_to_end) ask_to_end();
+    }
+
+    /// One that has not begun.
+    void renew_solver() {
+        counted_before_ += integrator_->statistics();
+        integrator_ = tuning_->make_solver();
+    }
 
     std::string why_not_saved() const {
         return integrator_->saves() ? model_->why_not_saved() : integrator_->why_not_saved();
@@ -112,17 +165,21 @@ class native_subsystem final : public subsystem {
 
     std::unique_ptr<equations> model_;
     std::unique_ptr<solver> integrator_;
+    std::unique_ptr<tuning<equations>> tuning_;
     std::size_t n_;
     std::size_t algebraic_;              ///< size of the copy for algebraic states; 0: there are none
     std::unique_ptr<double[]> numbers_;  ///< state and room for input values and that copy, one allocation
     double time_ = 0;
+    bool initialised_ = false;
+    subsystem_statistics counted_before_;  ///< by solvers that are gone
 };
 
 }  // namespace
 
-std::unique_ptr<subsystem> make_native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator) {
+std::unique_ptr<subsystem> make_native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator,
+                                                 std::unique_ptr<tuning<equations>> how_tuned) {
     if (const std::string reason = integrator->why_not(*model); !reason.empty()) throw std::invalid_argument(reason);
-    return std::make_unique<native_subsystem>(std::move(model), std::move(integrator));
+    return std::make_unique<native_subsystem>(std::move(model), std::move(integrator), std::move(how_tuned));
 }
 
 }  // namespace mdpcosim

@@ -21,16 +21,20 @@ struct sampled_state {
     std::vector<double> x;
     std::vector<double> held;     ///< the outputs of the present time, unless it is a sample time without delay
     std::vector<double> waiting;  ///< ring of outputs that appear later: sample k at (k % places) * output_count
+
+    void state(state_bytes& bytes) { bytes(time, next, pending, x, held, waiting); }
 };
 
 struct sampled_snapshot final : snapshot {
-    sampled_state state;
+    sampled_state saved;
+    void state(state_bytes& bytes) override { bytes(saved); }
 };
 
 class sampled_subsystem final : public subsystem {
    public:
-    sampled_subsystem(std::unique_ptr<sampled_equations> model, const sampling& clock)
-        : model_(std::move(model)), clock_(clock), description_(model_->describe()) {
+    sampled_subsystem(std::unique_ptr<sampled_equations> model, const sampling& clock,
+                      std::unique_ptr<tuning<sampled_equations>> how_tuned)
+        : model_(std::move(model)), tuning_(std::move(how_tuned)), clock_(clock), description_(model_->describe()) {
         if (!(clock.period > 0) || !(clock.offset >= 0) || !(clock.delay >= 0) || !description_.ports.empty())
             throw std::logic_error("a sampled subsystem needs period > 0, offset >= 0, delay >= 0, and has no ports");
         for (auto& input : description_.inputs) input.sampled = true;
@@ -51,7 +55,12 @@ class sampled_subsystem final : public subsystem {
 
     const subsystem_description& describe() const noexcept override { return description_; }
 
-    capabilities offers() const override { return {.save_restore = true, .why_no_save_restore = {}}; }
+    capabilities offers() const override {
+        capabilities offered;
+        offered.save_restore = offered.tells_next_event = offered.starts_again = true;
+        if (tuning_) offered.parameters = tuning_->parameters;
+        return offered;
+    }
 
     void initialise(double t0) override {
         t0_ = t0;
@@ -60,6 +69,8 @@ class sampled_subsystem final : public subsystem {
         model_->initial_state(t0, now_.x.data());
         model_->initial_outputs(t0, now_.x.data(), now_.held.data());
     }
+
+    void reset() override {}
 
     void outputs(std::span<const double> u, std::span<double> y) override { outputs_for(u.data(), y.data()); }
 
@@ -78,15 +89,21 @@ class sampled_subsystem final : public subsystem {
 
     std::unique_ptr<snapshot> make_snapshot() const override {
         auto made = std::make_unique<sampled_snapshot>();
-        made->state = now_;
+        made->saved = now_;
         return made;
     }
 
     // Vectors of equal length are copied into the memory they have.
-    void save(snapshot& into) override { static_cast<sampled_snapshot&>(into).state = now_; }
-    void restore(const snapshot& from) override { now_ = static_cast<const sampled_snapshot&>(from).state; }
+    void save(snapshot& into) override { static_cast<sampled_snapshot&>(into).saved = now_; }
+    void restore(const snapshot& from) override { now_ = static_cast<const sampled_snapshot&>(from).saved; }
+
+    void tune(int parameter, double value) override { model_ = tuned(*tuning_, *model_, parameter, value); }
 
     subsystem_statistics statistics() const override { return {.micro_steps = samples_, .evaluations = samples_}; }
+    double next_event() const override {
+        const double sample = clock_.sample_time(t0_, now_.next);
+        return now_.pending < now_.next ? std::min(sample, clock_.release_time(t0_, now_.pending)) : sample;
+    }
 
    private:
     bool at_sample_time() const {
@@ -127,6 +144,7 @@ class sampled_subsystem final : public subsystem {
     double* waiting(std::int64_t k) { return now_.waiting.data() + static_cast<std::size_t>(k % places_) * outputs_; }
 
     std::unique_ptr<sampled_equations> model_;
+    std::unique_ptr<tuning<sampled_equations>> tuning_;
     sampling clock_;
     subsystem_description description_;
     std::size_t outputs_ = 0;
@@ -139,8 +157,9 @@ class sampled_subsystem final : public subsystem {
 
 }  // namespace
 
-std::unique_ptr<subsystem> make_sampled_subsystem(std::unique_ptr<sampled_equations> model, const sampling& clock) {
-    return std::make_unique<sampled_subsystem>(std::move(model), clock);
+std::unique_ptr<subsystem> make_sampled_subsystem(std::unique_ptr<sampled_equations> model, const sampling& clock,
+                                                  std::unique_ptr<tuning<sampled_equations>> how_tuned) {
+    return std::make_unique<sampled_subsystem>(std::move(model), clock, std::move(how_tuned));
 }
 
 }  // namespace mdpcosim

@@ -21,6 +21,8 @@ struct source_info {
     std::function<std::unique_ptr<equations>(const subsystem_spec&)> make_equations = {};
     /// Writes every default into the entry; true: the entry's solver is used.
     std::function<bool(subsystem_spec&)> write_defaults = {};
+    /// The numbers that `set` may give, for subsystems whose parameters are changed later; between_steps: also while they run.
+    std::function<std::vector<tunable_parameter>(const subsystem_spec&)> parameters = {};
     /// A macro step H that it cannot take is a user_error.
     std::function<void(const subsystem_spec&, double)> check_step = {};
     std::string way_to_equations =

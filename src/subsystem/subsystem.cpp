@@ -12,6 +12,18 @@ std::string element_name(const variable& v, int slot) {
     return v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, slot - v.slot);
 }
 
+bool same_structure(const subsystem_description& a, const subsystem_description& b) {
+    const auto same_input = [](const input_variable& x, const input_variable& y) {
+        return x.name == y.name && x.size == y.size && x.max_degree == y.max_degree;
+    };
+    const auto same_output = [](const output_variable& x, const output_variable& y) {
+        return x.name == y.name && x.size == y.size && x.rate_slot == y.rate_slot &&
+               x.rate_needs_input == y.rate_needs_input && x.direct == y.direct &&
+               x.rate_sensitivities == y.rate_sensitivities;
+    };
+    return std::ranges::equal(a.inputs, b.inputs, same_input) && std::ranges::equal(a.outputs, b.outputs, same_output);
+}
+
 void subsystem::advance_and_follow(const macro_step& step, const polynomial* inputs, const double* u, double* y,
                                    bool& advanced) {
     const auto input_count = static_cast<std::size_t>(describe().input_count());
@@ -25,12 +37,31 @@ void subsystem::rate_sensitivities(std::span<const double>, int, std::span<doubl
     std::ranges::fill(by_output, std::numeric_limits<double>::quiet_NaN());
 }
 
-// Methods check offers().save_restore before the run, so that these three are reached by a programming error only.
+std::vector<std::byte> to_bytes(snapshot& s) {
+    state_bytes bytes;
+    bytes.write();
+    s.state(bytes);
+    return std::move(bytes.bytes());
+}
+
+void from_bytes(snapshot& s, const std::vector<std::byte>& all) {
+    state_bytes bytes;
+    bytes.bytes() = all;
+    bytes.read();
+    s.state(bytes);
+    bytes.finish();
+}
+
+// Who calls these has asked offers() before: they are reached by a programming error only.
 
 std::unique_ptr<snapshot> subsystem::make_snapshot() const { throw std::logic_error("no save/restore"); }
 
 void subsystem::save(snapshot&) { throw std::logic_error("no save/restore"); }
 
 void subsystem::restore(const snapshot&) { throw std::logic_error("no save/restore"); }
+
+void subsystem::reset() { throw std::logic_error("no second start"); }
+
+void subsystem::tune(int, double) { throw std::logic_error("no parameters"); }
 
 }  // namespace mdpcosim

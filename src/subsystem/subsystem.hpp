@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,22 +12,23 @@
 
 #include "core/polynomial.hpp"
 #include "core/port_kind.hpp"
+#include "core/state_bytes.hpp"
 #include "core/time_grid.hpp"
 
 /// The subsystem contract.
 ///
 /// Call order (one thread at a time; different subsystems may run in different threads):
 ///   1. describe(), offers()              at any time, also before initialise(); their answers never change
-///      need_outputs(needed)              before initialise(), where not all outputs are read
-///      drive_inputs(driven)              before initialise(), where some inputs never change
-///      outputs_follow()                  before initialise(), where outputs() comes after every advance()
+///      expect(usage)                     before initialise(), where not all of it is used
 ///   2. initialise(t0)                    once; the state is that of t0
 ///   3. outputs(u, y)                     any number of times; changes nothing
 ///   4. advance(step, inputs, y)          step.begin is the end of the last accepted step (t0 at first);
 ///                                        y are the outputs at step.end with the inputs' values there
 ///      outputs(u, y)                     between steps: the same time, other input values
 ///      save(s) / restore(s)              between steps, where offers().save_restore says so
-///      rate_sensitivities(u, input, B)     between steps, where offers().rate_sensitivities says so
+///      tune(parameter, value)            between steps, where offers().parameters says so; before initialise() any of them
+///      rate_sensitivities(u, input, B)   between steps, where offers().rate_sensitivities says so
+///      reset()                           between steps, where offers().starts_again says so: as before initialise(), with the parameters of now
 ///   5. statistics()                      at any time
 /// An exception from initialise, outputs or advance (a run_error with the reason, without the subsystem's name) leaves the
 /// subsystem unusable unless a state saved before is restored. describe() lists real inputs and outputs by slot: the
@@ -94,16 +97,44 @@ struct subsystem_description {
     int output_count() const { return outputs.empty() ? 0 : outputs.back().slot + outputs.back().size; }
 };
 
+/// A number that tune() changes.
+struct tunable_parameter {
+    std::string name;
+    bool between_steps = false;  ///< else before initialise() only
+    std::string symbol = {};     ///< a second name, or none
+};
+
+/// Whether a master that was built on one of them may use the other: the same variables with the same dependencies.
+bool same_structure(const subsystem_description& a, const subsystem_description& b);
+
 /// What a subsystem offers beyond the compulsory calls. A method checks what it needs before the run.
 struct capabilities {
     bool save_restore = false;
-    bool dense_output = false;
     bool rate_sensitivities = false;  ///< of some outputs (output_variable::rate_sensitivities)
-    bool own_equations = false;
-    bool chooses_step = false;                ///< next_step() says what its integrator would take next
-    std::string why_no_save_restore;          ///< and the way that needs less
-    std::string why_fixed_step = {};          ///< why it takes steps of one length only; empty: it takes others, too
-    std::vector<double> port_stiffness = {};  ///< against the ground, by port; empty, or NaN for a port: unknown
+    bool chooses_step = false;        ///< next_step() says what its integrator would take next
+    bool tells_next_event = false;    ///< next_event() knows something
+    bool starts_again = false;        ///< reset() is there
+    std::string why_no_save_restore;  ///< and the way that needs less
+    std::string why_no_bytes = {};    ///< why a snapshot cannot leave this process; empty: it can, where there is one
+    std::string why_fixed_step = {};  ///< why it takes steps of one length only; empty: it takes others, too
+    std::vector<double> port_stiffness = {};         ///< against the ground, by port; empty, or NaN for a port: unknown
+    std::vector<tunable_parameter> parameters = {};  ///< in the order of the numbers that tune() takes
+};
+
+/// How the master uses a subsystem.
+struct usage {
+    std::vector<bool> outputs =
+        {};  ///< by slot: somebody reads it; the others may be left as they are. Empty: all are read
+    std::vector<bool> inputs = {};  ///< by slot: it may change; the others keep their start value. Empty: all may
+    /// outputs() is called after every advance() before anybody reads y: advance() may leave y as it is.
+    bool outputs_follow = false;
+    bool next_event = false;  ///< next_event() is asked for after every advance()
+};
+
+/// What a subsystem has to tell about a step besides its outputs. However it got there, at step.end it is.
+struct step_notice {
+    double first_event = std::numeric_limits<double>::infinity();  ///< when it jumped inside the step
+    bool ask_to_end = false;  ///< the simulation, in order, at the end of this step
 };
 
 struct subsystem_statistics {
@@ -129,7 +160,13 @@ struct subsystem_statistics {
 class snapshot {
    public:
     virtual ~snapshot() = default;
+    /// To bytes and back, where offers().why_no_bytes is empty: what one subsystem wrote, another one made from the same entry takes, in any
+    /// process on a machine of the same kind.
+    virtual void state(state_bytes& bytes) = 0;
 };
+std::vector<std::byte> to_bytes(snapshot& s);
+/// Throws state_mismatch where the bytes are those of another kind of state.
+void from_bytes(snapshot& s, const std::vector<std::byte>& bytes);
 
 class subsystem {
    public:
@@ -141,14 +178,10 @@ class subsystem {
     virtual const subsystem_description& describe() const noexcept = 0;
     virtual capabilities offers() const = 0;
 
-    /// By slot: whether anybody reads the output. The others may be left as they are, if that saves time.
-    virtual void need_outputs(const std::vector<bool>& needed) { static_cast<void>(needed); }
-    /// By slot: whether anything is connected to the input. The others keep their start value.
-    virtual void drive_inputs(const std::vector<bool>& driven) { static_cast<void>(driven); }
-    /// After every advance() outputs() is called before anybody reads y: advance() may leave y as it is.
-    virtual void outputs_follow() {}
+    virtual void expect(const usage& /*how*/) {}
 
     virtual void initialise(double t0) = 0;
+    virtual void reset();
 
     /// Outputs at the present time for the input values `u`.
     virtual void outputs(std::span<const double> u, std::span<double> y) = 0;
@@ -156,7 +189,7 @@ class subsystem {
     /// Integrates over one macro step with the given input polynomials (in t - step.begin). Allocates nothing.
     virtual void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) = 0;
 
-    /// advance(), then outputs(u, y), after outputs_follow(). `advanced` becomes true between the two.
+    /// advance(), then outputs(u, y), where usage says that outputs follow. `advanced` becomes true between the two.
     virtual void advance_and_follow(const macro_step& step, const polynomial* inputs, const double* u, double* y,
                                     bool& advanced);
 
@@ -165,15 +198,38 @@ class subsystem {
     /// otherwise nothing changes. Allocates nothing.
     virtual void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output);
 
-    /// save() may bring the solver into a normal form. Promise: advancing after save(s) equals advancing after
-    /// restore(s), bitwise.
+    /// save() is neutral: advancing after save(s), after restore(s) and without either is the same, bitwise.
     virtual std::unique_ptr<snapshot> make_snapshot() const;
     virtual void save(snapshot& into);
     virtual void restore(const snapshot& from);
 
+    /// A new value of offers().parameters[parameter], from the present time on. Throws user_error for a value that is not allowed, and is
+    /// then as before.
+    virtual void tune(int parameter, double value);
+
     virtual subsystem_statistics statistics() const { return {}; }
     /// The step that its integrator would take next, s, where offers().chooses_step says so; after initialise().
     virtual double next_step() const { return 0; }
+    /// When it will jump next by its own clock, as far as it knows now; after initialise(), between steps.
+    virtual double next_event() const { return std::numeric_limits<double>::infinity(); }
+
+    /// Whether the last advance() left a notice.
+    bool has_notice() const { return noticed_; }
+    step_notice take_notice() {
+        noticed_ = false;
+        return std::exchange(notice_, {});
+    }
+
+   protected:
+    void tell_event(double t) {
+        noticed_ = true;
+        notice_.first_event = std::min(notice_.first_event, t);
+    }
+    void ask_to_end() { noticed_ = notice_.ask_to_end = true; }
+
+   private:
+    bool noticed_ = false;
+    step_notice notice_;
 };
 
 }  // namespace mdpcosim

@@ -87,17 +87,31 @@ class group_transport final : public transport {
     std::span<polynomial> inputs() override { return inputs_; }
     std::span<const double> outputs() const override { return outputs_; }
 
-    void need_outputs(subsystem_index i, const std::vector<bool>& needed) override {
+    void expect(subsystem_index i, const usage& how) override {
         place& at = places_[i.value()];
-        if (at.group == nullptr) return here_.where->need_outputs(local(at), needed);
-        std::ranges::copy(needed, at.group->areas().needed(at.member).begin());
-        call(at, remote_command::need_outputs);
+        at.outputs_follow = how.outputs_follow;
+        if (at.group == nullptr) return here_.where->expect(local(at), how);
+        at.group->areas().put_usage(at.member, how);
+        call(at, remote_command::expect);
+    }
+
+    void tune(subsystem_index i, int parameter, double value) override {
+        place& at = places_[i.value()];
+        if (at.group == nullptr) return here_.where->tune(local(at), parameter, value);
+        at.group->call(
+            {.what = remote_command::tune, .subsystem = static_cast<int>(at.member), .t0 = value, .number = parameter});
     }
 
     void initialise(double t0) override {
         time_ = t0;
         all({.what = remote_command::initialise, .t0 = t0}, [&] { here_.where->initialise(t0); });
         report_failures();
+    }
+
+    void reset() override {
+        all({.what = remote_command::reset}, [&] { here_.where->reset(); });
+        report_failures();
+        notices_ = {};
     }
 
     void evaluate(subsystem_index i, std::span<const double> u, bool provisional) override {
@@ -129,6 +143,9 @@ class group_transport final : public transport {
         if (cores_ && master_) take_turns(true);
         all({.what = remote_command::advance, .step = step, .timed = timed}, [&] { here_.where->advance(step); });
         for (place& at : places_) fetch(at);
+        notices_ = {};
+        if (here_.where) notice_here();
+        for (std::size_t i = 0; i < places_.size(); ++i) notice(i);
         if (timed && failures_.empty() && !local_failure_) learn(step, begin, {});
         ++calls_;
         report_failures(step);
@@ -162,6 +179,9 @@ class group_transport final : public transport {
                     if (turn == 0 && !here_some_.empty()) here_.where->advance_some(here_some_);
                 });
         for (const auto& [i, step] : some) fetch(places_[i.value()]);
+        notices_ = {};
+        if (!here_some_.empty()) notice_here();
+        for (const auto& [i, step] : some) notice(i.value());
         if (timed && failures_.empty() && !local_failure_) learn(some.front().step, begin, some);
         ++calls_;
         report_failures(some);
@@ -171,6 +191,37 @@ class group_transport final : public transport {
     double next_step(subsystem_index i) const override {
         const place& at = places_[i.value()];
         return at.group == nullptr ? here_.where->next_step(local(at)) : report(*at.group, at.member).next_step;
+    }
+
+    double next_event(subsystem_index i) const override {
+        const place& at = places_[i.value()];
+        return at.group == nullptr ? here_.where->next_event(local(at))
+                                   : at.group->areas().report(at.member).next_event;
+    }
+    const step_notices& notices() const override { return notices_; }
+
+    std::vector<std::byte> get_state(state_id of, subsystem_index i) override {
+        const place& at = places_[i.value()];
+        if (at.group != nullptr) return at.group->get_state(at.member, static_cast<int>(of));
+        return here_.where->get_state(states_[static_cast<std::size_t>(of)].here, local(at));
+    }
+    void set_state(state_id of, subsystem_index i, const std::vector<std::byte>& bytes) override {
+        const place& at = places_[i.value()];
+        if (at.group != nullptr) return at.group->set_state(at.member, static_cast<int>(of), bytes);
+        here_.where->set_state(states_[static_cast<std::size_t>(of)].here, local(at), bytes);
+    }
+    void set_state(state_id of, double time, std::span<const double> outputs) override {
+        saved_state& saved = states_[static_cast<std::size_t>(of)];
+        saved.time = time;
+        std::ranges::copy(outputs, saved.outputs.begin());
+        if (!here_.where) return;
+        std::vector<double> local_outputs;
+        for (const int i : here_.members) {
+            const auto own = output_of(places_[static_cast<std::size_t>(i)]);
+            const auto first = outputs.begin() + (own.data() - outputs_.data());
+            local_outputs.insert(local_outputs.end(), first, first + static_cast<std::ptrdiff_t>(own.size()));
+        }
+        here_.where->set_state(saved.here, time, local_outputs);
     }
 
     state_id make_state() override {
@@ -242,6 +293,7 @@ class group_transport final : public transport {
         std::size_t member = 0;
         int worker = 0;
         std::size_t input = 0, output = 0, input_count = 0, output_count = 0;
+        bool outputs_follow = false;
         double seconds = 0;  ///< of a step
         std::int64_t samples = 0;
     };
@@ -252,6 +304,19 @@ class group_transport final : public transport {
     };
 
     static constexpr std::size_t most_events = 20000;
+
+    /// What the members that took part in a step noticed.
+    void notice(std::size_t i) {
+        const place& at = places_[i];
+        if (at.group != nullptr && at.group->areas().top().noticed)
+            notices_.add(subsystem_index(i), at.group->areas().report(at.member).notice);
+    }
+    void notice_here() {
+        step_notices all = here_.where->notices();
+        if (all.asked_to_end.valid())
+            all.asked_to_end = subsystem_index(static_cast<std::size_t>(here_.members[all.asked_to_end.value()]));
+        notices_.add(all);
+    }
 
     int first_worker() const { return here_.where ? here_.where->workers() : 0; }
 
@@ -438,7 +503,7 @@ class group_transport final : public transport {
     }
     /// Notes a failure where it is not. What is here was looked at already.
     bool finite(std::size_t i) {
-        if (places_[i].group == nullptr) return true;
+        if (places_[i].group == nullptr || places_[i].outputs_follow) return true;
         const int bad = first_not_finite(output_of(places_[i]));
         if (bad < 0) return true;
         failures_.push_back({i, not_finite_reason(describe(subsystem_index(i)), output_of(places_[i]), bad)});
@@ -528,6 +593,7 @@ class group_transport final : public transport {
     std::unique_ptr<subsystem_failure> local_failure_;
     std::vector<profile_log> profile_;        ///< of the groups elsewhere
     mutable std::vector<profile_log> shown_;  ///< with those of the local group
+    step_notices notices_;
     std::int64_t calls_ = 0, next_sample_ = 0, samples_ = 0, stride_ = 1;
     double time_ = 0;
     struct saved_state {

@@ -81,15 +81,15 @@ class thread_transport final : public transport, public worker_pool::job {
 
     double next_step(subsystem_index i) const override { return subsystems_[i.value()].model->next_step(); }
 
-    void need_outputs(subsystem_index i, const std::vector<bool>& needed) override {
-        for_all_instances(i.value(), [&](subsystem& model) { model.need_outputs(needed); });
+    double next_event(subsystem_index i) const override { return subsystems_[i.value()].model->next_event(); }
+
+    void expect(subsystem_index i, const usage& how) override {
+        for_all_instances(i.value(), [&](subsystem& model) { model.expect(how); });
+        places_[i.value()].outputs_follow = how.outputs_follow;
     }
-    void drive_inputs(subsystem_index i, const std::vector<bool>& driven) override {
-        for_all_instances(i.value(), [&](subsystem& model) { model.drive_inputs(driven); });
-    }
-    void outputs_follow(subsystem_index i) override {
-        for_all_instances(i.value(), [](subsystem& model) { model.outputs_follow(); });
-        places_[i.value()].outputs_follow = true;
+
+    void tune(subsystem_index i, int parameter, double value) override {
+        for_all_instances(i.value(), [&](subsystem& model) { model.tune(parameter, value); });
     }
 
     void initialise(double t0) override {
@@ -101,6 +101,17 @@ class thread_transport final : public transport, public worker_pool::job {
             }
         }
         time_ = t0;
+    }
+
+    void reset() override {
+        for (std::size_t i = 0; i < size(); ++i) {
+            try {
+                for_all_instances(i, [](subsystem& model) { model.reset(); });
+            } catch (...) {
+                throw subsystem_failure(subsystems_[i].name, time_, reason_of_exception());
+            }
+        }
+        notices_ = {};
     }
 
     void evaluate(subsystem_index i, std::span<const double> u, bool provisional) override {
@@ -168,6 +179,8 @@ class thread_transport final : public transport, public worker_pool::job {
                     known = true;
                     p.model->advance_and_follow(step_, inputs_.data() + p.input, plan.values.data() + p.input,
                                                 outputs_.data() + p.output, advanced);
+                    if (p.model->has_notice()) [[unlikely]]
+                        note(static_cast<int>(item.subsystem.value()), 0, *p.model);
                     if (!all_finite(output_of(p))) [[unlikely]]
                         failed.of_evaluation(failed_evaluation(item.subsystem, not_finite(p)));
                 } catch (...) {
@@ -178,6 +191,7 @@ class thread_transport final : public transport, public worker_pool::job {
             }
         }
         report_failures();
+        gather_notices();
         if (failed.evaluation) std::rethrow_exception(failed.evaluation);
     }
 
@@ -201,6 +215,20 @@ class thread_transport final : public transport, public worker_pool::job {
         time_ = saved.time;
         outputs_ = saved.outputs;
     }
+
+    std::vector<std::byte> get_state(state_id of, subsystem_index i) override {
+        return to_bytes(*states_[static_cast<std::size_t>(of)].snapshots[i.value()]);
+    }
+    void set_state(state_id of, subsystem_index i, const std::vector<std::byte>& bytes) override {
+        from_bytes(*states_[static_cast<std::size_t>(of)].snapshots[i.value()], bytes);
+    }
+    void set_state(state_id of, double time, std::span<const double> outputs) override {
+        saved_state& saved = states_[static_cast<std::size_t>(of)];
+        saved.time = time;
+        std::ranges::copy(outputs, saved.outputs.begin());
+    }
+
+    const step_notices& notices() const override { return notices_; }
 
     void advance_trials(const macro_step& step, std::span<trial_step> trials, state_id begin) override {
         if (!replicas_ || trials.size() < 2) return transport::advance_trials(step, trials, begin);
@@ -237,9 +265,11 @@ class thread_transport final : public transport, public worker_pool::job {
         std::atomic<std::size_t> next{0};
     };
 
+    /// What one worker has met in a step.
     struct alignas(64) failure {
         int subsystem = -1;
         std::string reason;
+        step_notices noticed = {};
     };
 
     /// A unit for every worker, those that are asked for first; none where nothing is to be bound.
@@ -269,6 +299,10 @@ class thread_transport final : public transport, public worker_pool::job {
     void in_timed_step(const macro_step& step, const Work& work) {
         step_ = step;
         sampling_ = calls_ >= next_sample_;
+        struct gathering {
+            thread_transport& of;
+            ~gathering() { of.gather_notices(); }
+        } const in_the_end{*this};
         if (!sampling_) {
             work();
         } else {
@@ -378,6 +412,8 @@ class thread_transport final : public transport, public worker_pool::job {
         bool failed = false;
         try {
             p.model->advance(step, {inputs, p.input_count}, y);
+            if (p.model->has_notice()) [[unlikely]]
+                note(i, worker, *p.model);
             failed = !p.outputs_follow && !all_finite(y);
             if (failed) [[unlikely]]
                 fail(i, worker, not_finite_reason(p.model->describe(), y, first_not_finite(y)));
@@ -395,6 +431,22 @@ class thread_transport final : public transport, public worker_pool::job {
             last_[static_cast<std::size_t>(i)] = {since, since + wall};
         }
         return !failed;
+    }
+
+    [[gnu::cold]] void note(int i, int worker, subsystem& model) {
+        failures_[static_cast<std::size_t>(worker)].noticed.add(subsystem_index(static_cast<std::size_t>(i)),
+                                                                model.take_notice());
+        any_notice_.store(true, std::memory_order_relaxed);
+    }
+    /// Of this step, from all workers.
+    void gather_notices() {
+        if (noticed_) [[unlikely]]
+            notices_ = {}, noticed_ = false;
+        if (!any_notice_.load(std::memory_order_relaxed)) [[likely]]
+            return;
+        any_notice_.store(false);
+        noticed_ = true;
+        for (auto& f : failures_) notices_.add(std::exchange(f.noticed, {}));
     }
 
     /// Large systems do not fit the caches: the first lines of the subsystem to come are asked for while another one works.
@@ -459,7 +511,7 @@ class thread_transport final : public transport, public worker_pool::job {
     void fail(int i, int worker, const std::string& reason) {
         failure& f = failures_[static_cast<std::size_t>(worker)];
         any_failure_.store(true, std::memory_order_relaxed);
-        if (f.subsystem < 0 || i < f.subsystem) f = {i, reason};
+        if (f.subsystem < 0 || i < f.subsystem) f.subsystem = i, f.reason = reason;
     }
 
     /// The failure with the lowest subsystem number, whatever worker saw it first: the same message on any number of workers.
@@ -469,7 +521,7 @@ class thread_transport final : public transport, public worker_pool::job {
         failure first;
         for (auto& f : failures_) {
             if (f.subsystem >= 0 && (first.subsystem < 0 || f.subsystem < first.subsystem)) first = f;
-            f = {};
+            f.subsystem = -1;
         }
         throw in_step(static_cast<std::size_t>(first.subsystem), first.reason);
     }
@@ -552,7 +604,9 @@ class thread_transport final : public transport, public worker_pool::job {
     std::vector<cursor> cursors_;
     std::vector<profile_log> profile_;
     std::int64_t profile_stride_ = 1;
-    std::atomic<bool> any_failure_{false};
+    std::atomic<bool> any_failure_{false}, any_notice_{false};
+    bool noticed_ = false;  ///< notices_ has something
+    step_notices notices_;
     struct saved_state {
         std::vector<std::unique_ptr<snapshot>> snapshots;  ///< by subsystem
         std::vector<double> outputs;

@@ -83,6 +83,21 @@ struct trial_step {
 /// A saved state of all subsystems.
 enum class state_id : std::int32_t {};
 
+/// What the subsystems noticed in a step, together.
+struct step_notices {
+    double first_event = std::numeric_limits<double>::infinity();
+    subsystem_index asked_to_end;  ///< the first that asks for the end of the simulation; not valid: none does
+
+    void add(subsystem_index i, const step_notice& one) {
+        first_event = std::min(first_event, one.first_event);
+        if (one.ask_to_end && (!asked_to_end.valid() || i.value() < asked_to_end.value())) asked_to_end = i;
+    }
+    void add(const step_notices& other) {
+        first_event = std::min(first_event, other.first_event);
+        if (other.asked_to_end.valid()) add(other.asked_to_end, {.ask_to_end = true});
+    }
+};
+
 class transport {
    public:
     virtual ~transport() = default;
@@ -97,17 +112,13 @@ class transport {
     virtual std::span<polynomial> inputs() = 0;
     virtual std::span<const double> outputs() const = 0;
 
-    /// As in the subsystem contract, for one subsystem; before initialise(). A transport need not pass it on.
-    virtual void need_outputs(subsystem_index i, const std::vector<bool>& needed) {
-        static_cast<void>(i), static_cast<void>(needed);
-    }
-    /// The same.
-    virtual void drive_inputs(subsystem_index i, const std::vector<bool>& driven) {
-        static_cast<void>(i), static_cast<void>(driven);
-    }
-    /// The same: evaluate(i) is called after every advance() before the outputs of i are read.
-    virtual void outputs_follow(subsystem_index i) { static_cast<void>(i); }
+    /// As in the subsystem contract, for one subsystem; where outputs follow, evaluate(i) is called after every advance() before they are read.
+    virtual void expect(subsystem_index i, const usage& how) = 0;
+    /// As in the subsystem contract, with the same user_error, or run_error where the subsystem lives elsewhere.
+    virtual void tune(subsystem_index i, int parameter, double value) = 0;
     virtual void initialise(double t0) = 0;
+    /// As in the subsystem contract, for all.
+    virtual void reset() = 0;
     /// Outputs of one subsystem at the present time for the given input values. With `provisional` values (inputs that other
     /// subsystems have not given yet) outputs that are not finite are no failure.
     virtual void evaluate(subsystem_index i, std::span<const double> u, bool provisional = false) = 0;
@@ -125,6 +136,10 @@ class transport {
         static_cast<void>(i);
         return 0;
     }
+    /// As in the subsystem contract, where usage::next_event was said.
+    virtual double next_event(subsystem_index i) const = 0;
+    /// Of the last step of any kind.
+    virtual const step_notices& notices() const = 0;
     /// advance(), then the evaluations of the plan; or item by item, if results and failures are the same.
     virtual void carry_out(const macro_step& step, step_plan& plan) {
         advance(step);
@@ -140,6 +155,11 @@ class transport {
     virtual state_id make_state() = 0;
     virtual void save(state_id into) = 0;
     virtual void restore(state_id from) = 0;
+    /// What a saved state holds of one subsystem, as bytes that do not depend on the transport.
+    virtual std::vector<std::byte> get_state(state_id of, subsystem_index i) = 0;
+    /// Another state in place of the saved one, subsystem by subsystem; in the end what belongs to all: time and outputs().
+    virtual void set_state(state_id of, subsystem_index i, const std::vector<std::byte>& bytes) = 0;
+    virtual void set_state(state_id of, double time, std::span<const double> outputs) = 0;
     /// The step once for each trial, from the present state, which was saved as `begin`. State and outputs() afterwards are those of the
     /// last trial. One after the other; at the same time where there are replicas.
     virtual void advance_trials(const macro_step& step, std::span<trial_step> trials, state_id begin);

@@ -19,6 +19,7 @@ transport_host::transport_host(const std::function<std::unique_ptr<transport>()>
 
 void transport_host::carry_out(exchange& areas) noexcept {
     areas.top().failed = -1;
+    areas.top().noticed = false;
     try {
         attempt(areas);
     } catch (const subsystem_failure& problem) {
@@ -38,7 +39,10 @@ void transport_host::attempt(exchange& areas) {
     const remote_request& r = areas.top().request;
     switch (r.what) {
         case remote_command::initialise:
-            return inner_->initialise(r.t0);
+            inner_->initialise(r.t0);
+            return tell_notices(areas);
+        case remote_command::reset:
+            return inner_->reset();
         case remote_command::advance:
             return advance(areas);
         case remote_command::make_snapshot:
@@ -48,14 +52,18 @@ void transport_host::attempt(exchange& areas) {
         case remote_command::save:
             return inner_->save(states_.at(static_cast<std::size_t>(r.number)));
         case remote_command::restore:
-            return inner_->restore(states_.at(static_cast<std::size_t>(r.number)));
+            inner_->restore(states_.at(static_cast<std::size_t>(r.number)));
+            return tell_notices(areas);
         case remote_command::quit:
             return inner_.reset();
         case remote_command::clock:
             areas.report(0).begin = areas.report(0).end =
                 std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
             return;
-        case remote_command::need_outputs:
+        case remote_command::expect:
+        case remote_command::tune:
+        case remote_command::write_state:
+        case remote_command::read_state:
         case remote_command::outputs:
         case remote_command::rate_sensitivities:
         case remote_command::statistics:
@@ -63,9 +71,12 @@ void transport_host::attempt(exchange& areas) {
     }
     for (auto [i, end] = areas.addressed(); i < end; ++i) {
         const subsystem_index index(i);
-        if (r.what == remote_command::need_outputs) {
-            const auto needed = areas.needed(i);
-            inner_->need_outputs(index, {needed.begin(), needed.end()});
+        if (r.what == remote_command::expect) {
+            inner_->expect(index, areas.get_usage(i));
+        } else if (r.what == remote_command::tune) {
+            inner_->tune(index, r.number, r.t0);
+        } else if (r.what == remote_command::write_state || r.what == remote_command::read_state) {
+            carry_state(areas, index);
         } else if (r.what == remote_command::statistics) {
             areas.report(i).statistics = inner_->statistics(index);
             areas.report(i).cpu_seconds = inner_->cpu_seconds();
@@ -89,6 +100,7 @@ void transport_host::advance(exchange& areas) {
     for (std::size_t i = 0; i < areas.members(); ++i) input = std::ranges::copy(areas.polynomials(i), input).out;
     inner_->advance(r.step);
     for (std::size_t i = 0; i < areas.members(); ++i) fetch(areas, i);
+    tell_notices(areas);
 }
 
 void transport_host::advance_one(exchange& areas, std::size_t i) {
@@ -97,6 +109,33 @@ void transport_host::advance_one(exchange& areas, std::size_t i) {
                       inner_->inputs().begin() + static_cast<std::ptrdiff_t>(inner_->input_offset(one.subsystem)));
     inner_->advance_some(std::span(&one, 1));
     fetch(areas, i);
+    tell_notices(areas);
+}
+
+void transport_host::carry_state(exchange& areas, subsystem_index i) {
+    const state_id id = states_.at(static_cast<std::size_t>(areas.top().request.number));
+    if (areas.top().request.what == remote_command::write_state) {
+        if (areas.top().piece.at == 0) bytes_ = inner_->get_state(id, i);
+        areas.give_piece(bytes_);
+    } else if (areas.take_piece(bytes_)) {
+        inner_->set_state(id, i, bytes_);
+    }
+}
+
+/// What the members noticed in the step, and their next events.
+void transport_host::tell_notices(exchange& areas) {
+    const step_notices& all = inner_->notices();
+    if (all.first_event < std::numeric_limits<double>::infinity()) {
+        // Which of them it was is nobody's concern.
+        areas.notice(areas.addressed().begin, {.first_event = all.first_event});
+    }
+    if (all.asked_to_end.valid()) {
+        step_notice told = areas.top().noticed ? areas.report(all.asked_to_end.value()).notice : step_notice{};
+        told.ask_to_end = true;
+        areas.notice(all.asked_to_end.value(), told);
+    }
+    for (auto [i, end] = areas.addressed(); i < end; ++i)
+        if (areas.expected(i).next_event) areas.report(i).next_event = inner_->next_event(subsystem_index(i));
 }
 
 void transport_host::fetch(exchange& areas, std::size_t i) {

@@ -19,10 +19,13 @@ class transport_host final : public request_host {
     void advance(exchange& areas);
     void advance_one(exchange& areas, std::size_t i);
     void fetch(exchange& areas, std::size_t i);
+    void carry_state(exchange& areas, subsystem_index i);
+    void tell_notices(exchange& areas);
     std::size_t numbered(const std::string& name) const;
 
     std::unique_ptr<transport> inner_;
     std::vector<state_id> states_;  ///< by number of the snapshot
+    std::vector<std::byte> bytes_;  ///< of a snapshot that travels
 };
 
 }  // namespace mdpcosim

@@ -73,23 +73,24 @@ class plain_body final : public subsystem {
         ++now_.steps;
         outputs({}, y);
     }
-    std::unique_ptr<snapshot> make_snapshot() const override { return std::make_unique<state>(); }
-    void save(snapshot& into) override { static_cast<state&>(into) = now_; }
-    void restore(const snapshot& from) override { now_ = static_cast<const state&>(from); }
+    std::unique_ptr<snapshot> make_snapshot() const override { return std::make_unique<saved>(); }
+    void save(snapshot& into) override { static_cast<saved&>(into) = now_; }
+    void restore(const snapshot& from) override { now_ = static_cast<const saved&>(from); }
 
     std::int64_t steps() const { return now_.steps; }
 
    private:
-    struct state final : snapshot {
-        state() = default;
-        state(double time, double position, double velocity, std::int64_t count)
+    struct saved final : snapshot {
+        saved() = default;
+        saved(double time, double position, double velocity, std::int64_t count)
             : t(time), x(position), v(velocity), steps(count) {}
         double t = 0, x = 0, v = 0;
         std::int64_t steps = 0;
+        void state(state_bytes& bytes) override { bytes(t, x, v, steps); }
     };
     properties p_;
     subsystem_description description_;
-    state now_;
+    saved now_;
 };
 
 /// Bodies in a row, a spring between the last port of each and the first of the next.

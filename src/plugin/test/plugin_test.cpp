@@ -164,8 +164,8 @@ TEST(plugin_settings, defaults_are_written_out) {
 }
 
 TEST(plugin_settings, what_is_offered_depends_on_the_form) {
-    EXPECT_TRUE(make_subsystem(plugin_spec(example_plugins / "oscillator_c.so"))->offers().own_equations);
-    EXPECT_FALSE(make_subsystem(plugin_spec(example_plugins / "oscillator_cpp_solver.so"))->offers().own_equations);
+    EXPECT_TRUE(make_subsystem(plugin_spec(example_plugins / "oscillator_c.so"))->offers().chooses_step);
+    EXPECT_FALSE(make_subsystem(plugin_spec(example_plugins / "oscillator_cpp_solver.so"))->offers().chooses_step);
     const auto unsaved = make_subsystem(plugin_spec(test_plugins / "unsaved_solver.so", {{"needed", "1 m"}}));
     EXPECT_EQ(unsaved->offers().why_no_save_restore,
               "plugin unsaved_solver.so has an own solver and gives no 'save' and 'restore'");

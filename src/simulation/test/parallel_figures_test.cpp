@@ -26,13 +26,21 @@ class canned final : public transport {
     std::size_t output_offset(subsystem_index) const override { return 0; }
     std::span<polynomial> inputs() override { return {}; }
     std::span<const double> outputs() const override { return {}; }
+    void expect(subsystem_index, const usage&) override {}
+    void tune(subsystem_index, int, double) override {}
     void initialise(double) override {}
+    void reset() override {}
     void evaluate(subsystem_index, std::span<const double>, bool) override {}
     void advance(const macro_step&) override {}
     void advance_some(std::span<const subsystem_step>) override {}
     state_id make_state() override { return {}; }
     void save(state_id) override {}
     void restore(state_id) override {}
+    std::vector<std::byte> get_state(state_id, subsystem_index) override { return {}; }
+    void set_state(state_id, subsystem_index, const std::vector<std::byte>&) override {}
+    void set_state(state_id, double, std::span<const double>) override {}
+    double next_event(subsystem_index) const override { return 0; }
+    const step_notices& notices() const override { return none_; }
     subsystem_statistics statistics(subsystem_index) const override { return {}; }
     subsystem_cost cost(subsystem_index) const override { return {}; }
     int workers() const override { return 2; }
@@ -44,6 +52,7 @@ class canned final : public transport {
    private:
     std::vector<std::string> names_{"long", "short", "small"};
     subsystem_description nothing_;
+    step_notices none_;
 };
 
 TEST(parallel_figures, of_a_known_profile) {

@@ -57,6 +57,7 @@ bool event_monitor::apply(std::size_t i, bool rising, double t, double instant, 
     if (!model_.apply_event(static_cast<int>(i), rising, t, x, u)) return false;
     last_[i] = {t, rising};
     ++events_;
+    model_.noticed.first_event = std::min(model_.noticed.first_event, t);
     return true;
 }
 

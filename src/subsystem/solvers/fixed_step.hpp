@@ -175,6 +175,7 @@ void fixed_step_solver<Method>::split(double begin, double end) {
         if (event > end) return;
         t = event;
         ++time_events_;
+        now_.model->noticed.first_event = std::min(now_.model->noticed.first_event, t);
         update(moment::time_event, t - begin);
         if (t == end) return;
     }

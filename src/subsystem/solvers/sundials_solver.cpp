@@ -253,6 +253,7 @@ void sundials_solver::integrate(double begin, double end, std::span<const polyno
         t = event;
         restart = true;
         ++time_events_;
+        model_->noticed.first_event = std::min(model_->noticed.first_event, t);
         update(moment::time_event, t, state);
         if (t == end) break;
     }

@@ -8,6 +8,7 @@ namespace {
 
 struct remembered final : snapshot {
     double k = 0, next = 0;
+    void state(state_bytes& bytes) override { bytes(k, next); }
 };
 
 class switching final : public function_model {

@@ -89,7 +89,7 @@ told carry_out(const wishes& w, bool follow, bool item_by_item) {
     chain plan(w.law);
     plan.of = t.get();
     if (follow)
-        for (const std::size_t i : {1, 2}) t->outputs_follow(subsystem_index(i));
+        for (const std::size_t i : {1, 2}) t->expect(subsystem_index(i), {.outputs_follow = true});
     t->initialise(0);
     told result;
     try {

@@ -87,12 +87,13 @@ class test_subsystem final : public subsystem {
             traits_.kind == test_traits::fault::infinite ? -std::numeric_limits<double>::infinity() : std::nan("");
     }
 
-    struct state final : snapshot {
+    struct saved final : snapshot {
         double x = 0;
+        void state(state_bytes& bytes) override { bytes(x); }
     };
-    std::unique_ptr<snapshot> make_snapshot() const override { return std::make_unique<state>(); }
-    void save(snapshot& into) override { static_cast<state&>(into).x = x_; }
-    void restore(const snapshot& from) override { x_ = static_cast<const state&>(from).x; }
+    std::unique_ptr<snapshot> make_snapshot() const override { return std::make_unique<saved>(); }
+    void save(snapshot& into) override { static_cast<saved&>(into).x = x_; }
+    void restore(const snapshot& from) override { x_ = static_cast<const saved&>(from).x; }
 
     subsystem_statistics statistics() const override { return {.micro_steps = steps_}; }
 

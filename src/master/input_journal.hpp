@@ -1,0 +1,62 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace mdpcosim {
+
+/// The steps that subsystems have taken since the last committed macro point, each with its inputs: enough to take them again with one of the
+/// subsystems alone. What was rolled back is not in it.
+class input_journal {
+   public:
+    struct entry {
+        macro_step step;
+        std::span<const polynomial> inputs;
+    };
+
+    /// Nothing is kept before.
+    void keep(const transport& of);
+    bool kept() const { return !all_.empty(); }
+
+    void clear() {
+        for (auto& s : all_) s.steps.clear(), s.inputs.clear();
+    }
+    /// All subsystems, or some, were advanced with these inputs (of all, by slot).
+    void add(const macro_step& step, std::span<const polynomial> inputs) {
+        for (auto& s : all_) s.add(step, inputs);
+    }
+    void add(std::span<const subsystem_step> some, std::span<const polynomial> inputs) {
+        for (const auto& [i, step] : some) all_[i.value()].add(step, inputs);
+    }
+
+    std::size_t steps(subsystem_index i) const { return all_[i.value()].steps.size(); }
+    entry at(subsystem_index i, std::size_t k) const {
+        const own& s = all_[i.value()];
+        return {s.steps[k], std::span(s.inputs).subspan(k * s.count, s.count)};
+    }
+
+   private:
+    struct own {
+        std::size_t first = 0, count = 0;  ///< of its inputs
+        std::vector<macro_step> steps = {};
+        std::vector<polynomial> inputs = {};
+
+        void add(const macro_step& step, std::span<const polynomial> from) {
+            steps.push_back(step);
+            const auto used = from.subspan(first, count);
+            inputs.insert(inputs.end(), used.begin(), used.end());
+        }
+    };
+    std::vector<own> all_;  ///< by subsystem
+};
+
+inline void input_journal::keep(const transport& of) {
+    all_.clear();
+    for (std::size_t i = 0; i < of.size(); ++i)
+        all_.push_back({of.input_offset(subsystem_index(i)),
+                        static_cast<std::size_t>(of.describe(subsystem_index(i)).input_count())});
+}
+
+}  // namespace mdpcosim

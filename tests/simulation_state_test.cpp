@@ -1,0 +1,461 @@
+// What is saved, loaded, reset, written and replayed: always the same bits as without it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <sstream>
+
+#include "scenario/read.hpp"
+#include "simulation/row_recorder.hpp"
+#include "simulation/simulation.hpp"
+
+namespace mdpcosim {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const fs::path examples = fs::path(MDPCOSIM_SOURCE_DIR) / "examples";
+
+/// All outputs and coupling variables, as bits.
+std::vector<double> values(const simulation& s) {
+    std::vector<double> all(s.outputs().begin(), s.outputs().end());
+    all.insert(all.end(), s.coupling_variables().begin(), s.coupling_variables().end());
+    return all;
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+}
+
+template <class Call>
+std::string mistake(const Call& call) {
+    try {
+        call();
+    } catch (const user_error& problem) {
+        return problem.what();
+    }
+    return "no mistake";
+}
+
+/// Values after each of the next `count` steps.
+std::vector<std::vector<double>> walk(simulation& s, int count) {
+    std::vector<std::vector<double>> all;
+    for (int n = 0; n < count && !s.done(); ++n) {
+        s.step();
+        all.push_back(values(s));
+    }
+    return all;
+}
+
+void expect_same(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b,
+                 const std::string& what) {
+    ASSERT_EQ(a.size(), b.size()) << what;
+    for (std::size_t n = 0; n < a.size(); ++n) ASSERT_TRUE(same_bits(a[n], b[n])) << what << ", step " << n;
+}
+
+/// Every scenario of the examples that is quick to build.
+std::vector<fs::path> all_examples() {
+    std::vector<fs::path> found;
+    for (const auto& folder : fs::directory_iterator(examples)) {
+        if (!folder.is_directory()) continue;
+        for (const auto& file : fs::directory_iterator(folder))
+            if (file.path().extension() == ".yaml") found.push_back(file.path());
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
+bool has_programs(const scenario& s) {
+    return std::ranges::any_of(s.subsystems,
+                               [](const auto& e) { return e.kind == subsystem_spec::source_kind::program; });
+}
+
+class of_example : public testing::TestWithParam<fs::path> {};
+
+TEST_P(of_example, goes_on_with_the_same_bits) {
+    scenario s;
+    try {
+        s = read_scenario(GetParam());
+    } catch (const user_error&) {
+        GTEST_SKIP() << "a part of a scenario";
+    }
+    if (has_programs(s)) GTEST_SKIP() << "programs have tests of their own";
+    constexpr int before = 6, after = 12;
+    simulation straight(s, {.workers = 1});
+    straight.initialise();
+    walk(straight, before);
+    const auto expected = walk(straight, after);
+
+    simulation saved(s, {.workers = 2});
+    saved.initialise();
+    walk(saved, before);
+    if (const std::string why = saved.why_not_saved(); why.empty()) {
+        std::stringstream file;
+        saved.save(file);
+        expect_same(walk(saved, after), expected, "after save()");
+        simulation other(s, {.workers = 1});
+        other.load(file);
+        EXPECT_EQ(other.steps(), before);
+        expect_same(walk(other, after), expected, "after load()");
+    } else {
+        std::stringstream file;
+        EXPECT_THAT(mistake([&] { saved.save(file); }), HasSubstr(why));
+        walk(saved, after);
+    }
+
+    try {
+        saved.reset();
+    } catch (const user_error& problem) {
+        EXPECT_THAT(problem.what(), HasSubstr("cannot begin anew"));
+        return;
+    }
+    saved.initialise();
+    walk(saved, before);
+    expect_same(walk(saved, after), expected, "after reset()");
+}
+
+INSTANTIATE_TEST_SUITE_P(simulation_state, of_example, testing::ValuesIn(all_examples()), [](const auto& at) {
+    std::string name = at.param.parent_path().filename().string() + "_" + at.param.stem().string();
+    std::ranges::replace_if(
+        name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+    return name;
+});
+
+const std::string two_masses = R"(time: {end: 1 s, step: 10 ms}
+subsystems:
+  wheel: {model: mass-spring-damper, set: {mass: 40 kg, stiffness: 200 kN/m}}
+  body: {model: mass-spring-damper, set: {mass: 400 kg, x0: 20 mm}}
+connections:
+  strut: {law: spring-damper, between: [wheel.mass, body.mass], stiffness: 20 kN/m, damping: 1500 N.s/m}
+)";
+
+scenario read(const std::string& text) { return read_scenario_text(text, "s.yaml"); }
+
+TEST(simulation_state, passes_from_one_transport_to_another) {
+    const std::vector<transport_kind> kinds{transport_kind::threads, transport_kind::processes, transport_kind::tcp};
+    for (const std::string method : {"explicit", "semi-implicit", "one-pass", "iterated"}) {
+        const scenario s = read(two_masses + "method: " + method + "\n");
+        std::vector<std::vector<double>> expected;
+        std::vector<std::string> files;
+        for (const transport_kind kind : kinds) {
+            simulation one(s, {.transport = kind});
+            one.initialise();
+            one.advance_to(0.2);
+            std::stringstream file;
+            one.save(file);
+            files.push_back(file.str());
+            const auto rest = walk(one, 100);
+            if (expected.empty()) expected = rest;
+            expect_same(rest, expected, method);
+        }
+        for (const std::string& file : files) EXPECT_EQ(file, files.front());
+        for (const transport_kind kind : kinds) {
+            simulation other(s, {.transport = kind});
+            std::stringstream file(files.front());
+            other.load(file);
+            EXPECT_DOUBLE_EQ(other.time(), 0.2);
+            expect_same(walk(other, 100), expected, method + " after load()");
+        }
+    }
+}
+
+struct row_list final : result_sink {
+    explicit row_list(std::vector<std::vector<double>>& to) : rows(to) {}
+    void write(std::span<const double> all, std::size_t length) override {
+        for (std::size_t at = 0; at < all.size(); at += length)
+            rows.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(at),
+                              all.begin() + static_cast<std::ptrdiff_t>(at + length));
+    }
+    void flush() override {}
+    std::vector<std::vector<double>>& rows;
+};
+
+std::vector<std::vector<double>> recorded(const scenario& s, std::string& file, bool save, bool load) {
+    simulation all(s, {.workers = 1});
+    std::vector<std::vector<double>> rows;
+    std::vector<std::unique_ptr<result_sink>> sinks;
+    sinks.push_back(std::make_unique<row_list>(rows));
+    recorder into(all.parts().columns, std::move(sinks));
+    row_recorder keeps(into, time_grid(s.time.start, s.time.end, s.time.step), s.record.every);
+    all.add(keeps);
+    if (load) {
+        std::stringstream from(file);
+        all.load(from);
+    } else {
+        all.initialise();
+        all.advance_to(0.33);
+        if (save) {
+            std::stringstream to;
+            all.save(to);
+            file = to.str();
+        }
+    }
+    while (!all.done()) all.step();
+    into.finish();
+    return rows;
+}
+
+TEST(simulation_state, rows_go_on_where_they_were) {
+    const scenario s = read(two_masses + "record: {every: 70 ms}\n");
+    std::string file;
+    const auto whole = recorded(s, file, false, false);
+    EXPECT_EQ(recorded(s, file, true, false), whole);
+    const auto rest = recorded(s, file, false, true);
+    ASSERT_LT(rest.size(), whole.size());
+    EXPECT_EQ(rest, std::vector(whole.end() - static_cast<std::ptrdiff_t>(rest.size()), whole.end()));
+    EXPECT_GT(rest.front()[0], 0.33);
+    EXPECT_LT(rest.front()[0], 0.33 + 0.07);
+}
+
+TEST(simulation_state, controlled_steps_go_on) {
+    const scenario s = read(two_masses + "step-control: {rtol: 1e-4}\n");
+    simulation straight(s, {.workers = 1}), other(s, {.workers = 1});
+    straight.initialise();
+    straight.advance_to(0.3);
+    std::stringstream file;
+    straight.save(file);
+    other.load(file);
+    expect_same(walk(other, 1000), walk(straight, 1000), "controlled");
+    EXPECT_EQ(other.finish().control->rejected, straight.finish().control->rejected);
+    EXPECT_EQ(other.finish().integrations, straight.finish().integrations);
+}
+
+TEST(simulation_state, of_another_scenario_is_refused_with_the_difference) {
+    simulation one(read(two_masses), {.workers = 1});
+    one.initialise();
+    one.step();
+    std::stringstream to;
+    one.save(to);
+    const std::string file = to.str();
+    const auto load = [&](const std::string& text, const std::string& saved) {
+        return mistake([&] {
+            simulation other(read(text), {.workers = 1});
+            std::stringstream from(saved);
+            other.load(from);
+        });
+    };
+    const auto changed = [&](const std::string& from, const std::string& with) {
+        std::string text = two_masses;
+        return text.replace(text.find(from), from.size(), with);
+    };
+    EXPECT_EQ(load(two_masses, file), "no mistake");
+    EXPECT_EQ(load(changed("end: 1 s", "end: 2 s"), file), "no mistake");
+    EXPECT_THAT(load(changed("40 kg", "41 kg"), file),
+                AllOf(HasSubstr("another scenario"), HasSubstr("40"), HasSubstr("41"), HasSubstr("wheel")));
+    EXPECT_THAT(load(changed("step: 10 ms", "step: 5 ms"), file), HasSubstr("step"));
+    EXPECT_THAT(load(two_masses + "method: one-pass\n", file), HasSubstr("one-pass"));
+    EXPECT_THAT(load(two_masses, ""), HasSubstr("no saved state"));
+    EXPECT_THAT(load(two_masses, "mdpcosim state 99\n"), HasSubstr("version '99'"));
+    for (std::size_t at = 20; at < file.size(); at += 97) {
+        std::string damaged = file;
+        damaged[at] = static_cast<char>(damaged[at] ^ 1);
+        EXPECT_NE(load(two_masses, damaged), "no mistake") << at;
+        EXPECT_NE(load(two_masses, file.substr(0, at)), "no mistake") << at;
+    }
+}
+
+TEST(simulation_state, who_cannot_is_named) {
+    const scenario s = read(R"(time: {end: 1 s, step: 10 ms}
+subsystems:
+  a: {model: mass-spring-damper, solver: cvode-bdf}
+  b: {model: mass-spring-damper}
+connections:
+  c: {law: spring, between: [a.mass, b.mass], stiffness: 20 kN/m}
+)");
+    simulation one(s, {.workers = 1});
+    EXPECT_THAT(one.why_not_saved(), AllOf(HasSubstr("subsystem 'a' cannot be saved"), HasSubstr("restart: yes")));
+    std::stringstream file;
+    EXPECT_THAT(mistake([&] { one.save(file); }), HasSubstr("before initialise()"));
+    one.initialise();
+    EXPECT_THAT(mistake([&] { one.save(file); }), HasSubstr("subsystem 'a' cannot be saved"));
+    one.step();
+    simulation reference(s, {.monolithic = true});
+    reference.initialise();
+    EXPECT_THAT(mistake([&] { reference.save(file); }), HasSubstr("reference cannot be saved"));
+    EXPECT_THAT(mistake([&] { reference.reset(); }), HasSubstr("reference"));
+}
+
+/// x' = -k x, from 1.
+const std::string decay = R"(time: {end: 1 s, step: 0.1 s}
+subsystems:
+  a:
+    ode: {parameters: {k: 2 1/s}, states: {x: 1}, equations: {x: -k*x}, outputs: {y: {value: k*x}}}
+    solver: {name: rk4, step: 1 ms}
+  b:
+    ode: {states: {z: 0}, inputs: {v: 0}, equations: {z: v}}
+signals: [a.y -> b.v]
+)";
+
+TEST(simulation_writes, parameters_jump_at_a_macro_point_on_every_transport) {
+    std::vector<double> first;
+    for (const transport_kind kind : {transport_kind::threads, transport_kind::processes, transport_kind::tcp}) {
+        simulation s(read(decay), {.transport = kind});
+        s.initialise();
+        s.advance_to(0.5);
+        EXPECT_NEAR(s.value("a.x"), std::exp(-1), 1e-10);
+        s.set("a.k", 3);
+        s.advance_to(1);
+        EXPECT_NEAR(s.value("a.x"), std::exp(-1 - 1.5), 1e-10);
+        EXPECT_NEAR(s.value("a.y"), 3 * std::exp(-2.5), 1e-9);
+        if (first.empty()) first = values(s);
+        EXPECT_TRUE(same_bits(values(s), first));
+    }
+}
+
+TEST(simulation_writes, a_parameter_set_before_the_start_is_one_of_the_scenario) {
+    std::string text = decay;
+    text.replace(text.find("k: 2 1/s"), 8, "k: 4 1/s");
+    simulation given(read(text), {.workers = 1}), set(read(decay), {.workers = 1});
+    set.set("a.k", 4);
+    given.initialise();
+    set.initialise();
+    expect_same(walk(set, 10), walk(given, 10), "set before the start");
+}
+
+TEST(simulation_writes, models_keep_their_state_and_statistics_grow) {
+    simulation s(read(two_masses), {.workers = 1});
+    s.initialise();
+    s.advance_to(0.1);
+    const auto before = s.finish().subsystems[0].micro_steps;
+    const double x = s.value("wheel.mass.position");
+    s.set("wheel.mass", 80);
+    EXPECT_EQ(s.value("wheel.mass.position"), x);
+    s.step();
+    EXPECT_GT(s.finish().subsystems[0].micro_steps, before);
+}
+
+TEST(simulation_writes, wrong_ones_change_nothing) {
+    simulation s(read(two_masses), {.workers = 1}), same(read(two_masses), {.workers = 1});
+    s.initialise();
+    same.initialise();
+    s.step();
+    same.step();
+    EXPECT_THAT(mistake([&] { s.set("wheel.mas", 1); }), AllOf(HasSubstr("mas"), HasSubstr("Did you mean")));
+    EXPECT_THAT(mistake([&] { s.set("wheel.mass", -1); }), HasSubstr("'wheel.mass' cannot be set to -1"));
+    EXPECT_THAT(mistake([&] { s.set("wheel.mass", std::nan("")); }), HasSubstr("cannot be set to nan"));
+    EXPECT_THAT(mistake([&] { s.set("nobody.mass", 1); }), HasSubstr("nobody"));
+    simulation decaying(read(decay), {.workers = 1});
+    decaying.initialise();
+    EXPECT_THAT(mistake([&] { decaying.set("a.k", 1); }), HasSubstr("only a new simulation can have"));
+    EXPECT_THAT(mistake([&] { decaying.set("a.x", 2); }), HasSubstr("before initialise() only"));
+    simulation fixed(read(two_masses), {.workers = 1, .writable = false});
+    EXPECT_THAT(mistake([&] { fixed.set("wheel.mass", 1); }), HasSubstr("writable"));
+    expect_same(walk(s, 20), walk(same, 20), "after refused writes");
+}
+
+TEST(simulation_writes, reset_takes_changes_and_reach_observers) {
+    struct listener final : observer {
+        void written(const simulation&, const value_written& w) override {
+            heard.push_back(w.address + "=" + std::to_string(w.value) + "@" + std::to_string(w.step));
+        }
+        std::vector<std::string> heard;
+    } ears;
+    simulation s(read(decay), {.workers = 1});
+    s.add(ears);
+    s.initialise();
+    s.advance_to(0.3);
+    s.set("a.k", 3);
+    s.advance_to(1);
+    const std::vector<std::pair<std::string, double>> changes{{"a.k", 4}, {"a.x", 2}};
+    s.reset(changes);
+    EXPECT_EQ(s.time(), 0);
+    EXPECT_EQ(s.steps(), 0);
+    s.initialise();
+    s.advance_to(1);
+    EXPECT_NEAR(s.value("a.x"), 2 * std::exp(-4), 1e-9);
+    EXPECT_THAT(ears.heard, testing::ElementsAre("a.k=3.000000@3", "a.k=4.000000@0", "a.x=2.000000@0"));
+}
+
+TEST(simulation_writes, belong_to_the_saved_state) {
+    simulation s(read(decay), {.workers = 1});
+    s.initialise();
+    s.step();
+    s.set("a.k", 5);
+    s.step();
+    std::stringstream file;
+    s.save(file);
+    simulation other(read(decay), {.transport = transport_kind::processes});
+    other.load(file);
+    expect_same(walk(other, 20), walk(s, 20), "after load() with a tuned parameter");
+    simulation third(read(decay), {.workers = 1});
+    third.set("b.v", 1);
+}
+
+/// Keeps what every subsystem was given, and what it gave.
+struct log final : observer {
+    bool wants_inputs() const override { return true; }
+    void started(const simulation& of) override {
+        const transport& t = *of.parts().system.subsystems;
+        taken.resize(t.size());
+        shown.resize(t.size());
+    }
+    void committed(const simulation& of, const macro_step&) override {
+        const transport& t = *of.parts().system.subsystems;
+        for (std::size_t i = 0; i < t.size(); ++i) {
+            const subsystem_index s(i);
+            for (std::size_t k = 0; k < of.inputs().steps(s); ++k) {
+                const auto e = of.inputs().at(s, k);
+                taken[i].push_back({e.step, {e.inputs.begin(), e.inputs.end()}});
+            }
+            const auto y =
+                of.outputs().subspan(t.output_offset(s), static_cast<std::size_t>(t.describe(s).output_count()));
+            shown[i].emplace_back(taken[i].size(), std::vector<double>(y.begin(), y.end()));
+        }
+    }
+    struct step {
+        macro_step at;
+        std::vector<polynomial> inputs;
+    };
+    std::vector<std::vector<step>> taken;
+    std::vector<std::vector<std::pair<std::size_t, std::vector<double>>>> shown;
+};
+
+class of_method : public testing::TestWithParam<const char*> {};
+
+/// Outputs with feed-through show inputs of the same time, which replay does not know: the states are compared through outputs without.
+TEST_P(of_method, a_subsystem_alone_repeats_its_part) {
+    const scenario s = read(two_masses + GetParam());
+    log kept;
+    simulation all(s, {.workers = 1});
+    all.add(kept);
+    all.initialise();
+    while (!all.done()) all.step();
+    const transport& t = *all.parts().system.subsystems;
+    for (std::size_t i = 0; i < t.size(); ++i) {
+        const auto alone = make_alone(s, t.name(subsystem_index(i)));
+        alone->initialise(0);
+        std::vector<double> y(static_cast<std::size_t>(alone->describe().output_count()));
+        std::vector<double> u(static_cast<std::size_t>(alone->describe().input_count()));
+        alone->outputs(u, y);
+        std::size_t done = 0;
+        double end = 0;
+        for (const auto& [count, expected] : kept.shown[i]) {
+            for (; done < count; ++done) {
+                const auto& [at, inputs] = kept.taken[i][done];
+                EXPECT_EQ(at.begin, end);
+                alone->advance(at, inputs, y);
+                end = at.end;
+            }
+            for (const auto& out : alone->describe().outputs) {
+                if (!out.direct.empty() || all.parts().system.present.size() > 0) continue;
+                const auto slot = static_cast<std::size_t>(out.slot);
+                ASSERT_EQ(y[slot], expected[slot]) << out.name;
+            }
+        }
+        EXPECT_GE(end, 1 - 1e-12);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(replay, of_method,
+                         testing::Values("method: explicit\n", "method: semi-implicit\n", "method: one-pass\n",
+                                         "method: iterated\n", "method: multirate\n", "step-control: {rtol: 1e-5}\n",
+                                         "method: one-pass\nstep-control: {rtol: 1e-5}\n"));
+
+TEST(simulation_state, one_subsystem_that_is_not_there) {
+    EXPECT_THAT(mistake([] { make_alone(read(two_masses), "whel"); }), HasSubstr("Did you mean 'wheel'"));
+}
+
+}  // namespace
+}  // namespace mdpcosim
