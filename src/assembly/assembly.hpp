@@ -40,6 +40,7 @@ struct channel_report {
     std::string why_extrapolation;        ///< "given", or why it was chosen
     bool scenario_extrapolation = false;  ///< it is the one that the scenario gives for all
     std::optional<double> F;              ///< that its coefficients were chosen for (-opt-F)
+    double delay = 0;                     ///< s: it gives what was so long ago
     std::vector<end> ends;
     /// The name in the scenario, which the multipliers of a joint share.
     std::string connection() const { return name.substr(0, name.find('[')); }

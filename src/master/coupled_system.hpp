@@ -8,7 +8,6 @@
 #include "coupling/algebraic_loop.hpp"
 #include "coupling/joint.hpp"
 #include "coupling/network.hpp"
-#include "master/multirate_order.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
@@ -47,15 +46,6 @@ struct coupled_system {
     std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
 
     std::vector<algebraic_loop> loops;  ///< all of them in both orders
-
-    /// What the scenario says about inertias: per unit of the input, the output's rate (`per_unit` = 1/m) or its value changes so per time.
-    struct given_sensitivity {
-        input_slot input;
-        output_slot output;
-        double per_unit;
-    };
-    std::vector<given_sensitivity> given;
-    multirate_plan multirate;
 
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
     std::int64_t advances = 0;      ///< the same, each part of a divided macro step counted
