@@ -61,7 +61,8 @@ bool reference_run::step() {
 }
 
 void reference_run::describe(run_summary& summary, const assembly& a) const {
-    summary.method = monolithic_method;
+    summary.method = "monolithic";
+    summary.reference = true;
     summary.subsystems.assign(1, {});
     run_summary::subsystem& entry = summary.subsystems.front();
     entry.name = "reference";
