@@ -379,8 +379,6 @@ TEST(simulation_writes, belong_to_the_saved_state) {
     simulation other(read(decay), {.transport = transport_kind::processes});
     other.load(file);
     expect_same(walk(other, 20), walk(s, 20), "after load() with a tuned parameter");
-    simulation third(read(decay), {.workers = 1});
-    third.set("b.v", 1);
 }
 
 /// Keeps what every subsystem was given, and what it gave.
@@ -452,6 +450,94 @@ INSTANTIATE_TEST_SUITE_P(replay, of_method,
                          testing::Values("method: explicit\n", "method: semi-implicit\n", "method: one-pass\n",
                                          "method: iterated\n", "method: multirate\n", "step-control: {rtol: 1e-5}\n",
                                          "method: one-pass\nstep-control: {rtol: 1e-5}\n"));
+
+const fs::path built = fs::path(MDPCOSIM_BINARY_DIR) / "tests";
+
+/// One decay, x' = -k x from 1 with k = 2, as a plugin or a program.
+std::string one_decay(const std::string& source) {
+    return "time: {end: 1 s, step: 0.1 s}\nsubsystems:\n  a: {" + source +
+           "}\n  b: {ode: {states: {z: 0}, inputs: "
+           "{v: 0}, equations: {z: v}}}\nsignals: [a.x -> b.v]\n";
+}
+std::string plugin_of(const std::string& name) { return "plugin: " + (built / "plugins" / (name + ".so")).string(); }
+std::string program_of(const std::string& name) { return "program: " + (built / "programs" / name).string(); }
+
+/// What was compiled before still runs, is saved and goes on; only what was appended later is not offered.
+TEST(interfaces_of_before, plugins_and_programs_still_run) {
+    for (const std::string& source : {plugin_of("before"), program_of("before")}) {
+        const scenario s = read(one_decay(source));
+        simulation all(s, {.workers = 1}), other(s, {.workers = 1});
+        all.initialise();
+        all.advance_to(0.5);
+        EXPECT_NEAR(all.value("a.x"), std::exp(-1), 1e-12) << source;
+        std::stringstream file;
+        all.save(file);
+        other.load(file);
+        expect_same(walk(other, 100), walk(all, 100), source);
+        EXPECT_NEAR(all.value("a.x"), std::exp(-2), 1e-12) << source;
+        EXPECT_NE(mistake([&] { all.set("a.k", 3); }), "no mistake");
+    }
+}
+
+TEST(simulation_writes, plugins_and_programs_take_parameters_between_steps) {
+    for (const std::string& source : {plugin_of("tunable_decay"), program_of("tunable_decay")})
+        for (const transport_kind kind : {transport_kind::threads, transport_kind::processes, transport_kind::tcp}) {
+            simulation all(read(one_decay(source)), {.transport = kind});
+            all.initialise();
+            all.advance_to(0.5);
+            all.set("a.k", 3);
+            all.advance_to(1);
+            EXPECT_NEAR(all.value("a.x"), std::exp(-1 - 1.5), 1e-12) << source;
+        }
+}
+
+std::string fmu_of(const std::string& name, const std::string& more = {}) {
+    return "fmu: " + (fs::path(MDPCOSIM_BINARY_DIR) / "fmus" / (name + ".fmu")).string() + more;
+}
+
+TEST(simulation_writes, fmus_take_what_they_call_tunable) {
+    for (const std::string version : {"2", "3"})
+        for (const std::string interface : {"co-simulation", "model-exchange"})
+            for (const transport_kind kind : {transport_kind::threads, transport_kind::processes}) {
+                SCOPED_TRACE(version + " " + interface);
+                const scenario s = read(one_decay(fmu_of("decay-" + version, ", interface: " + interface)));
+                simulation all(s, {.transport = kind}), other(s, {.transport = kind});
+                all.initialise();
+                all.advance_to(0.5);
+                EXPECT_NEAR(all.value("a.x"), std::exp(-0.5), 1e-6);
+                all.set("a.k", 3);
+                all.step();
+                std::stringstream file;
+                all.save(file);
+                other.load(file);
+                expect_same(walk(other, 100), walk(all, 100), "after load()");
+                EXPECT_NEAR(all.value("a.x"), std::exp(-0.5 - 1.5), 1e-6);
+                const std::vector<std::pair<std::string, double>> slower{{"a.k", 0.5}};
+                all.reset(slower);
+                all.initialise();
+                all.advance_to(1);
+                EXPECT_NEAR(all.value("a.x"), std::exp(-0.5), 1e-6);
+            }
+}
+
+TEST(simulation_state, an_fmu_that_asks_for_the_end_gets_it) {
+    for (const std::string version : {"2", "3"})
+        for (const transport_kind kind : {transport_kind::threads, transport_kind::processes, transport_kind::tcp}) {
+            SCOPED_TRACE(version);
+            const std::string source =
+                fmu_of("misbehave-" + version, ", set: {where: step, how: terminate-simulation, when: 0.45}");
+            simulation all(read("time: {end: 1 s, step: 0.1 s}\nsubsystems:\n  a: {" + source +
+                                "}\n  b: {ode: {states: {z: 0}, inputs: {v: 0}, equations: {z: v}}}\n"
+                                "signals: [a.y -> b.v]\n"),
+                           {.transport = kind});
+            all.initialise();
+            while (!all.done()) all.step();
+            EXPECT_NEAR(all.time(), 0.6, 1e-9);  // in the first step that begins after 0.45 s
+            EXPECT_THAT(all.early_end(), AllOf(HasSubstr("subsystem 'a' asked to end"), HasSubstr("t = 0.6 s")));
+            EXPECT_THAT(all.finish().notes, testing::Contains(all.early_end()));
+            EXPECT_THAT(mistake([&] { all.step(); }), HasSubstr("after the end"));
+        }
+}
 
 TEST(simulation_state, one_subsystem_that_is_not_there) {
     EXPECT_THAT(mistake([] { make_alone(read(two_masses), "whel"); }), HasSubstr("Did you mean 'wheel'"));

@@ -25,6 +25,11 @@ linear_equations oscillator(double m, double real, double imaginary) {
 
 }  // namespace
 
+bool holds_joints(const std::string& method) {
+    const method_info* how = method_registry::instance().find(method);
+    return how != nullptr && how->traits.holds_joints;
+}
+
 linear_system make_joint_system(const joint_test_parameters& p) {
     linear_system made;
     std::vector<named_subsystem> parts;
@@ -55,7 +60,7 @@ linear_system make_joint_system(const joint_test_parameters& p) {
     system.joints.push_back(std::move(j));
     net.finish(std::vector<double>(2, 0.0));
     system.finish();
-    const method_info& how = *method_registry::instance().find("index-1");
+    const method_info& how = *method_registry::instance().find(p.method);
     parameter_values options(how.options);
     options.set("degree", {p.degree == 2 ? 0.0 : 1.0});
     made.how = how.make_with(options);

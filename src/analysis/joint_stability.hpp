@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "analysis/test_system.hpp"
@@ -15,7 +16,11 @@ struct joint_test_parameters {
     double mass_ratio = 1;           ///< m_2/m_1
     double damping_ratio = 1;        ///< Lambda_r2/Lambda_r1
     double frequency_ratio = 1;      ///< Lambda_i2/Lambda_i1
+    std::string method = "index-1";  ///< one that holds joints
 };
+
+/// Whether its stability is that of joints; not of a method that does not exist.
+bool holds_joints(const std::string& method);
 
 /// Masses in units of the first, the macro step is the unit of time. Initialised at rest.
 linear_system make_joint_system(const joint_test_parameters& p);

@@ -39,10 +39,11 @@ std::vector<joint_map> map_joints(const joint_test_parameters& system, double ra
 std::string to_table(const std::vector<joint_map>& maps) {
     const joint_map& m = maps.front();
     std::string text = fmt::format(
-        "Stability of joints, method index-1: two oscillators made one by a joint\n"
+        "Stability of joints, method {}: two oscillators made one by a joint\n"
         "  Lambda_r H from {:g} to 0, Lambda_i H from 0 to {:g}, {} points each; mass ratio {:g}, damping ratio {:g}, "
         "frequency ratio {:g}\n",
-        -m.range, m.range, m.points, m.system.mass_ratio, m.system.damping_ratio, m.system.frequency_ratio);
+        m.system.method, -m.range, m.range, m.points, m.system.mass_ratio, m.system.damping_ratio,
+        m.system.frequency_ratio);
     text_table table({"degree", "stable points", "unstable", "largest radius", "at Lambda_r H", "at Lambda_i H"});
     for (const auto& map : maps) {
         const int unstable = map.unstable(stability_tolerance);
@@ -55,7 +56,8 @@ std::string to_table(const std::vector<joint_map>& maps) {
 }
 
 std::string to_json(const std::vector<joint_map>& maps) {
-    json out{{"title", "Stability of joints"}, {"method", "index-1"}, {"tolerance", stability_tolerance}};
+    json out{
+        {"title", "Stability of joints"}, {"method", maps.front().system.method}, {"tolerance", stability_tolerance}};
     for (const auto& m : maps) {
         const highest top = highest_of(m);
         json entry{{"degree", m.system.degree},
@@ -77,7 +79,7 @@ std::string to_json(const std::vector<joint_map>& maps) {
 plot joint_plot(const std::vector<joint_map>& maps) {
     plot picture;
     const joint_test_parameters& s = maps.front().system;
-    picture.title = fmt::format("Joints, method index-1: masses 1:{:g}, damping 1:{:g}, frequencies 1:{:g}",
+    picture.title = fmt::format("Joints, method {}: masses 1:{:g}, damping 1:{:g}, frequencies 1:{:g}", s.method,
                                 s.mass_ratio, s.damping_ratio, s.frequency_ratio);
     for (const auto& m : maps) {
         plot_panel panel;

@@ -57,8 +57,7 @@ class builder {
    public:
     template <class MakeTransport>
     builder(const scenario& s, bool writable, const MakeTransport& make_subsystems)
-        : scenario_(s), writable_(writable), method_(make_method(s)) {
-        result_.system.multirate = multirate_plan_of(s);
+        : scenario_(s), writable_(writable), method_(make_method(s)), plan_(multirate_plan_of(s)) {
         result_.system.subsystems = make_subsystems();
         book_ = std::make_unique<address_book>(transport_());
         graph_.input_channels.resize(transport_().inputs().size());
@@ -70,20 +69,20 @@ class builder {
             rule_of(scenario_.extrapolation, "scenario", 1.0, nobody);  // wrong even where nobody uses it
         }
         result_.channels.reserve(scenario_.connections.size() + scenario_.signals.size());
-        for (const auto& c : scenario_.connections) {
-            if (c.is_joint()) continue;
-            add_connection(c);
-            set_delay(c.delay);
-        }
-        for (const auto& s : scenario_.signals) {
-            add_signal(s);
-            set_delay(s.delay);
-        }
+        for (const auto& c : scenario_.connections)
+            if (!c.is_joint()) add_connection(c);
+        for (const auto& s : scenario_.signals) add_signal(s);
         for (const auto& c : scenario_.connections)
             if (c.is_joint()) add_joint(c, scenario_, *book_, graph_, result_, read_);
-        set_delay({});
+        given_sensitivities inertias;
         for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
-            add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, result_.system);
+            add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, transport_(), inertias);
+        for (const channel_report& c : result_.channels) plan_.delays.push_back(c.delay);
+        result_.brief = [inertias, plan = std::move(plan_)](method& how) {
+            hand_over(how, inertias);
+            hand_over(how, plan);
+        };
+        result_.brief(*method_);
         finish_inputs();
         const auto cut = find_evaluation_order(transport_(), *book_, graph_, silent_outputs(scenario_, transport_()),
                                                loop_options(scenario_), result_.system);
@@ -139,12 +138,6 @@ class builder {
         } catch (const std::invalid_argument& problem) {
             throw user_error(spec.where, fmt::format("{}: {}.", object, problem.what()));
         }
-    }
-
-    /// Of the channels added last.
-    void set_delay(const delay_spec& delay) {
-        result_.system.multirate.delays.resize(result_.system.coupling.channels(), delay.value);
-        graph_.delayed.resize(result_.system.coupling.channels(), delay.value > 0);
     }
 
     /// The channel's own extrapolation, else the scenario's (`general`) if the channel has the rates it uses, else a default.
@@ -306,6 +299,7 @@ class builder {
 
         channel_report report;
         report.name = c.name;
+        report.delay = c.delay.value;
         report.law_name = law.name;
         report.law = law_text(law, infos, values);
         report.unit = law.ports == causality::takes_load ? info(kind).load_unit : info(kind).motion_unit[0];
@@ -400,6 +394,7 @@ class builder {
         check_offset_unit(s, *target.what, object);
         channel_report report;
         report.name = s.name;
+        report.delay = s.delay.value;
         report.is_signal = true;
         report.unit = target.what->unit;
         report.recorded_name = s.name != s.target.value;
@@ -489,6 +484,7 @@ class builder {
                               std::vector<output_slot> sources, const extrapolation_rule& rule,
                               const std::string& object, const location& where) {
         report.extrapolation = rule.name;
+        graph_.delayed.push_back(report.delay > 0);
         for (const channel_term& t : terms)
             for (const output_slot slot : {t.value, t.rate})
                 if (slot.valid()) read_.push_back(slot);
@@ -576,6 +572,7 @@ class builder {
     const scenario& scenario_;
     bool writable_;
     std::unique_ptr<method> method_;
+    multirate_plan plan_;   ///< its delays follow from the channels
     bool ignored_ = false;  ///< extrapolations that the method has no use for
     assembly result_;
     std::unique_ptr<address_book> book_;

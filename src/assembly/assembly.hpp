@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ struct channel_report {
     std::string why_extrapolation;        ///< "given", or why it was chosen
     bool scenario_extrapolation = false;  ///< it is the one that the scenario gives for all
     std::optional<double> F;              ///< that its coefficients were chosen for (-opt-F)
+    double delay = 0;                     ///< s: it gives what was so long ago
     std::vector<end> ends;
     /// The name in the scenario, which the multipliers of a joint share.
     std::string connection() const { return name.substr(0, name.find('[')); }
@@ -52,6 +54,7 @@ struct channel_report {
 struct assembly {
     coupled_system system;
     std::unique_ptr<method> chosen_method;
+    std::function<void(method&)> brief;    ///< hands over what the scenario says to single methods
     std::vector<channel_report> channels;  ///< by channel_index
     std::vector<recorded_column> columns;
     std::vector<std::string> notes;

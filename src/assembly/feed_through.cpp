@@ -273,14 +273,14 @@ class level_search {
 using evaluation_key = std::tuple<int, int, int, subsystem_index>;
 
 /// Subsystems by rising level, each once per level, with the channels that reach its inputs.
-std::vector<coupled_system::evaluation> in_order(const transport& subsystems, const coupling_graph& graph,
-                                                 const std::vector<level_search::loop>& loops,
-                                                 std::vector<evaluation_key> wanted) {
+std::vector<coupling_structure::evaluation> in_order(const transport& subsystems, const coupling_graph& graph,
+                                                     const std::vector<level_search::loop>& loops,
+                                                     std::vector<evaluation_key> wanted) {
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    std::vector<coupled_system::evaluation> order;
+    std::vector<coupling_structure::evaluation> order;
     for (const auto& [level, loop, within, s] : wanted) {
-        coupled_system::evaluation e{s, {}, loop};
+        coupling_structure::evaluation e{s, {}, loop};
         const std::size_t first = subsystems.input_offset(s);
         const auto is_torn = [&, of = loop](channel_index c) {
             return of >= 0 && std::ranges::count(loops[static_cast<std::size_t>(of)].torn, c) > 0;
@@ -331,7 +331,7 @@ std::vector<subsystem_index> find_evaluation_order(const transport& subsystems, 
 }
 
 std::vector<subsystem_index> evaluated_before_read(const transport& subsystems, const coupling_graph& graph,
-                                                   std::span<const coupled_system::evaluation> order) {
+                                                   std::span<const coupling_structure::evaluation> order) {
     std::vector<subsystem_index> owner;  // by output
     for (std::size_t i = 0; i < subsystems.size(); ++i)
         owner.resize(owner.size() + static_cast<std::size_t>(subsystems.describe(subsystem_index(i)).output_count()),

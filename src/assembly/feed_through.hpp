@@ -17,7 +17,7 @@ struct coupling_graph {
     std::vector<location> channel_places;
 };
 
-/// The order in which subsystems with feed-through are evaluated (see coupled_system). An algebraic loop is solved by `iteration`, without which it is
+/// The order in which subsystems with feed-through are evaluated (see coupling_structure). An algebraic loop is solved by `iteration`, without which it is
 /// a user error that names it port by port. Of `silent` outputs (by slot) nobody says what they depend on: on all inputs of their subsystem, unless
 /// that makes a loop that nobody solves; the subsystems where it did are returned.
 std::vector<subsystem_index> find_evaluation_order(const transport& subsystems, const address_book& book,
@@ -27,6 +27,6 @@ std::vector<subsystem_index> find_evaluation_order(const transport& subsystems, 
 
 /// The subsystems that an evaluation in this order comes to before any other reads one of their outputs.
 std::vector<subsystem_index> evaluated_before_read(const transport& subsystems, const coupling_graph& graph,
-                                                   std::span<const coupled_system::evaluation> order);
+                                                   std::span<const coupling_structure::evaluation> order);
 
 }  // namespace mdpcosim

@@ -29,14 +29,15 @@ const port& port_named(const std::string& name, const setting& entry, const std:
 
 }  // namespace
 
-void add_inertias(subsystem_index s, const subsystem_spec& spec, const address_book& book, coupled_system& system) {
+void add_inertias(subsystem_index s, const subsystem_spec& spec, const address_book& book, const transport& subsystems,
+                  given_sensitivities& into) {
     const std::string object = fmt::format("subsystem '{}': inertia", spec.name);
     for (const setting& entry : spec.inertia) {
         std::vector<const port*> together;
         for (std::size_t at = 0; at <= entry.name.size();) {
             const std::size_t end = std::min(entry.name.find('+', at), entry.name.size());
             together.push_back(
-                &port_named(entry.name.substr(at, end - at), entry, system.subsystems->describe(s).ports, object));
+                &port_named(entry.name.substr(at, end - at), entry, subsystems.describe(s).ports, object));
             at = end + 1;
         }
         const std::string unit = inertia_unit(together.front()->kind, together.front()->causality);
@@ -62,7 +63,7 @@ void add_inertias(subsystem_index s, const subsystem_spec& spec, const address_b
                 for (const int output : takes_load ? std::vector<int>{of->motion[0], of->motion[1]}
                                                    : std::vector<int>{of->load, of->load_integral})
                     if (input >= 0 && output >= 0)
-                        system.given.push_back(
+                        into.push_back(
                             {book.global_input(s, input), book.global_output(s, output), direction(*on) / inertia});
             }
     }

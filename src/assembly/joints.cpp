@@ -98,6 +98,7 @@ channel_index add_channel(const std::string& name, const connection_spec& c, cou
     report.why_extrapolation = "found by the method";
     into.channels.push_back(std::move(report));
     graph.channel_sources.emplace_back();
+    graph.delayed.push_back(false);
     graph.channel_names.push_back(fmt::format("joint '{}'", c.name));
     graph.channel_places.push_back(c.where);
     return into.system.coupling.add_imposed(name);

@@ -32,7 +32,7 @@ void check_method(const scenario& s, const assembly& a) {
     const coupled_system& system = a.system;
     check_joints(s, how, system);
     how.check(system);
-    if (how.traits().own_steps) check_multirate(s, system);
+    if (how.traits().own_steps) check_multirate(s, a);
     if (s.step_control.given()) step_controller::check(step_control_of(s), system, how, known_method(s).name);
 }
 

@@ -1,7 +1,5 @@
 #include "assembly/multirate.hpp"
 
-#include "assembly/assembly.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +13,12 @@ namespace {
 
 bool is_multiple(double a, double b) {
     return b > 0 && a > b * (1 - 1e-9) && std::abs(a / b - std::round(a / b)) <= 1e-9 * (a / b);
+}
+
+/// 0: chosen by its solver.
+double own_step(const scenario& s, std::size_t i) {
+    const auto& step = s.subsystems[i].step;
+    return step.by_solver ? 0 : step.value.value_or(s.time.step);
 }
 
 std::string own_step_text(double step) { return step > 0 ? fmt::format("{} s", step) : "chosen by its solver"; }
@@ -39,10 +43,11 @@ multirate_plan multirate_plan_of(const scenario& s) {
                                             s.method.empty() ? "explicit" : s.method.value));
     };
     multirate_plan plan{.start = s.time.start, .end = s.time.end, .macro_step = s.time.step};
-    for (const auto& spec : s.subsystems) {
+    for (std::size_t i = 0; i < s.subsystems.size(); ++i) {
+        const subsystem_spec& spec = s.subsystems[i];
         if (spec.step.given() && !multirate)
             refuse(spec.step.where, fmt::format("subsystem '{}': 'step', a communication step of its own,", spec.name));
-        plan.steps.push_back(spec.step.by_solver ? 0 : spec.step.value.value_or(s.time.step));
+        plan.steps.push_back(own_step(s, i));
     }
     if (!s.order.names.empty() && !multirate) refuse(s.order.where, "'order', who goes first,");
     const auto scheme = std::ranges::find(s.method_options, "scheme", &setting::name);
@@ -77,18 +82,17 @@ void refuse_delays(const scenario& s, const std::string& why) {
             throw user_error(signal.delay.where, fmt::format("signal '{}': 'delay' {}.", signal.name, why));
 }
 
-void check_multirate(const scenario& s, const coupled_system& system) {
-    const transport& t = *system.subsystems;
-    const network& net = system.coupling;
-    const multirate_plan& plan = system.multirate;
+void check_multirate(const scenario& s, const assembly& a) {
+    const transport& t = *a.system.subsystems;
+    const network& net = a.system.coupling;
     const auto where = [&](std::size_t i) {
         return s.subsystems[i].step.given() ? s.subsystems[i].step.where : s.subsystems[i].where;
     };
-    if (!system.loops.empty())
+    if (!a.system.loops.empty())
         throw user_error(s.iteration.where,
                          fmt::format("iteration: method 'multirate' solves no algebraic loops, and there is {}. Put a "
                                      "'delay' into it, or take another method.",
-                                     system.loops.front().path()));
+                                     a.system.loops.front().path()));
     for (std::size_t i = 0; i < t.size(); ++i) {
         if (s.subsystems[i].step.by_solver && !t.offers(subsystem_index(i)).chooses_step)
             throw user_error(
@@ -96,16 +100,16 @@ void check_multirate(const scenario& s, const coupled_system& system) {
                 fmt::format("subsystem '{}': 'step: solver' needs an integrator that chooses its step and says so, as "
                             "erk-N and dirk-N of native models do. Give the step, for example 'step: {} s'.",
                             s.subsystems[i].name, s.time.step));
-        if (gives_samples(t.describe(subsystem_index(i))) && !is_multiple(plan.macro_step, plan.steps[i]))
+        if (gives_samples(t.describe(subsystem_index(i))) && !is_multiple(s.time.step, own_step(s, i)))
             throw user_error(
                 where(i),
                 fmt::format("subsystem '{}' is sampled, and its step, {}, never meets some of the macro points, which "
                             "lie {} s apart. Allowed: {} s divided by a whole number.",
-                            s.subsystems[i].name, own_step_text(plan.steps[i]), plan.macro_step, plan.macro_step));
+                            s.subsystems[i].name, own_step_text(own_step(s, i)), s.time.step, s.time.step));
     }
     for (const auto& [input, what] : net.deliveries()) {
         const std::size_t to = owner(input.value(), t.size(), [&](subsystem_index k) { return t.input_offset(k); });
-        if (plan.delays[what.channel.value()] > 0 && net.has_memory(what.channel)) {
+        if (a.channels[what.channel.value()].delay > 0 && net.has_memory(what.channel)) {
             const auto& c = *std::ranges::find(s.connections, net.name(what.channel), &connection_spec::name);
             throw user_error(c.delay.where,
                              fmt::format("connection '{}': what it integrates or remembers belongs to the present; a "
@@ -116,14 +120,14 @@ void check_multirate(const scenario& s, const coupled_system& system) {
             if (!term.value.valid()) continue;
             const std::size_t from =
                 owner(term.value.value(), t.size(), [&](subsystem_index k) { return t.output_offset(k); });
-            if (gives_samples(t.describe(subsystem_index(from))) && !is_multiple(plan.steps[from], plan.steps[to]))
+            if (gives_samples(t.describe(subsystem_index(from))) && !is_multiple(own_step(s, from), own_step(s, to)))
                 throw user_error(
                     where(to),
                     fmt::format("subsystem '{}' reads '{}', which is sampled and has the step {}; its own "
                                 "step, {}, never meets some of the "
                                 "samples. Allowed: {} s divided by a whole number.",
-                                s.subsystems[to].name, s.subsystems[from].name, own_step_text(plan.steps[from]),
-                                own_step_text(plan.steps[to]), plan.steps[from]));
+                                s.subsystems[to].name, s.subsystems[from].name, own_step_text(own_step(s, from)),
+                                own_step_text(own_step(s, to)), own_step(s, from)));
         }
     }
 }

@@ -75,8 +75,10 @@ void optimise(const stability_settings& o) {
 
 /// Joints have other parameters than springs, and a map instead of a limit.
 void map_joints(const stability_settings& o) {
-    if (o.map) throw user_error("--map: --method index-1 has a map of its own, drawn by --svg.");
+    if (o.map)
+        throw user_error(fmt::format("--map: --method {} has a map of its own, drawn by --svg.", o.common.method()));
     joint_test_parameters p;
+    p.method = o.common.method();
     p.frequency_ratio = o.common.frequency_ratio();
     p.mass_ratio = o.common.mass_ratio().value_or(1);
     if (o.damping_ratio) p.damping_ratio = positive_number("--damping-ratio", *o.damping_ratio);
@@ -88,7 +90,7 @@ void map_joints(const stability_settings& o) {
 }
 
 void analyse(const stability_settings& o) {
-    if (o.common.method() == "index-1") return map_joints(o);
+    if (holds_joints(o.common.method())) return map_joints(o);
     if (o.damping_ratio || o.range) throw user_error("--damping-ratio and --range belong to --method index-1.");
     if (o.table && o.figure) throw user_error("--table and --figure: give one of them.");
     if ((o.table || o.figure) && !(o.common.extrapolations({}).empty() && o.common.F({}).empty()))

@@ -5,58 +5,16 @@
 #include <span>
 #include <vector>
 
-#include "coupling/algebraic_loop.hpp"
-#include "coupling/joint.hpp"
-#include "coupling/network.hpp"
+#include "coupling/coupling_structure.hpp"
 #include "master/input_journal.hpp"
-#include "master/multirate_order.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
 
-/// A joint between two ports, and what stands for it in the network: channels whose polynomials the method imposes.
-struct joint_connection {
-    struct end {
-        subsystem_index subsystem;
-        std::vector<output_slot> motion;
-        std::vector<input_slot> input;    ///< by component of the load
-        std::vector<channel_index> load;  ///< the same, delivered to the input
-        int degree = max_degree;          ///< the highest that all its inputs take
-    };
-    std::string name;
-    std::unique_ptr<joint> what;
-    std::array<end, 2> ends;
-    std::vector<channel_index> multipliers;  ///< by equation; delivered to nobody
-};
-
-/// Subsystems behind their transport and the network that couples them: all a method works on.
-///
-/// Outputs with feed-through depend on inputs of the same time: their subsystems are evaluated again once these are known,
-/// in an order in which every cause comes before its effect. Where there is no such order, in an algebraic loop, they are evaluated again and again
-/// until nothing changes any more.
-struct coupled_system {
-    struct evaluation {
-        subsystem_index subsystem;
-        std::vector<channel_index> channels;  ///< delivered to its inputs, but for those torn in its loop
-        int loop = -1;                        ///< the evaluations of a loop follow each other
-    };
-
+/// Subsystems behind their transport and what couples them: all a method works on.
+struct coupled_system : coupling_structure {
     std::unique_ptr<transport> subsystems;
-    network coupling;
-    std::vector<joint_connection> joints;
-    std::vector<evaluation> at_start;      ///< for every output with feed-through
-    std::vector<evaluation> at_each_step;  ///< for those that other subsystems' inputs depend on, and sampled ones
-
-    std::vector<algebraic_loop> loops;  ///< all of them in both orders
-
-    /// What the scenario says about inertias: per unit of the input, the output's rate (`per_unit` = 1/m) or its value changes so per time.
-    struct given_sensitivity {
-        input_slot input;
-        output_slot output;
-        double per_unit;
-    };
-    std::vector<given_sensitivity> given;
-    multirate_plan multirate;
+    std::vector<evaluation> at_start;  ///< as at_each_step, for every output with feed-through
 
     input_journal journal;          ///< kept where somebody asks for it
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included

@@ -12,7 +12,8 @@
 
 /// How one macro step is done. One method, one file.
 ///
-/// Call order: check() before the run; prepare() once, after the system is initialised; then macro step after macro step
+/// Call order: hand_over() what the scenario says to this method alone; check() before the run; prepare() once, after the system is
+/// initialised; then macro step after macro step
 ///   keep(system)              only where the attempt may be rolled back, which needs subsystems that save and restore
 ///   attempt(system, step)     or attempt_and_estimate(): from the last committed point to step.end. Outputs and u, du of the system are
 ///                             those of step.end; the network has accepted the values up to step.begin
@@ -94,6 +95,22 @@ class method {
     const method_traits& traits_;
     state_bytes kept_;
 };
+
+/// What a scenario says to some methods only is data of a type of its own; a method that uses it takes it, and keeps it.
+template <class Data>
+class takes {
+   public:
+    virtual void take(Data data) = 0;
+
+   protected:
+    ~takes() = default;
+};
+
+/// Methods that have no use for it never see it.
+template <class Data>
+void hand_over(method& how, Data data) {
+    if (auto* to = dynamic_cast<takes<Data>*>(&how)) to->take(std::move(data));
+}
 
 struct method_info {
     std::string name;

@@ -31,9 +31,11 @@ const method_traits multirate_traits{.evaluates_each_step = false,
                                          "scheme, or 'smoothing: mean' with "
                                          "'scheme: fastest-first'"};
 
-class multirate_method final : public method {
+class multirate_method final : public method, public takes<multirate_plan> {
    public:
     explicit multirate_method(const multirate_options& options) : method(multirate_traits), options_(options) {}
+
+    void take(multirate_plan plan) override { plan_ = std::move(plan); }
 
     std::string own_extrapolation() const override {
         return fmt::format("poly-{}", 1 + std::max({1, options_.slow_order, options_.fast_order}));
@@ -64,8 +66,8 @@ class multirate_method final : public method {
         return 1e-9 * shortest_ + 8 * std::numeric_limits<double>::epsilon() * std::abs(t);
     }
     std::vector<multirate_sequence> sequences(const coupled_system& system, const multirate_readers& readers) const;
-    double shortest_step(const multirate_plan& plan, std::size_t i) const {
-        return plan.steps[i] > 0 ? plan.steps[i] : shortest_choice * plan.macro_step;
+    double shortest_step(std::size_t i) const {
+        return plan_.steps[i] > 0 ? plan_.steps[i] : shortest_choice * plan_.macro_step;
     }
     void set_next(const coupled_system& system, group& g) const;
     /// Whose turn it is on the way to t_end; none: all have reached it.
@@ -78,6 +80,7 @@ class multirate_method final : public method {
     void show(coupled_system& system, double t);
 
     multirate_options options_;
+    multirate_plan plan_;
     multirate_readers readers_;
     std::vector<sequence> sequences_;
     std::vector<output_history> outputs_;
@@ -102,15 +105,14 @@ std::vector<multirate_sequence> multirate_method::sequences(const coupled_system
     std::vector<coupling_edge> edges;
     for (std::size_t i = 0; i < system.subsystems->size(); ++i)
         for (const std::size_t from : readers.senders(i)) edges.push_back({from, i});
-    return find_sequences(system.multirate, options_.scheme, std::move(edges));
+    return find_sequences(plan_, options_.scheme, std::move(edges));
 }
 
 void multirate_method::prepare(coupled_system& system) {
     const transport& t = *system.subsystems;
-    const multirate_plan& plan = system.multirate;
     const std::size_t n = t.size();
-    readers_ = multirate_readers(system, options_);
-    time_.assign(n, plan.start);
+    readers_ = multirate_readers(system, plan_, options_);
+    time_.assign(n, plan_.start);
     known_.assign(n, 1);
     in_turn_.assign(n, 0);
     predictions_.resize(n);
@@ -118,7 +120,7 @@ void multirate_method::prepare(coupled_system& system) {
     missed_.assign(system.coupling.channels(), 0.0);
     end_.assign(missed_.size(), 0.0);
     shortest_ = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < n; ++i) shortest_ = std::min(shortest_, shortest_step(plan, i));
+    for (std::size_t i = 0; i < n; ++i) shortest_ = std::min(shortest_, shortest_step(i));
     std::vector<double> ahead(n, 0.0);  // how far followers let it go
     sequences_.clear();
     for (const auto& lists : sequences(system, readers_)) {
@@ -126,24 +128,24 @@ void multirate_method::prepare(coupled_system& system) {
         double behind = 0;
         for (auto list = lists.rbegin(); list != lists.rend(); ++list) {
             for (const std::size_t i : *list) ahead[i] = behind;
-            const double h = plan.steps[list->front()];
-            behind += h > 0 ? h : plan.macro_step;
+            const double h = plan_.steps[list->front()];
+            behind += h > 0 ? h : plan_.macro_step;
         }
         for (const auto& list : lists) {
             group& g = s.emplace_back();
             g.members = list;
-            g.now = plan.start;
-            if (const double h = plan.steps[list.front()]; h > 0) g.grid.emplace(plan.start, plan.end, h);
+            g.now = plan_.start;
+            if (const double h = plan_.steps[list.front()]; h > 0) g.grid.emplace(plan_.start, plan_.end, h);
             set_next(system, g);
         }
     }
     outputs_.clear();
     for (std::size_t i = 0; i < n; ++i) {
         const auto count = static_cast<std::size_t>(t.describe(subsystem_index(i)).output_count());
-        const double h = shortest_step(plan, i);
-        const double points = (ahead[i] + readers_.longest_delay(i) + plan.macro_step) / h;
+        const double h = shortest_step(i);
+        const double points = (ahead[i] + readers_.longest_delay(i) + plan_.macro_step) / h;
         outputs_.emplace_back(count, static_cast<std::size_t>(points) + output_history::weights::most + 4);
-        outputs_.back().add(plan.start, t.outputs().subspan(t.output_offset(subsystem_index(i)), count));
+        outputs_.back().add(plan_.start, t.outputs().subspan(t.output_offset(subsystem_index(i)), count));
     }
     turn_.reserve(n);
     taken_.reserve(sequences_.size());
@@ -151,15 +153,14 @@ void multirate_method::prepare(coupled_system& system) {
 }
 
 void multirate_method::set_next(const coupled_system& system, group& g) const {
-    const multirate_plan& plan = system.multirate;
     if (g.grid) {
         g.next = g.grid->time(g.steps + 1);
         return;
     }
     const double chosen = system.subsystems->next_step(subsystem_index(g.members.front()));
-    const double shortest = shortest_choice * plan.macro_step;
-    g.next = g.now + (chosen > shortest ? std::min(chosen, plan.macro_step) : shortest);
-    if (reached(g.next, plan.end)) g.next = plan.end;
+    const double shortest = shortest_choice * plan_.macro_step;
+    g.next = g.now + (chosen > shortest ? std::min(chosen, plan_.macro_step) : shortest);
+    if (reached(g.next, plan_.end)) g.next = plan_.end;
 }
 
 multirate_method::group* multirate_method::next(sequence& s, double t_end) const {
@@ -287,14 +288,14 @@ void multirate_method::show(coupled_system& system, double t) {
 }
 
 std::vector<std::string> multirate_method::about_subsystems(const coupled_system& system) const {
-    const multirate_plan& plan = system.multirate;
-    std::vector<std::string> about(plan.steps.size());
-    for (const auto& lists : sequences(system, multirate_readers(system, options_)))
+    std::vector<std::string> about(plan_.steps.size());
+    for (const auto& lists : sequences(system, multirate_readers(system, plan_, options_)))
         for (std::size_t k = 0; k < lists.size(); ++k)
             for (const std::size_t i : lists[k])
-                about[i] = fmt::format("step              {}, {} of {} in its sequence",
-                                       plan.steps[i] > 0 ? fmt::format("{} s", plan.steps[i]) : "chosen by its solver",
-                                       k + 1, lists.size());
+                about[i] =
+                    fmt::format("step              {}, {} of {} in its sequence",
+                                plan_.steps[i] > 0 ? fmt::format("{} s", plan_.steps[i]) : "chosen by its solver",
+                                k + 1, lists.size());
     return about;
 }
 

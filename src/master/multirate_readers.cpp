@@ -34,7 +34,8 @@ polynomial polynomial_through(std::span<const double> values, std::size_t stride
 
 }  // namespace
 
-multirate_readers::multirate_readers(const coupled_system& system, const multirate_options& options)
+multirate_readers::multirate_readers(const coupled_system& system, const multirate_plan& plan,
+                                     const multirate_options& options)
     : longest_delay_(system.subsystems->size(), 0.0),
       y_(system.subsystems->outputs().size()),
       u_(system.coupling.channels()) {
@@ -52,16 +53,16 @@ multirate_readers::multirate_readers(const coupled_system& system, const multira
         const auto slot = static_cast<std::uint32_t>(input.value());
         if (r.inputs.empty() || r.inputs.back().first != slot)
             r.inputs.emplace_back(slot, system.coupling.degree_limit(input));
-        if (std::ranges::find(r.channels, what.channel) == r.channels.end()) add(r, system, i, what.channel, options);
+        if (std::ranges::find(r.channels, what.channel) == r.channels.end())
+            add(r, system, plan, i, what.channel, options);
     }
     values_.resize(most * (most_order + 1));
 }
 
-void multirate_readers::add(reader& to, const coupled_system& system, std::size_t i, channel_index channel,
-                            const multirate_options& options) {
+void multirate_readers::add(reader& to, const coupled_system& system, const multirate_plan& plan, std::size_t i,
+                            channel_index channel, const multirate_options& options) {
     const transport& t = *system.subsystems;
     const network& net = system.coupling;
-    const multirate_plan& plan = system.multirate;
     const double delay = plan.delays[channel.value()];
     const bool held = net.held(channel);
     to.channels.push_back(channel);

@@ -5,6 +5,7 @@
 
 #include "coupling/output_history.hpp"
 #include "master/coupled_system.hpp"
+#include "master/multirate_order.hpp"
 
 namespace mdpcosim {
 
@@ -21,7 +22,7 @@ struct multirate_options {
 class multirate_readers {
    public:
     multirate_readers() = default;
-    multirate_readers(const coupled_system& system, const multirate_options& options);
+    multirate_readers(const coupled_system& system, const multirate_plan& plan, const multirate_options& options);
 
     /// The subsystems that send to this one.
     const std::vector<std::size_t>& senders(std::size_t i) const { return readers_[i].senders; }
@@ -63,7 +64,7 @@ class multirate_readers {
         int degree = 0;
     };
 
-    void add(reader& to, const coupled_system& system, std::size_t i, channel_index channel,
+    void add(reader& to, const coupled_system& system, const multirate_plan& plan, std::size_t i, channel_index channel,
              const multirate_options& options);
     void look(const std::vector<output_history>& outputs, const source& s, double t, double begin, double end);
 

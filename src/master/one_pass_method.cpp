@@ -37,14 +37,18 @@ const method_traits one_pass_traits{
         "stay below "
         "0.7), or the inertia given for a port is wrong by more than 20 %: use a smaller macro step"};
 
-class one_pass_method final : public method {
+class one_pass_method final : public method, public takes<given_sensitivities> {
    public:
     one_pass_method() : method(one_pass_traits) {}
 
-    void check(const coupled_system& system) const override { port_sensitivities(system, coupled_channels(system)); }
+    void take(given_sensitivities given) override { given_ = std::move(given); }
+
+    void check(const coupled_system& system) const override {
+        port_sensitivities(system, coupled_channels(system), given_);
+    }
 
     std::vector<std::string> about_subsystems(const coupled_system& system) const override {
-        auto lines = port_sensitivities::describe(system);
+        auto lines = port_sensitivities(system, coupled_channels(system), given_).describe(*system.subsystems);
         for (auto& line : lines)
             if (!line.empty()) line = "sensitivity " + line;
         return lines;
@@ -52,7 +56,7 @@ class one_pass_method final : public method {
 
     void prepare(coupled_system& system) override {
         channels_ = coupled_channels(system);
-        sensitivities_.emplace(system, channels_);
+        sensitivities_.emplace(system, channels_, given_);
         sensitivities_->prepare(system);
         solver_ = one_pass(channels_.size(), sensitivities_->Q());
         for (auto* values : {&rates_, &law_u_, &told_, &extrapolated_, &u_before_})
@@ -301,6 +305,7 @@ class one_pass_method final : public method {
             net.impose(channels_[i].channel, whole, solver_.u()[i], 1 - solver_.weights()[i]);
     }
 
+    given_sensitivities given_;
     one_pass solver_;
     std::optional<port_sensitivities> sensitivities_;
     double H_tried_ = 0;

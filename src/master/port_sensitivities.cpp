@@ -59,7 +59,8 @@ std::vector<coupled_channel> coupled_channels(const coupled_system& system) {
     return found;
 }
 
-port_sensitivities::port_sensitivities(const coupled_system& system, std::vector<coupled_channel> channels)
+port_sensitivities::port_sensitivities(const coupled_system& system, std::vector<coupled_channel> channels,
+                                       const given_sensitivities& given)
     : channels_(std::move(channels)),
       terms_(channels_.size()),
       rates_(channels_.size(), 0.0),
@@ -114,17 +115,16 @@ port_sensitivities::port_sensitivities(const coupled_system& system, std::vector
             Q_.push_back({channel, static_cast<std::uint32_t>(in.channel), 0});
             entries_.push_back({in.part, at, term.weight * in.factor});
         }
-    choose_sources(system);
+    choose_sources(t, given);
 }
 
-void port_sensitivities::choose_sources(const coupled_system& system) {
-    const transport& t = *system.subsystems;
+void port_sensitivities::choose_sources(const transport& t, const given_sensitivities& all) {
     bool all_restore = true;
     for (std::size_t i = 0; i < t.size(); ++i) all_restore = all_restore && t.offers(subsystem_index(i)).save_restore;
     steps_ = all_restore ? source::trial_steps : source::short_steps;
     for (part& p : parts_) {
         std::vector<bool> given(p.inputs.size(), false);
-        for (const auto& g : system.given) {
+        for (const given_sensitivity& g : all) {
             const auto input = std::find(p.inputs.begin(), p.inputs.end(), g.input.value());
             const auto output = std::find(p.outputs.begin(), p.outputs.end(), g.output.value());
             if (input == p.inputs.end() || output == p.outputs.end()) continue;
@@ -348,10 +348,9 @@ void port_sensitivities::form_Q(const coupled_system& system, double t) {
                             system.coupling.name(channels_[i].channel), t, own_[i]));
 }
 
-std::vector<std::string> port_sensitivities::describe(const coupled_system& system) {
-    std::vector<std::string> lines(system.subsystems->size());
-    const port_sensitivities found(system, coupled_channels(system));
-    for (const part& p : found.parts_) {
+std::vector<std::string> port_sensitivities::describe(const transport& subsystems) const {
+    std::vector<std::string> lines(subsystems.size());
+    for (const part& p : parts_) {
         std::string& line = lines[p.subsystem.value()];
         switch (p.from) {
             case source::given:

@@ -15,6 +15,14 @@ struct coupled_channel {
     bool first_order;  ///< u acts on the rate of q itself (heat on temperature), not on the rate of v
 };
 
+/// What the scenario says about inertias: per unit of the input, the output's rate (`per_unit` = 1/m) or its value changes so per time.
+struct given_sensitivity {
+    input_slot input;
+    output_slot output;
+    double per_unit;
+};
+using given_sensitivities = std::vector<given_sensitivity>;
+
 /// All channels with a law. Throws user_error where a connection does not know the rates it needs.
 std::vector<coupled_channel> coupled_channels(const coupled_system& system);
 
@@ -39,7 +47,8 @@ class port_sensitivities {
 
     /// Throws user_error where the scenario gives the inertia of some coupled ports of a subsystem, but not of all, and where only
     /// short steps are left and a subsystem takes none.
-    port_sensitivities(const coupled_system& system, std::vector<coupled_channel> channels);
+    port_sensitivities(const coupled_system& system, std::vector<coupled_channel> channels,
+                       const given_sensitivities& given);
 
     /// Makes room for saved states, and makes sure of derivatives and of accelerations that depend on loads. Throws as the constructor does.
     /// Changes nothing.
@@ -63,7 +72,7 @@ class port_sensitivities {
     }
 
     /// By subsystem, where it has coupled ports: where its sensitivity comes from, in plain words.
-    static std::vector<std::string> describe(const coupled_system& system);
+    std::vector<std::string> describe(const transport& subsystems) const;
 
    private:
     /// One subsystem's coupled inputs, and the outputs whose rates they change.
@@ -88,7 +97,7 @@ class port_sensitivities {
 
     double& B(part& p, std::size_t output, std::size_t input) { return p.B[output * p.inputs.size() + input]; }
     double sensitivity_of(part& p, std::size_t input);
-    void choose_sources(const coupled_system& system);
+    void choose_sources(const transport& t, const given_sensitivities& all);
     source source_of(const part& p) const;
     bool known_at_once(coupled_system& system, part& p);
     std::string why_no_short_steps(const transport& t) const;

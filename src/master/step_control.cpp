@@ -63,6 +63,8 @@ void step_controller::prepare(coupled_system& system, method& how) {
     transport& t = *system.subsystems;
     const std::size_t channels = system.coupling.channels();
     how.prepare_estimates(system);
+    for (std::size_t i = 0; i < t.size(); ++i)
+        if (t.offers(subsystem_index(i)).tells_next_event) with_events_.push_back(subsystem_index(i));
     if (options_.how == estimator::trial) {
         how.keep(system);  // makes room
         system.forget_begin();
@@ -90,12 +92,15 @@ macro_step step_controller::step(coupled_system& system, method& how) {
     return options_.how == estimator::trial ? step_with_trials(system, how) : step_and_look(system, how);
 }
 
-/// Up to the next point that must be met no step is left over that is much shorter than the others.
-macro_step step_controller::next_step() const {
+/// Up to the next point that must be met no step is left over that is much shorter than the others. A jump that a subsystem announces is met,
+/// so that extrapolations do not run across it.
+macro_step step_controller::next_step(const transport& subsystems) const {
     double goal = end_;
+    for (const subsystem_index i : with_events_)
+        if (const double event = subsystems.next_event(i); event > t_ + options_.smallest) goal = std::min(goal, event);
     if (options_.meet > 0) {
         const double k = std::floor((t_ - start_) / options_.meet * (1 + 1e-12) + 1e-9) + 1;
-        goal = std::min(end_, start_ + k * options_.meet);
+        goal = std::min(goal, start_ + k * options_.meet);
     }
     const double left = goal - t_;
     const double steps = std::ceil(left / H_ * (1 - 1e-9));
@@ -106,7 +111,7 @@ macro_step step_controller::next_step() const {
 macro_step step_controller::step_with_trials(coupled_system& system, method& how) {
     while (true) {
         how.keep(system);
-        const macro_step step = next_step();
+        const macro_step step = next_step(*system.subsystems);
         const double H = step.end - step.begin;
         verdict v;
         try {
@@ -152,7 +157,7 @@ step_controller::verdict step_controller::judge(std::span<const double> y, const
 }
 
 macro_step step_controller::step_and_look(coupled_system& system, method& how) {
-    const macro_step step = next_step();
+    const macro_step step = next_step(*system.subsystems);
     how.attempt(system, step);
     const verdict v = look(system, how, step.end - step.begin);
     how.commit(system);

@@ -67,7 +67,7 @@ class step_controller final : public stepper {
         std::size_t worst = 0;
     };
 
-    macro_step next_step() const;
+    macro_step next_step(const transport& subsystems) const;
     macro_step step_with_trials(coupled_system& system, method& how);
     macro_step step_and_look(coupled_system& system, method& how);
     verdict judge(std::span<const double> y, const estimate_orders& orders) const;
@@ -84,6 +84,7 @@ class step_controller final : public stepper {
     step_control_counts counts_;
     std::function<void(const step_attempt&)> looked_;
 
+    std::vector<subsystem_index> with_events_;  ///< that tell their next one
     std::vector<output_level> levels_;
     std::vector<std::string> names_;                ///< of outputs (trial) or channels
     std::vector<double> error_;                     ///< by output

@@ -15,7 +15,7 @@ std::size_t size(int count) { return static_cast<std::size_t>(count); }
 
 composite_equations::composite_equations(composite_parts parts, double t0, const std::atomic<bool>* interrupt)
     : coupling_(std::move(parts.coupling)),
-      order_(std::move(parts.order)),
+      order_(std::move(parts.at_each_step)),
       loops_(std::move(parts.loops)),
       interrupt_(interrupt),
       t0_(t0),
@@ -174,7 +174,7 @@ void composite_equations::couple_in_order(double t, const double* x) const {
         if (p.model || sampling_) evaluate(p, t, x, start_inputs_.data(), y_.data());
     std::copy(x + states_, x + x0_.size(), y_.begin() + static_cast<std::ptrdiff_t>(first_integral_));
     const auto inputs_of = [&](const place& p) { return std::span(inputs_).subspan(p.input, p.inputs); };
-    const auto follow = [&](const composite_parts::evaluation& e) {
+    const auto follow = [&](const coupling_structure::evaluation& e) {
         const place& p = places_[e.subsystem.value()];
         if (!p.model && !sampling_) return;
         coupling_.evaluate_inputs(t, y_, e.channels, u_, p.input, inputs_of(p));

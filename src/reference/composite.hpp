@@ -6,9 +6,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/index.hpp"
-#include "coupling/algebraic_loop.hpp"
-#include "coupling/network.hpp"
 #include "reference/composite_joints.hpp"
 #include "subsystem/equations.hpp"
 #include "subsystem/sampling.hpp"
@@ -32,9 +29,9 @@
 /// and restarts its solver, since f has jumped.
 namespace mdpcosim {
 
-/// What the composite is made of. The offsets are the slots of the co-simulation, so that outputs stand where its recorder
-/// looks for them.
-struct composite_parts {
+/// What the composite is made of: what couples, with a network after finish() and before start(), and the subsystems. Their offsets are the
+/// slots of the co-simulation, so that outputs stand where its recorder looks for them.
+struct composite_parts : coupling_structure {
     struct part {
         std::string name;
         std::unique_ptr<equations> model;
@@ -42,17 +39,7 @@ struct composite_parts {
         std::unique_ptr<subsystem> sampled{};  ///< instead of a model
         sampling clock{};                      ///< of `sampled`
     };
-    struct evaluation {
-        subsystem_index subsystem;
-        std::vector<channel_index> channels;  ///< delivered to its inputs, but for those torn in its loop
-        int loop = -1;
-    };
-
     std::vector<part> subsystems;
-    network coupling;                     ///< after finish(), before start()
-    std::vector<evaluation> order;        ///< of outputs with feed-through that coupling variables depend on
-    std::vector<composite_joint> joints;  ///< their channels are among those of the network, which leaves them alone
-    std::vector<algebraic_loop> loops;
 };
 
 /// Leaves derivatives() when `interrupt` was set: the solver gives up and the last row stands.
@@ -127,7 +114,7 @@ class composite_equations final : public equations {
 
     std::vector<place> places_;
     network coupling_;
-    std::vector<composite_parts::evaluation> order_;
+    std::vector<coupling_structure::evaluation> order_;
     mutable std::vector<algebraic_loop> loops_;
     const std::atomic<bool>* interrupt_;
     subsystem_description description_;

@@ -19,7 +19,7 @@ constexpr double dependent = 1e-9;  // of equations, scaled
 
 }  // namespace
 
-composite_joints::composite_joints(std::vector<composite_joint> all, std::vector<range> states)
+composite_joints::composite_joints(std::vector<joint_connection> all, std::vector<range> states)
     : all_(std::move(all)), states_(std::move(states)) {
     std::size_t loads = 0;
     for (const auto& j : all_) {

@@ -1,33 +1,17 @@
 #pragma once
 
-#include <array>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "core/index.hpp"
-#include "coupling/joint.hpp"
+#include "coupling/coupling_structure.hpp"
 
 /// Joints in a whole scenario as one system. Its index is reduced: the multipliers are those with which the second rates of all
 /// equations of joints are zero. Accelerations are linear in the loads, so that their answers to unit multipliers, found by evaluating the
 /// subsystems' outputs, give a linear system. What numerical integration lets drift is projected back onto g = 0 and dg/dt = 0 by the smallest
 /// change of the states.
 namespace mdpcosim {
-
-struct composite_joint {
-    struct end {
-        subsystem_index subsystem;
-        std::vector<output_slot> motion;
-        std::vector<input_slot> input;    ///< by component of the load
-        std::vector<channel_index> load;  ///< the same
-    };
-    std::string name;
-    std::unique_ptr<joint> what;
-    std::array<end, 2> ends;
-    std::vector<channel_index> multipliers;  ///< by equation
-};
 
 class composite_joints {
    public:
@@ -40,7 +24,7 @@ class composite_joints {
 
     composite_joints() = default;
     /// states: by subsystem.
-    composite_joints(std::vector<composite_joint> all, std::vector<range> states);
+    composite_joints(std::vector<joint_connection> all, std::vector<range> states);
 
     bool empty() const { return all_.empty(); }
     /// That have a joint, each once.
@@ -66,7 +50,7 @@ class composite_joints {
     double unit_load(std::size_t j, std::size_t end, std::size_t equation, std::size_t component) const;
     std::string equation_name(std::size_t multiplier) const;
 
-    std::vector<composite_joint> all_;
+    std::vector<joint_connection> all_;
     std::vector<range> states_;
     std::vector<subsystem_index> subsystems_;
     std::vector<place> places_;

@@ -174,7 +174,7 @@ void append_work(std::string& out, const run_summary& s) {
 }  // namespace
 
 std::string to_table(const run_summary& s) {
-    if (s.method == monolithic_method) return to_reference_table(s);
+    if (s.reference) return to_reference_table(s);
     std::string out = fmt::format(
         "{}: {} macro steps to t = {:.10g} s in {} ({} per step, {})\n", s.status, s.steps, s.reached,
         duration_text(s.wall_seconds), duration_text(s.steps > 0 ? s.wall_seconds / static_cast<double>(s.steps) : 0),

@@ -7,9 +7,6 @@
 
 namespace mdpcosim {
 
-/// The `method` of a reference run, which has no macro steps.
-inline constexpr const char* monolithic_method = "monolithic";
-
 /// What is known about a run when it has ended, however it ended.
 struct run_summary {
     struct subsystem {
@@ -80,6 +77,7 @@ struct run_summary {
     std::string status = "done";  ///< done, failed, interrupted
     std::string message;          ///< why it failed
     std::string method;
+    bool reference = false;          ///< integrated as one system, without macro steps
     std::string transport = "none";  ///< of the reference
     double start = 0, end = 0, step = 0;
     double reached = 0;  ///< simulated time

@@ -139,7 +139,6 @@ std::string sign_text(double factor) {
 void write_channels(std::string& out, const assembly& a, bool signals) {
     for (const auto& c : a.channels) {
         if (c.is_signal != signals || c.internal || c.equation > 0) continue;
-        const double delay = a.system.multirate.delays[static_cast<std::size_t>(&c - a.channels.data())];
         std::vector<std::string> ends;
         for (const auto& e : c.ends)
             ends.push_back(
@@ -152,7 +151,7 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
                                fmt::join(ends, ", "));
         out += fmt::format("                 extrapolation {} ({}{})\n", c.extrapolation, c.why_extrapolation,
                            c.F ? fmt::format(", F = {:.4g}", *c.F) : "");
-        if (delay > 0) out += fmt::format("                 delay {} s\n", delay);
+        if (c.delay > 0) out += fmt::format("                 delay {} s\n", c.delay);
     }
 }
 

@@ -24,21 +24,13 @@ void told(const Work& work) {
 
 }  // namespace
 
-reference_run::reference_run(const scenario& s, assembly& a) : subsystems_(s.subsystems.size()) {
-    parts_.subsystems = static_cast<described_subsystems&>(*a.system.subsystems).take_parts();
-    for (const auto& e : a.system.at_each_step) parts_.order.push_back({e.subsystem, e.channels, e.loop});
+reference_run::reference_run(const scenario& s, assembly& a)
+    : parts_{std::move(static_cast<coupling_structure&>(a.system)),
+             static_cast<described_subsystems&>(*a.system.subsystems).take_parts()},
+      subsystems_(s.subsystems.size()) {
     // Beside the errors of the solver those of loops are nothing.
-    for (const auto& loop : a.system.loops)
-        parts_.loops.emplace_back(loop.torn(), loop.path(), fixed_point_options{.tolerance = 1e-12});
-    for (joint_connection& j : a.system.joints) {
-        composite_joint& same = parts_.joints.emplace_back();
-        same.name = j.name;
-        same.what = std::move(j.what);
-        same.multipliers = j.multipliers;
-        for (std::size_t e = 0; e < 2; ++e)
-            same.ends[e] = {j.ends[e].subsystem, j.ends[e].motion, j.ends[e].input, j.ends[e].load};
-    }
-    parts_.coupling = std::move(a.system.coupling);
+    for (algebraic_loop& loop : parts_.loops)
+        loop = algebraic_loop(loop.torn(), loop.path(), fixed_point_options{.tolerance = 1e-12});
     const solver_spec chosen = reference_solver(s.reference);
     solver_name_ = chosen.name.value;
     integrator_ = make_solver(chosen, s.reference.where, "reference");
@@ -69,7 +61,8 @@ bool reference_run::step() {
 }
 
 void reference_run::describe(run_summary& summary, const assembly& a) const {
-    summary.method = monolithic_method;
+    summary.method = "monolithic";
+    summary.reference = true;
     summary.subsystems.assign(1, {});
     run_summary::subsystem& entry = summary.subsystems.front();
     entry.name = "reference";

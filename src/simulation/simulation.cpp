@@ -372,6 +372,7 @@ struct simulation::impl {
         system().integrations = system().advances = system().evaluations = 0;
         system().forget_begin();
         parts.chosen_method = make_method(resolved);
+        parts.brief(*parts.chosen_method);
         make_masters(resolved);
         where = stage::built;
         time = grid.start();

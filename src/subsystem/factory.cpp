@@ -58,18 +58,37 @@ auto make_with_parameters(const subsystem_spec& spec, const model_info& model, F
     }
 }
 
-std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
-    const model_info& model = known_model(spec);
+void refuse_sample(const subsystem_spec& spec) {
     if (spec.sample)
         throw user_error(spec.sample->where,
                          fmt::format("subsystem '{}': model '{}' is continuous and has no sample times. Leave 'sample' "
                                      "out, or take a sampled model: {}.",
-                                     spec.name, model.name, sampled_models()));
-    const std::string owner = fmt::format("subsystem '{}' (model {})", spec.name, model.name);
-    const std::vector<part> parts = resolve_parts(model.parts, spec.parts, owner);
+                                     spec.name, spec.source.value, sampled_models()));
+}
+
+std::vector<part> parts_of(const subsystem_spec& spec, const model_info& model) {
+    return resolve_parts(model.parts, spec.parts, fmt::format("subsystem '{}' (model {})", spec.name, model.name));
+}
+
+std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
+    const model_info& model = known_model(spec);
+    if (model.make_with_solver) return nullptr;
+    refuse_sample(spec);
+    const std::vector<part> parts = parts_of(spec, model);
     return make_with_parameters(spec, model, [&](const parameter_values& p) {
         return model.make_of_parts ? model.make_of_parts(p, parts) : model.make(p);
     });
+}
+
+std::unique_ptr<subsystem> make_with_solver(const subsystem_spec& spec, const model_info& model) {
+    refuse_sample(spec);
+    if (!spec.solver.name.empty() || !spec.solver.options.empty())
+        throw user_error(
+            spec.solver.name.empty() ? spec.solver.options.front().where : spec.solver.name.where,
+            fmt::format("subsystem '{}': model '{}' integrates itself. Leave 'solver' out.", spec.name, model.name));
+    const std::vector<part> parts = parts_of(spec, model);
+    return make_with_parameters(spec, model,
+                                [&](const parameter_values& p) { return model.make_with_solver(p, parts); });
 }
 
 /// What a sampled model cannot take, since it has neither a solver nor polynomials.
@@ -271,6 +290,7 @@ namespace {
 const source_registration model_source{
     {.name = "model",
      .make = [](const subsystem_spec& spec) -> std::unique_ptr<subsystem> {
+         if (const model_info& model = known_model(spec); model.make_with_solver) return make_with_solver(spec, model);
          if (!is_sampled(spec)) return nullptr;
          return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec),
                                        tuning_of<sampled_equations>(spec, make_sampled_equations));
@@ -281,7 +301,7 @@ const source_registration model_source{
              const model_info& model = known_model(spec);
              spec.set = with_defaults(model.parameters, spec.set);
              write_part_defaults(model.parts, spec.parts);
-             return !is_sampled(spec);
+             return !is_sampled(spec) && !model.make_with_solver;
          },
      .parameters = [](const subsystem_spec& spec) { return numbers(known_model(spec).parameters); }}};
 

@@ -13,7 +13,8 @@
 #include "subsystem/scene.hpp"
 
 /// Native models register themselves: one folder under models/, one file with a model_registration. A model is continuous
-/// (`make`, or `make_of_parts` where it declares kinds of parts) or sampled (`make_sampled`); exactly one is given.
+/// (`make`, or `make_of_parts` where it declares kinds of parts), sampled (`make_sampled`), or integrates itself (`make_with_solver`, for
+/// contacts and whatever else is no differential equation); exactly one is given.
 namespace mdpcosim {
 
 struct model_info {
@@ -25,6 +26,7 @@ struct model_info {
     std::function<model_scene(const parameter_values&)> scene = {};  ///< how reports draw it moving
     std::vector<part_info> parts = {};                               ///< kinds that `parts:` of the scenario may hold
     std::function<std::unique_ptr<equations>(const parameter_values&, const std::vector<part>&)> make_of_parts = {};
+    std::function<std::unique_ptr<subsystem>(const parameter_values&, const std::vector<part>&)> make_with_solver = {};
 };
 
 using model_registration = registration<model_info>;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/stability.hpp"
+#include "master/port_sensitivities.hpp"
 
 /// Limits and order of the method one-pass as it runs: network, sensitivities measured by short trial steps, exact bodies.
 namespace mdpcosim {
@@ -65,7 +66,8 @@ TEST(one_pass_method, a_run_follows_its_recurrence) {
         linear_system running = make_test_system(p), analysed = make_test_system(p);
         const double m_B = p.V / (p.frequency_ratio * p.frequency_ratio);
         for (linear_system* each : {&running, &analysed}) {  // measured ones differ a little with the state
-            each->system.given = {{input_slot(0), output_slot(1), 1}, {input_slot(1), output_slot(3), 1 / m_B}};
+            hand_over(*each->how, given_sensitivities{{input_slot(0), output_slot(1), 1},
+                                                      {input_slot(1), output_slot(3), 1 / m_B}});
             each->how->prepare(each->system);
         }
         recurrence live(running), matrix(analysed);

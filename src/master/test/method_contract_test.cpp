@@ -2,6 +2,7 @@
 
 #include "coupling/joint.hpp"
 #include "master/method.hpp"
+#include "master/multirate_order.hpp"
 #include "master/test/small_systems.hpp"
 
 /// What method.hpp promises of every method: an attempt that is rolled back never was, one that is repeated gives the same bits, and a
@@ -88,7 +89,7 @@ struct running {
             net.add_channel("signal", nullptr, {{output_slot(3), {}, 0.5}}, make_extrapolation(own_rule("poly-2")));
         net.add_delivery(input_slot(2), max_degree, {signal, 1});
         net.finish(std::vector<double>(3, 0.0));
-        system.multirate = {0, 100 * H, H, {H, H / 2, H}, {}, std::vector<double>(net.channels(), 0.0)};
+        hand_over(*how, multirate_plan{0, 100 * H, H, {H, H / 2, H}, {}, std::vector<double>(net.channels(), 0.0)});
         system.finish();
         how->check(system);
         system.initialise(0);

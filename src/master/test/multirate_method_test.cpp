@@ -1,15 +1,19 @@
 #include <gmock/gmock.h>
 
+#include "master/multirate_order.hpp"
 #include "master/test/small_systems.hpp"
 
 namespace mdpcosim {
 namespace {
 
-std::unique_ptr<method> make_multirate_method(const std::vector<std::pair<std::string, double>>& options) {
+std::unique_ptr<method> make_multirate_method(const std::vector<std::pair<std::string, double>>& options,
+                                              multirate_plan plan = {}) {
     const method_info* info = method_registry::instance().find("multirate");
     parameter_values values(info->options);
     for (const auto& [name, value] : options) values.set(name, {value});
-    return info->make_with(values);
+    auto how = info->make_with(values);
+    hand_over(*how, std::move(plan));
+    return how;
 }
 
 enum scheme_number { slowest_first, fastest_first, sequential };
@@ -29,6 +33,7 @@ struct advance_call {
 struct ring_of_clocks {
     std::vector<advance_call> calls;
     coupled_system system;
+    multirate_plan plan;
 
     ring_of_clocks(std::vector<double> steps, double interval, double end) {
         std::vector<named_subsystem> parts;
@@ -47,14 +52,14 @@ struct ring_of_clocks {
             system.coupling.add_delivery(input_slot(i), max_degree, {channel, 1});
         }
         system.coupling.finish(std::vector<double>(n, 0.0));
-        system.multirate = {0, end, interval, std::move(steps), {}, std::vector<double>(n, 0.0)};
+        plan = {0, end, interval, std::move(steps), {}, std::vector<double>(n, 0.0)};
         system.finish();
     }
 
     std::vector<advance_call> run(scheme_number s) {
-        const auto how = make_multirate_method({{"scheme", s}});
+        const auto how = make_multirate_method({{"scheme", s}}, plan);
         system.initialise(0);
-        test::run_steps(system, *how, time_grid(0, system.multirate.end, system.multirate.macro_step));
+        test::run_steps(system, *how, time_grid(0, plan.end, plan.macro_step));
         return calls;
     }
 };
@@ -84,7 +89,7 @@ TEST(multirate, among_three_each_leads_the_next_by_one_of_its_steps) {
 
 TEST(multirate, outputs_at_macro_points_are_interpolated_where_subsystems_are_ahead) {
     ring_of_clocks r({0.3, 0.7}, 0.25, 1);
-    const auto how = make_multirate_method({});
+    const auto how = make_multirate_method({}, r.plan);
     r.system.initialise(0);
     how->prepare(r.system);
     const time_grid grid(0, 1, 0.25);
@@ -131,10 +136,10 @@ TEST(multirate, gauss_seidel_gives_the_recursion_that_follows_from_it) {
             system.coupling.add_delivery(input_slot(i), max_degree, {channel, 1});
         }
         system.coupling.finish(std::vector<double>{0, 0});
-        system.multirate = {0, 2, H, {H, H}, {}, {0, 0}};
-        if (reversed) system.multirate.order = {subsystem_index(1), subsystem_index(0)};
         system.finish();
-        const auto how = make_multirate_method({{"scheme", sequential}, {"slow-order", 0}, {"fast-order", 0}});
+        multirate_plan plan{0, 2, H, {H, H}, {}, {0, 0}};
+        if (reversed) plan.order = {subsystem_index(1), subsystem_index(0)};
+        const auto how = make_multirate_method({{"scheme", sequential}, {"slow-order", 0}, {"fast-order", 0}}, plan);
         system.initialise(0);
         test::run_steps(system, *how, time_grid(0, 2, H));
         double first = reversed ? -2 : 1, second = reversed ? 1 : -2;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "master/method.hpp"
+#include "master/port_sensitivities.hpp"
 #include "master/test/small_systems.hpp"
 
 /// The method one-pass on subsystems that tell no more than most FMUs do.
@@ -126,8 +127,9 @@ struct row_of_bodies {
         system.finish();
     }
     void give_inertias(const std::vector<double>& m) {
-        for (std::size_t i = 0; i < m.size(); ++i)
-            system.given.push_back({input_slot(i), output_slot(2 * i + 1), 1 / m[i]});
+        given_sensitivities given;
+        for (std::size_t i = 0; i < m.size(); ++i) given.push_back({input_slot(i), output_slot(2 * i + 1), 1 / m[i]});
+        hand_over(*how, std::move(given));
     }
     void run(double H, int steps) {
         if (n == 0) {
@@ -182,7 +184,7 @@ TEST(one_pass_method, takes_derivatives_for_what_the_user_would_give) {
             {.m = 0.3, .saves = saves, .known = derivatives::exact},
             {.m = 0.7, .omega = 2, .saves = saves, .known = derivatives::exact, .fixed_step = true}};
         row_of_bodies found(which, 1e4), given(which, 1e4);
-        given.system.given = {{input_slot(0), output_slot(1), 1 / 0.3}, {input_slot(1), output_slot(3), 1 / 0.7}};
+        given.give_inertias({0.3, 0.7});
         EXPECT_THAT(found.how->about_subsystems(found.system),
                     testing::Each(testing::StrEq("sensitivity from its directional derivatives")));
         found.run(0.1, 300);

@@ -194,7 +194,7 @@ TEST(composite, feed_through_is_followed_in_its_order) {
     const auto to_three = join(1, 0, 1), to_two = join(2, 1, 3);
     join(0, 2, 1);
     parts.coupling.finish(vec(3, 0.0));
-    parts.order = {{subsystem_index(1), {to_two}}, {subsystem_index(0), {to_three}}};
+    parts.at_each_step = {{subsystem_index(1), {to_two}}, {subsystem_index(0), {to_three}}};
     const composite_equations whole(std::move(parts), 0);
     for (const double t : {0.0, 0.3, 2.5}) {
         const double two = 3 * std::exp(-t) + t;
@@ -370,7 +370,7 @@ TEST(monolithic, a_sample_that_fails_names_its_subsystem) {
         const auto signal = parts.coupling.add_channel("signal", nullptr, {{output_slot(0), {}, 1}}, any_rule());
         parts.coupling.add_delivery(input_slot(0), 0, {signal, 1});
         parts.coupling.finish(vec{0});
-        parts.order.push_back({subsystem_index(1), {signal}});
+        parts.at_each_step.push_back({subsystem_index(1), {signal}});
         monolithic_run run(std::make_unique<composite_equations>(std::move(parts), 0), reference_integrator());
         run_to_end(run, time_grid(0, end, 0.125));
         return std::pair(run.outputs()[1], run.statistics().events);

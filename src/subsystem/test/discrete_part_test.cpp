@@ -154,6 +154,66 @@ TEST_P(discrete_part, is_saved_with_the_state) {
     EXPECT_EQ(run(*s, 0.25, 0.75, 0.25), once);
 }
 
+TEST_P(discrete_part, tells_when_it_jumped_and_when_it_will) {
+    const auto s = make_native_subsystem(staircase(), integrator());
+    s->initialise(0);
+    EXPECT_NEAR(s->next_event(), 0.1, 1e-12);
+    run(*s, 0, 0.25, 0.25);
+    ASSERT_TRUE(s->has_notice());
+    const step_notice told = s->take_notice();
+    EXPECT_NEAR(told.first_event, 0.1, 1e-12);
+    EXPECT_FALSE(told.ask_to_end);
+    EXPECT_NEAR(s->next_event(), 0.3, 1e-12);
+    run(*s, 0.25, 0.28, 0.03);
+    EXPECT_FALSE(s->has_notice());
+}
+
+TEST_P(discrete_part, may_ask_for_the_end) {
+    const auto s = make_native_subsystem(std::make_unique<switching>(1, 0.15,
+                                                                     [](switching& self, moment m, double, double*) {
+                                                                         if (m != moment::time_event) return false;
+                                                                         self.next = 100;
+                                                                         self.noticed.ask_to_end = true;
+                                                                         return true;
+                                                                     }),
+                                         integrator());
+    s->initialise(0);
+    run(*s, 0, 0.1, 0.1);
+    EXPECT_FALSE(s->has_notice());
+    run(*s, 0.1, 0.2, 0.1);
+    ASSERT_TRUE(s->has_notice());
+    EXPECT_TRUE(s->take_notice().ask_to_end);
+}
+
+/// A point that turns, x' = -y, y' = x, brought back to the unit circle after every micro step.
+class on_a_circle final : public function_model {
+   public:
+    on_a_circle()
+        : function_model({1.0, 0.0}, 0, [](double, const double* x, const double*, double* dx) {
+              dx[0] = -x[1];
+              dx[1] = x[0];
+          }) {}
+    bool watches(moment m) const override { return m == moment::micro_step; }
+    bool discrete_update(moment, double, double* x, const double*) override {
+        const double r = std::hypot(x[0], x[1]);
+        x[0] /= r;
+        x[1] /= r;
+        return true;
+    }
+};
+
+TEST_P(discrete_part, a_projection_after_micro_steps_holds_a_constraint) {
+    const auto s = make_native_subsystem(std::make_unique<on_a_circle>(), integrator());
+    s->initialise(0);
+    std::vector<double> y(static_cast<std::size_t>(s->describe().output_count()));
+    ASSERT_EQ(y.size(), 2u);
+    for (int n = 0; n < 100; ++n) {
+        s->advance({0.01 * n, 0.01 * (n + 1), n}, {}, y);
+        EXPECT_NEAR(std::hypot(y[0], y[1]), 1, 1e-14);
+    }
+    EXPECT_NEAR(std::atan2(y[1], y[0]), 1, 0.02);
+}
+
 INSTANTIATE_TEST_SUITE_P(solvers, discrete_part, testing::ValuesIn(all_solvers),
                          [](const auto& tested) { return test_name(tested.param); });
 
