@@ -539,6 +539,29 @@ TEST(simulation_state, an_fmu_that_asks_for_the_end_gets_it) {
         }
 }
 
+/// The force jumps at 0.3337 s, which no multiple of a macro step meets.
+TEST(controlled_steps, end_where_a_jump_is_announced) {
+    for (const transport_kind kind : {transport_kind::threads, transport_kind::processes}) {
+        struct ends final : observer {
+            void committed(const simulation&, const macro_step& step) override { all.push_back(step.end); }
+            std::vector<double> all;
+        } seen;
+        simulation s(read(R"(time: {end: 1 s, step: 10 ms}
+subsystems:
+  a: {ode: {states: {x: 0}, equations: {x: 'if(t < 0.3337, 0, 1)'}}}
+  b: {ode: {states: {z: 0}, inputs: {v: 0}, equations: {z: v}}}
+signals: [a.x -> b.v]
+step-control: {rtol: 1e-4}
+)"),
+                     {.transport = kind});
+        s.add(seen);
+        s.initialise();
+        while (!s.done()) s.step();
+        EXPECT_THAT(seen.all, testing::Contains(testing::DoubleNear(0.3337, 1e-12)));
+        EXPECT_NEAR(s.value("b.z"), 0.5 * (1 - 0.3337) * (1 - 0.3337), 1e-4);
+    }
+}
+
 TEST(simulation_state, one_subsystem_that_is_not_there) {
     EXPECT_THAT(mistake([] { make_alone(read(two_masses), "whel"); }), HasSubstr("Did you mean 'wheel'"));
 }
