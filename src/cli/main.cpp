@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/messages.hpp"
 #include "core/suggest.hpp"
+#include "plugin/guard.hpp"
 
 namespace {
 
@@ -49,6 +50,7 @@ std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
 
 // Exit status: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
 int run_program(int argc, char** argv) {
+    mdpcosim::name_crashing_plugins();
     const mdpcosim::message_scope to_user([](const std::string& text) {
         fmt::print(stderr, "mdpcosim: {}\n", text);
         std::fflush(stderr);

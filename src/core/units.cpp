@@ -1,16 +1,14 @@
 #include "core/units.hpp"
 
 #include <fmt/format.h>
-#include <udunits2.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <vector>
 
+#include "core/coherent_units.hpp"
 #include "core/common_units.hpp"
 #include "core/error.hpp"
 
@@ -18,61 +16,17 @@ namespace mdpcosim {
 
 namespace {
 
-struct unit_free {
-    void operator()(ut_unit* unit) const { ut_free(unit); }
-};
-using unit_pointer = std::unique_ptr<ut_unit, unit_free>;
-
-/// The unit library with what engineers write and it lacks. Guarded by one lock: it is used before the run only.
-class unit_system {
-   public:
-    unit_system() {
-        ut_set_error_message_handler(ut_ignore);
-        system_ = ut_read_xml(nullptr);
-        if (system_ == nullptr)
-            throw run_error("the unit database of UDUNITS-2 cannot be read (Debian package libudunits2-data)");
-        add("deg", "degree");
-        add("rev", "6.283185307179586 radian");
-    }
-
-    const ut_unit* find(std::string_view text) {
-        const auto found = cache_.find(text);
-        if (found != cache_.end()) return found->second.get();
-        unit_pointer unit(ut_parse(system_, std::string(text).c_str(), UT_UTF8));
-        return cache_.emplace(text, std::move(unit)).first->second.get();
-    }
-
-    std::mutex guard;
-
-   private:
-    void add(const char* name, const char* definition) {
-        const unit_pointer unit(ut_parse(system_, definition, UT_UTF8));
-        if (unit) ut_map_name_to_unit(name, UT_UTF8, unit.get());
-    }
-
-    ut_system* system_ = nullptr;
-    std::map<std::string, unit_pointer, std::less<>> cache_;
-};
-
-unit_system& units() {
-    static unit_system instance;
-    return instance;
-}
-
-/// To the unit library `2` is a unit, so that '3 2' would be 6; a user who writes that has mistyped something.
-bool begins_with_number(std::string_view text) {
-    if (text == "1" || text.starts_with("1/")) return false;
-    return text.find_first_of("0123456789.+-") == 0;
-}
-
-const ut_unit& known_unit(std::string_view text) {
-    const ut_unit* unit = begins_with_number(text) ? nullptr : units().find(text);
-    if (unit == nullptr)
-        throw unit_error(fmt::format("unit '{}' is not known; write units like 'N.m/rad', 'kg.m2', 'us', 'rpm'", text));
-    return *unit;
-}
-
 bool mentions(std::string_view unit, std::string_view name) { return unit.find(name) != std::string_view::npos; }
+
+const unit_library* library_in_use = nullptr;
+
+std::string coherent_base_of(std::string_view unit) {
+    if (const auto base = coherent_base(unit)) return *base;
+    throw unit_error(
+        fmt::format("unit '{}' is not known to this program, which has no unit library; write it in SI units", unit));
+}
+
+}  // namespace
 
 bool cycles_against_angle(std::string_view a, std::string_view b) {
     const auto cycles = [](std::string_view u) { return mentions(u, "Hz") || mentions(u, "hertz"); };
@@ -82,7 +36,8 @@ bool cycles_against_angle(std::string_view a, std::string_view b) {
     return (cycles(a) && angle(b)) || (angle(a) && cycles(b));
 }
 
-}  // namespace
+unit_library::unit_library() { library_in_use = this; }
+const unit_library* unit_library::installed() { return library_in_use; }
 
 std::optional<quantity> parse_quantity(std::string_view text) {
     const auto trim = [](std::string_view s) {
@@ -105,27 +60,10 @@ conversion find_conversion(std::string_view from, std::string_view to) {
     if (source != nullptr && target != nullptr && target->coherent() && source->base == target->base &&
         !cycles_against_angle(from, to))
         return {source->factor, source->offset};
-    return unit_library::find_conversion(from, to);
-}
-
-conversion unit_library::find_conversion(std::string_view from, std::string_view to) {
-    const std::lock_guard lock(units().guard);
-    const ut_unit& source = known_unit(from);
-    const ut_unit& target = known_unit(to);
-    if (ut_are_convertible(&source, &target) == 0)
+    if (const unit_library* library = unit_library::installed()) return library->find_conversion(from, to);
+    if (coherent_base_of(from) != coherent_base_of(to) || cycles_against_angle(from, to))
         throw unit_error(fmt::format("unit '{}' does not fit '{}'", from, to));
-    if (cycles_against_angle(from, to))
-        throw unit_error(fmt::format(
-            "unit '{}' does not fit '{}': one counts cycles, the other angle (factor 2 pi); write the value in '{}'",
-            from, to, to));
-    const std::unique_ptr<cv_converter, decltype(&cv_free)> converter(
-        ut_get_converter(const_cast<ut_unit*>(&source), const_cast<ut_unit*>(&target)), &cv_free);
-    const double offset = cv_convert_double(converter.get(), 0.0);
-    const double factor = cv_convert_double(converter.get(), 1.0) - offset;
-    // The library turns s into Hz by taking the reciprocal; logarithmic units are no straight line either.
-    if (!std::isfinite(offset) || !std::isfinite(factor))
-        throw unit_error(fmt::format("unit '{}' does not fit '{}'", from, to));
-    return {factor, offset};
+    return {};
 }
 
 double conversion::operator()(double value) const {
@@ -151,24 +89,13 @@ std::string unit_product(std::string_view a, std::string_view b) {
     return fmt::format("({}).({})", a, b);
 }
 
-/// The product of base units that `unit` is a multiple of, `m.kg.s-2` for kN; it tells dimensions apart, angles too.
-std::string unit_library::base_units(std::string_view unit) {
-    const std::lock_guard lock(units().guard);
-    std::array<char, 256> buffer{};
-    const int length = ut_format(&known_unit(unit), buffer.data(), buffer.size(), UT_ASCII | UT_DEFINITION);
-    std::string_view text = length > 0 && length < 256 ? buffer.data() : "(";
-    text = text.substr(0, text.find(" @"));
-    if (text.find('(') != std::string_view::npos)
-        throw unit_error(fmt::format("unit '{}' is not a multiple of SI units", unit));
-    if (const auto space = text.find(' '); space != std::string_view::npos) text.remove_prefix(space + 1);
-    return std::string(text);
-}
-
 namespace {
 
 std::string base_units(std::string_view unit) {
     const common_unit* known = find_common_unit(unit);
-    return known != nullptr ? std::string(known->base) : unit_library::base_units(unit);
+    if (known != nullptr) return std::string(known->base);
+    const unit_library* library = unit_library::installed();
+    return library != nullptr ? library->base_units(unit) : coherent_base_of(unit);
 }
 
 /// The customary name for base units; among several (N.m and J) the one that occurs in what the user wrote.

@@ -49,11 +49,24 @@ std::string customary_unit(std::string_view unit);
 /// The SI unit of the time derivative of something in the SI unit `unit`: `rad` to `rad/s`; empty when that is unknown.
 std::string rate_unit(std::string_view unit);
 
-/// The unit library itself, which the functions above ask where common_units.hpp does not know the answer.
-namespace unit_library {
-conversion find_conversion(std::string_view from, std::string_view to);
-std::string base_units(std::string_view unit);
-}  // namespace unit_library
+/// Whether one counts cycles and the other angle, which no conversion hides: Hz against rad/s.
+bool cycles_against_angle(std::string_view a, std::string_view b);
+
+/// Knows the units that common_units.hpp does not; the room units/ has one. Without any, products of coherent SI units are known.
+class unit_library {
+   public:
+    /// Is asked from now on.
+    unit_library();
+    unit_library(const unit_library&) = delete;
+    unit_library& operator=(const unit_library&) = delete;
+    virtual ~unit_library() = default;
+
+    static const unit_library* installed();
+
+    virtual conversion find_conversion(std::string_view from, std::string_view to) const = 0;
+    /// The product of base units that `unit` is a multiple of, `m.kg.s-2` for kN; it tells dimensions apart, angles too.
+    virtual std::string base_units(std::string_view unit) const = 0;
+};
 
 class unit_error : public std::runtime_error {
    public:

@@ -26,6 +26,7 @@ constexpr watched_signal watched[] = {
 constexpr std::size_t watched_count = std::size(watched);
 
 std::mutex watch_mutex;
+bool names_crashes = false;  ///< set once
 int watches = 0;
 struct sigaction before[watched_count];
 
@@ -83,9 +84,11 @@ extern "C" void on_crash(int number) {
 
 }  // namespace
 
+void name_crashing_plugins() { names_crashes = true; }
+
 crash_watch::crash_watch() {
     const std::scoped_lock lock(watch_mutex);
-    if (watches++ > 0) return;
+    if (watches++ > 0 || !names_crashes) return;
     struct sigaction ours {};
     ours.sa_handler = on_crash;
     ours.sa_flags = SA_ONSTACK;
@@ -95,7 +98,7 @@ crash_watch::crash_watch() {
 
 crash_watch::~crash_watch() {
     const std::scoped_lock lock(watch_mutex);
-    if (--watches > 0) return;
+    if (--watches > 0 || !names_crashes) return;
     for (std::size_t i = 0; i < watched_count; ++i) {
         struct sigaction present {};
         ::sigaction(watched[i].number, nullptr, &present);

@@ -4,7 +4,7 @@
 
 /// Names the plugin that crashes.
 ///
-/// While at least one crash_watch lives, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT have a handler. If one of them arrives
+/// In programs that call name_crashing_plugins(): while at least one crash_watch lives, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT have a handler. If one of them arrives
 /// while this thread is inside a plugin_call, the handler writes
 ///     mdpcosim: subsystem 'x' (plugin y.so): crashed (SIGSEGV) in advance at t = 0.25 s
 /// to standard error and ends the process with status 1; what the recorder has flushed stays readable. Everywhere else the
@@ -17,6 +17,9 @@ struct plugin_caller {
     const char* subsystem;
     const char* file;
 };
+
+/// Once, before the first plugin. A library that is part of somebody else's program leaves signals alone.
+void name_crashing_plugins();
 
 class crash_watch {
    public:

@@ -107,4 +107,12 @@ std::unique_ptr<result_sink> make_csv_sink(const std::filesystem::path& path,
     return std::make_unique<csv_sink>(path, columns);
 }
 
+namespace {
+
+const result_format_registration csv_format{
+    {.name = "csv",
+     .make = [](const auto& path, const auto& columns, std::int64_t) { return make_csv_sink(path, columns); }}};
+
+}  // namespace
+
 }  // namespace mdpcosim

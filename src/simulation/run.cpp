@@ -8,7 +8,6 @@
 
 #include "assembly/step_control.hpp"
 #include "results/csv.hpp"
-#include "results/hdf5.hpp"
 #include "results/pace.hpp"
 #include "results/profile.hpp"
 #include "results/run_folder.hpp"
@@ -40,8 +39,8 @@ std::int64_t most_rows(const time_spec& time, std::optional<double> every) {
 std::vector<std::unique_ptr<result_sink>> make_sinks(const run_folder& folder,
                                                      const std::vector<recorded_column>& columns, std::int64_t rows) {
     std::vector<std::unique_ptr<result_sink>> sinks;
-    sinks.push_back(make_csv_sink(folder.file("results.csv"), columns));
-    sinks.push_back(make_hdf5_sink(folder.file("results.h5"), columns, rows));
+    for (const result_format* format : result_format_registry::instance().all())
+        sinks.push_back(format->make(folder.file(("results." + format->name).c_str()), columns, rows));
     return sinks;
 }
 

@@ -1,14 +1,15 @@
 #include "transport/affinity.hpp"
 
-#include <hwloc.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdio>
+#include <string>
 #include <thread>
 
 namespace mdpcosim {
@@ -37,28 +38,36 @@ int quota() {
     return period > 0 ? static_cast<int>(std::max(1LL, (most + period - 1) / period)) : CPU_SETSIZE;
 }
 
+/// A number that the system tells about a processing unit; -1: it tells none.
+int topology_of(int unit, const char* what) {
+    const std::string path = "/sys/devices/system/cpu/cpu" + std::to_string(unit) + "/topology/" + what;
+    int value = -1;
+    if (std::FILE* file = std::fopen(path.c_str(), "re")) {
+        if (std::fscanf(file, "%d", &value) != 1) value = -1;
+        std::fclose(file);
+    }
+    return value;
+}
+
+/// One unit of every core first, package after package; then the further ones of cores that have several.
 std::vector<int> find_units() {
-    std::vector<int> first, further;
-    hwloc_topology_t topology = nullptr;
-    if (hwloc_topology_init(&topology) == 0) {
-        if (hwloc_topology_load(topology) == 0) {
-            hwloc_obj_t core = nullptr;
-            const int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-            for (int i = 0; i < count; ++i) {
-                hwloc_obj_t unit = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, static_cast<unsigned>(i));
-                const int number = static_cast<int>(unit->os_index);
-                if (!CPU_ISSET(number, &allowed_units())) continue;
-                hwloc_obj_t of = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
-                (of == nullptr || of != core ? first : further).push_back(number);
-                core = of;
-            }
+    struct place {
+        int package, core, unit;
+        auto operator<=>(const place&) const = default;
+    };
+    std::vector<place> all;
+    for (int i = 0; i < CPU_SETSIZE; ++i)
+        if (CPU_ISSET(i, &allowed_units())) {
+            const int core = topology_of(i, "core_id");
+            all.push_back({topology_of(i, "physical_package_id"), core >= 0 ? core : i, i});
         }
-        hwloc_topology_destroy(topology);
+    std::ranges::sort(all);
+    std::vector<int> first, further;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        const bool same = k > 0 && all[k].package == all[k - 1].package && all[k].core == all[k - 1].core;
+        (same ? further : first).push_back(all[k].unit);
     }
     first.insert(first.end(), further.begin(), further.end());
-    if (!first.empty()) return first;
-    for (int i = 0; i < CPU_SETSIZE; ++i)
-        if (CPU_ISSET(i, &allowed_units())) first.push_back(i);
     return first;
 }
 

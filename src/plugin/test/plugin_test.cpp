@@ -55,6 +55,8 @@ class plugin_file : public testing::Test {
     const std::filesystem::path folder_;
 };
 
+const bool crashes_are_named = (name_crashing_plugins(), true);
+
 TEST_F(plugin_file, missing) {
     const std::string message = user_message(plugin_spec("/no/such/folder/x.so"));
     EXPECT_EQ(message, "s.yaml:5:13: subsystem 'a': plugin 'x.so': the file '/no/such/folder/x.so' does not exist.");

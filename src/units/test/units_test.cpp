@@ -152,14 +152,14 @@ TEST(common_units, are_those_of_the_unit_library) {
     int pairs = 0;
     for (const auto& unit : common_units) {
         EXPECT_TRUE(names.insert(unit.name).second) << unit.name << " stands there twice";
-        EXPECT_EQ(unit_library::base_units(unit.name), unit.base) << unit.name;
-        expect_same({unit.factor, unit.offset}, unit_library::find_conversion(unit.name, unit.base), unit.name,
-                    unit.base);
+        EXPECT_EQ(unit_library::installed()->base_units(unit.name), unit.base) << unit.name;
+        expect_same({unit.factor, unit.offset}, unit_library::installed()->find_conversion(unit.name, unit.base),
+                    unit.name, unit.base);
         for (const auto& other : common_units) {
             if (unit.base != other.base || !other.coherent() || &unit == &other) continue;
             ++pairs;
-            expect_same(find_conversion(unit.name, other.name), unit_library::find_conversion(unit.name, other.name),
-                        unit.name, other.name);
+            expect_same(find_conversion(unit.name, other.name),
+                        unit_library::installed()->find_conversion(unit.name, other.name), unit.name, other.name);
         }
     }
     EXPECT_GT(pairs, 200);

@@ -1,4 +1,4 @@
-#include "results/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "results/csv.hpp"
 
 namespace mdpcosim {
 
@@ -244,5 +245,11 @@ std::unique_ptr<result_sink> make_hdf5_sink(const std::filesystem::path& path,
                                             const std::vector<recorded_column>& columns, std::int64_t most_rows) {
     return std::make_unique<hdf5_sink>(path, columns, most_rows);
 }
+
+namespace {
+
+const result_format_registration hdf5_format{{.name = "h5", .make = make_hdf5_sink}};
+
+}  // namespace
 
 }  // namespace mdpcosim
