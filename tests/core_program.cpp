@@ -12,7 +12,7 @@ int main() {
 subsystems:
   wheel: {model: mass-spring-damper, set: {mass: 40, stiffness: 2e5}}
   body: {model: mass-spring-damper, set: {mass: 400 kg, x0: 0.02 m}}
-  lag: {ode: {parameters: {T: 0.1 s}, states: {y: 0 N.m/rad}, inputs: {u: 0 N}, equations: {y: (1 N.m/rad/N*u - y)/T}}}
+  lag: {ode: {parameters: {T: 0.1 s, k: 1 m/rad}, states: {y: 0 N.m/rad}, inputs: {u: 0 N}, equations: {y: (k*u - y)/T}}}
 connections:
   strut: {law: spring-damper, between: [wheel.mass, body.mass], stiffness: 20000, damping: 1500 N.s/m}
 )",
