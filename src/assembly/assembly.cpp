@@ -531,13 +531,13 @@ class builder {
         for (std::size_t i = 0; i < transport_().size(); ++i) {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
-            usage how{.outputs = {first, first + transport_().describe(s).output_count()},
-                      .inputs = std::vector<bool>(static_cast<std::size_t>(transport_().describe(s).input_count())),
-                      .outputs_follow = follow[i],
-                      .next_event = scenario_.step_control.given() && transport_().offers(s).tells_next_event};
-            for (std::size_t k = 0; k < how.inputs.size(); ++k)
-                how.inputs[k] = writable_ || !graph_.input_channels[transport_().input_offset(s) + k].empty();
-            transport_().expect(s, how);
+            usage used{.outputs = {first, first + transport_().describe(s).output_count()},
+                       .inputs = std::vector<bool>(static_cast<std::size_t>(transport_().describe(s).input_count())),
+                       .outputs_follow = follow[i],
+                       .next_event = scenario_.step_control.given() && transport_().offers(s).tells_next_event};
+            for (std::size_t k = 0; k < used.inputs.size(); ++k)
+                used.inputs[k] = writable_ || !graph_.input_channels[transport_().input_offset(s) + k].empty();
+            transport_().expect(s, used);
         }
     }
 
@@ -585,8 +585,8 @@ class builder {
 
 }  // namespace
 
-assembly assemble(const scenario& s, const transport_options& how) {
-    return builder(s, how.writable, [&] { return make_transport(s, how); }).build();
+assembly assemble(const scenario& s, const transport_options& options) {
+    return builder(s, options.writable, [&] { return make_transport(s, options); }).build();
 }
 
 assembly assemble_reference(const scenario& s) {

@@ -89,7 +89,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         if (begin > step.begin)
             for (polynomial& p : system.subsystems->inputs()) p = shifted(p, begin - step.begin);
         system.advance({begin, step.end, step.counter});
-        tell(system);
+        set_stiff_u(system);
     }
 
     void prepare_estimates(coupled_system& system) override {
@@ -119,7 +119,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         constants_.update(system, &extrapolation_constants);
         net.polynomial_values(H, right_);
         for (std::size_t c = 0; c < right_.size(); ++c) right_[c] = system.u[c] - right_[c];
-        tell(system);
+        set_stiff_u(system);
         for (std::size_t i = 0; i < channels_.size(); ++i)
             if (solver_.weights()[i] > 0.5) missed_[channels_[i].channel.value()] = 0;
         constants_.rescale(missed_, right_);
@@ -197,7 +197,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
     }
 
     /// After the step: u of stiff connections.
-    void tell(coupled_system& system) {
+    void set_stiff_u(coupled_system& system) {
         told_all_ = true;
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             double& u = system.u[channels_[i].channel.value()];
