@@ -107,16 +107,16 @@ void check_multirate(const scenario& s, const assembly& a) {
                             "lie {} s apart. Allowed: {} s divided by a whole number.",
                             s.subsystems[i].name, own_step_text(own_step(s, i)), s.time.step, s.time.step));
     }
-    for (const auto& [input, what] : net.deliveries()) {
+    for (const auto& [input, delivered] : net.deliveries()) {
         const std::size_t to = owner(input.value(), t.size(), [&](subsystem_index k) { return t.input_offset(k); });
-        if (a.channels[what.channel.value()].delay > 0 && net.has_memory(what.channel)) {
-            const auto& c = *std::ranges::find(s.connections, net.name(what.channel), &connection_spec::name);
+        if (a.channels[delivered.channel.value()].delay > 0 && net.has_memory(delivered.channel)) {
+            const auto& c = *std::ranges::find(s.connections, net.name(delivered.channel), &connection_spec::name);
             throw user_error(c.delay.where,
                              fmt::format("connection '{}': what it integrates or remembers belongs to the present; a "
                                          "'delay' is for signals and for laws without memory.",
                                          c.name));
         }
-        for (const channel_term& term : net.terms(what.channel)) {
+        for (const channel_term& term : net.terms(delivered.channel)) {
             if (!term.value.valid()) continue;
             const std::size_t from =
                 owner(term.value.value(), t.size(), [&](subsystem_index k) { return t.output_offset(k); });

@@ -60,9 +60,9 @@ joint_equations::joint_equations(const coupled_system& system, const joint_loads
     std::vector<std::int64_t> block_of(system.subsystems->size(), -1);
     std::vector<std::string> units;
     for (std::size_t j = 0; j < system.joints.size(); ++j) {
-        equations_.push_back(system.joints[j].what->equations());
+        equations_.push_back(system.joints[j].joint->equations());
         for (int i = 0; i < equations_.back(); ++i) {
-            const std::string unit = system.joints[j].what->multiplier_unit(i);
+            const std::string unit = system.joints[j].joint->multiplier_unit(i);
             const auto known = std::ranges::find(units, unit);
             unit_of_.push_back(static_cast<std::uint32_t>(known - units.begin()));
             if (known == units.end()) units.push_back(unit);

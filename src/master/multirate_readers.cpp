@@ -47,14 +47,14 @@ multirate_readers::multirate_readers(const coupled_system& system, const multira
         readers_[i].count = static_cast<std::size_t>(t.describe(subsystem_index(i)).input_count());
         most = std::max(most, readers_[i].count);
     }
-    for (const auto& [input, what] : system.coupling.deliveries()) {
+    for (const auto& [input, delivered] : system.coupling.deliveries()) {
         const std::size_t i = owner(input.value(), t.size(), [&](subsystem_index s) { return t.input_offset(s); });
         reader& r = readers_[i];
         const auto slot = static_cast<std::uint32_t>(input.value());
         if (r.inputs.empty() || r.inputs.back().first != slot)
             r.inputs.emplace_back(slot, system.coupling.degree_limit(input));
-        if (std::ranges::find(r.channels, what.channel) == r.channels.end())
-            add(r, system, plan, i, what.channel, options);
+        if (std::ranges::find(r.channels, delivered.channel) == r.channels.end())
+            add(r, system, plan, i, delivered.channel, options);
     }
     values_.resize(most * (most_order + 1));
 }

@@ -221,7 +221,7 @@ struct simulation::impl {
     }
 
     void tune(const address_book::parameter_place& at, const std::string& address, double value) {
-        if (where == stage::running && !at.what.between_steps)
+        if (where == stage::running && !at.parameter.between_steps)
             throw user_error(fmt::format(
                 "simulation: parameter '{}' can be set before initialise() only, or with reset().", address));
         try {

@@ -168,7 +168,7 @@ TEST(stability, variants_tend_to_the_same_system) {
     const auto error = [&](int steps) {
         linear_system s = make_test_system(p);
         const double H = 1.0 / steps;
-        for (int n = 0; n < steps; ++n) s.how->step(s.system, {n * H, (n + 1) * H, n});
+        for (int n = 0; n < steps; ++n) s.chosen->step(s.system, {n * H, (n + 1) * H, n});
         Eigen::Vector4d reached;
         for (int i = 0; i < 4; ++i)
             reached[i] = s.parts[static_cast<std::size_t>(i / 2)]->state()[static_cast<std::size_t>(i % 2)];
@@ -189,7 +189,7 @@ TEST(stability, time_domain) {
         linear_system s = make_test_system(system(make_extrapolation(name), 100));
         double largest = 0;
         for (int n = 0; n < 5000; ++n) {
-            s.how->step(s.system, {n * omega, (n + 1) * omega, n});
+            s.chosen->step(s.system, {n * omega, (n + 1) * omega, n});
             largest = std::max(largest, std::abs(s.system.subsystems->outputs()[0]));
             if (largest > 1e9) break;
         }
