@@ -156,7 +156,7 @@ longtime_result analyse_longtime(const longtime_settings& settings, const std::v
     if (settings.step) {
         result.H = *settings.step;
         result.why_H = "as given";
-    } else if (const stability_limit limit = scan.limit(); limit.what == stability_limit::kind::limit) {
+    } else if (const stability_limit limit = scan.limit(); limit.outcome == stability_limit::kind::limit) {
         result.H = limit.omega_max / 5;
         result.why_H = fmt::format("a fifth of the force-force coupling's limit {:.4g}", limit.omega_max);
     } else {

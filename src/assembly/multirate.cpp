@@ -38,8 +38,8 @@ void check_delay(const delay_spec& delay, const scenario& s, const std::string& 
 
 multirate_plan multirate_plan_of(const scenario& s) {
     const bool multirate = known_method(s).traits.own_steps;
-    const auto refuse = [&](const location& where, const std::string& what) {
-        throw user_error(where, fmt::format("{} needs 'method: multirate'; the method is '{}'.", what,
+    const auto refuse = [&](const location& where, const std::string& key) {
+        throw user_error(where, fmt::format("{} needs 'method: multirate'; the method is '{}'.", key,
                                             s.method.empty() ? "explicit" : s.method.value));
     };
     multirate_plan plan{.start = s.time.start, .end = s.time.end, .macro_step = s.time.step};

@@ -60,8 +60,8 @@ struct rank_briefing {
     bool tunable;               ///< its subsystems may change parameters
     std::string trace;          ///< where the calls of FMUs go
 
-    rank_briefing(std::uint64_t of_scenario, bool tune, std::string where)
-        : fingerprint(of_scenario), tunable(tune), trace(std::move(where)) {}
+    rank_briefing(std::uint64_t of_scenario, bool tune, std::string trace_folder)
+        : fingerprint(of_scenario), tunable(tune), trace(std::move(trace_folder)) {}
     explicit rank_briefing(const std::string& text);
     std::string text() const;
 };

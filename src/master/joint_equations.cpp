@@ -22,7 +22,7 @@ struct joint_equations::dense_lu {
     Eigen::VectorXd work, rows, columns;  ///< the latter: what the largest entry of each is
 };
 
-void joint_equations::drop::operator()(dense_lu* what) const { delete what; }
+void joint_equations::drop::operator()(dense_lu* factors) const { delete factors; }
 
 polynomial multiplier_basis(int degree, int which, double H) {
     static constexpr double quadratic[3][3] = {{12, -48, 36}, {-6, 30, -24}, {1, -6, 6}};

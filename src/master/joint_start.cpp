@@ -32,8 +32,8 @@ void check_start(const coupled_system& system, const joint_loads& loads, const j
         for (int i = 0; i < system.joints[j].joint->equations(); ++i) {
             const jet& g = now.residuals[loads.first_multiplier(j) + static_cast<std::size_t>(i)];
             const std::string unit = system.joints[j].joint->unit(i);
-            const auto add = [&](const char* what, double by, const char* per_time) {
-                wrong += fmt::format("\n  {}: {} by {:.6g} {}{}", equation_name(system.joints[j], i), what, by,
+            const auto add = [&](const char* quantity, double by, const char* per_time) {
+                wrong += fmt::format("\n  {}: {} by {:.6g} {}{}", equation_name(system.joints[j], i), quantity, by,
                                      unit == "1" ? "" : unit, per_time);
             };
             if (std::abs(g.x) > violated) add("position", g.x, "");

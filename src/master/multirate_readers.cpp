@@ -78,17 +78,17 @@ void multirate_readers::add(reader& to, const coupled_system& system, const mult
             const bool faster = plan.steps[from] < plan.steps[i] * (1 - 1e-9);
             const bool slower = plan.steps[from] > plan.steps[i] * (1 + 1e-9);
             const bool sampled = variable_at(t.describe(subsystem_index(from)), static_cast<int>(local)).sampled;
-            const way how = sampled                           ? way::hold
-                            : faster && options.smoothing     ? way::mean
-                            : slower && options.least_squares ? way::fit
-                                                              : way::interpolate;
+            const way taken = sampled                           ? way::hold
+                              : faster && options.smoothing     ? way::mean
+                              : slower && options.least_squares ? way::fit
+                                                                : way::interpolate;
             const int order = faster ? options.fast_order : options.slow_order;
-            if (!held && (how == way::interpolate || how == way::fit)) to.degree = std::max({to.degree, 1, order});
+            if (!held && (taken == way::interpolate || taken == way::fit)) to.degree = std::max({to.degree, 1, order});
             longest_delay_[from] = std::max(longest_delay_[from], delay);
             if (std::ranges::find(to.senders, from) == to.senders.end()) to.senders.push_back(from);
-            auto s =
-                std::ranges::find_if(r->sources, [&](const source& x) { return x.subsystem == from && x.how == how; });
-            if (s == r->sources.end()) s = r->sources.insert(r->sources.end(), {from, how, order, {}});
+            auto s = std::ranges::find_if(r->sources,
+                                          [&](const source& x) { return x.subsystem == from && x.taken == taken; });
+            if (s == r->sources.end()) s = r->sources.insert(r->sources.end(), {from, taken, order, {}});
             const std::pair output{local, static_cast<std::uint32_t>(slot.value())};
             if (std::ranges::find(s->outputs, output) == s->outputs.end()) s->outputs.push_back(output);
         }
@@ -97,13 +97,13 @@ void multirate_readers::add(reader& to, const coupled_system& system, const mult
 void multirate_readers::look(const std::vector<output_history>& outputs, const source& s, double t, double begin,
                              double end) {
     const output_history& from = outputs[s.subsystem];
-    if (s.how == way::mean && end > begin) {
+    if (s.taken == way::mean && end > begin) {
         for (const auto& [local, slot] : s.outputs) y_[slot] = from.mean(begin, end, local);
         return;
     }
-    const auto weights = s.how == way::hold  ? from.hold(t)
-                         : s.how == way::fit ? from.fit(t, s.order)
-                                             : from.interpolate(t, s.order);
+    const auto weights = s.taken == way::hold  ? from.hold(t)
+                         : s.taken == way::fit ? from.fit(t, s.order)
+                                               : from.interpolate(t, s.order);
     for (const auto& [local, slot] : s.outputs) y_[slot] = from.value(weights, local);
 }
 

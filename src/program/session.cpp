@@ -53,14 +53,14 @@ int session::add(std::vector<program_variable>& to, int& count, program_variable
     return number;
 }
 
-program_variable& session::variable(std::vector<program_variable>& in, int number, const char* what) {
+program_variable& session::variable(std::vector<program_variable>& in, int number, const char* kind) {
     check_declaring();
     int first = 0;
     for (auto& v : in) {
         if (number >= first && number < first + v.size) return v;
         first += v.size;
     }
-    throw user_error(fmt::format("there is no {} number {}; numbers are those that were returned, 0 to {}.", what,
+    throw user_error(fmt::format("there is no {} number {}; numbers are those that were returned, 0 to {}.", kind,
                                  number, first - 1));
 }
 

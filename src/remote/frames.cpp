@@ -13,10 +13,10 @@ namespace {
 constexpr std::uint64_t magic = 0x6d64'7063'6f73'696d;  // "mdpcosim"; another order of bytes does not match
 enum class outcome : char { made, user_mistake, failure };
 
-[[noreturn]] void misfit(const char* what) { throw run_error(fmt::format("a {} that does not fit came", what)); }
+[[noreturn]] void misfit(const char* kind) { throw run_error(fmt::format("a {} that does not fit came", kind)); }
 
-void finish(const wire_reader& from, const char* what) {
-    if (!from.empty()) misfit(what);
+void finish(const wire_reader& from, const char* kind) {
+    if (!from.empty()) misfit(kind);
 }
 
 /// As it travels, without gaps: a macro step is a matter of nanoseconds, and one piece is put and taken faster than eight.
@@ -153,10 +153,10 @@ void put_refusal(wire_writer& to, bool user_mistake, const std::string& reason) 
 
 std::vector<remote_member> get_introduction(std::span<const char> frame, std::size_t count) {
     wire_reader from(frame);
-    const auto what = from.get<outcome>();
-    if (what == outcome::user_mistake) throw user_error(from.get_text());
-    if (what == outcome::failure) throw run_error(from.get_text());
-    if (what != outcome::made || from.get<std::size_t>() != count) misfit("introduction");
+    const auto result = from.get<outcome>();
+    if (result == outcome::user_mistake) throw user_error(from.get_text());
+    if (result == outcome::failure) throw run_error(from.get_text());
+    if (result != outcome::made || from.get<std::size_t>() != count) misfit("introduction");
     std::vector<remote_member> members(count);
     for (auto& m : members) {
         m.description = get_description(from);

@@ -156,8 +156,8 @@ inline void fuzz_frames(int count, unsigned seed) {
     EXPECT_TRUE(taken([&] { get_introduction(introduction, 2); }));
 }
 
-inline void say(int socket, const bytes& what) {
-    static_cast<void>(::send(socket, what.data(), what.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+inline void say(int socket, const bytes& sent) {
+    static_cast<void>(::send(socket, sent.data(), sent.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 inline bytes with_length(const bytes& frame) {
