@@ -59,7 +59,7 @@ linear_system chain(int n, const extrapolation_rule& rule) {
     }
     net.finish(std::vector<double>(static_cast<std::size_t>(n), 0.0));
     made.system.finish();
-    made.how = method_registry::instance().find("explicit")->make();
+    made.chosen = method_registry::instance().find("explicit")->make();
     made.system.initialise(0);
     return made;
 }

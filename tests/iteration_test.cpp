@@ -110,7 +110,7 @@ TEST_F(iteration_run, the_initialisation_is_a_phase_of_its_own) {
     EXPECT_GT(s.initialisation->seconds, 0);
     EXPECT_GE(s.initialisation->evaluations, 8);
     ASSERT_EQ(s.initialisation->loops.size(), 1u);
-    EXPECT_EQ(s.initialisation->loops[0].what, "algebraic loop a.y -> b.w -> b.y -> a.u -> a.y");
+    EXPECT_EQ(s.initialisation->loops[0].subject, "algebraic loop a.y -> b.w -> b.y -> a.u -> a.y");
     EXPECT_EQ(s.initialisation->loops[0].variables, std::vector<std::string>{"a.u"});
     EXPECT_LT(s.initialisation->loops[0].residual, 1e-8);
     EXPECT_GE(s.initialisation->loops[0].iterations, 2);

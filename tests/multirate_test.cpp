@@ -27,8 +27,8 @@ struct outcome {
 
 outcome run_text(const std::string& text, int workers = 1, const std::string& transport = "threads") {
     const temporary_folder folder;
-    const run_options how{.out = folder / "out", .workers = workers, .transport = transport};
-    outcome seen{run(read_scenario_text(text, "test.yaml"), how), content(folder / "out/results.csv"), {}};
+    const run_options options{.out = folder / "out", .workers = workers, .transport = transport};
+    outcome seen{run(read_scenario_text(text, "test.yaml"), options), content(folder / "out/results.csv"), {}};
     EXPECT_EQ(seen.summary.status, "done") << seen.summary.message;
     std::istringstream in(seen.csv);
     std::string line, field;
@@ -216,11 +216,11 @@ TEST_P(multirate_transport, results_are_the_same_to_the_last_bit) {
 
 TEST_P(multirate_transport, the_resolved_scenario_gives_the_same_run) {
     const temporary_folder folder;
-    const run_options how{.out = folder / "out", .workers = 1};
-    run(read_scenario_text(test::multirate(GetParam()), "test.yaml"), how);
+    const run_options options{.out = folder / "out", .workers = 1};
+    run(read_scenario_text(test::multirate(GetParam()), "test.yaml"), options);
     const std::string first = content(folder / "out/results.csv"), resolved = content(folder / "out/scenario.yaml");
     EXPECT_THAT(resolved, testing::HasSubstr("step: solver"));
-    run(read_scenario_text(resolved, "again.yaml"), how);
+    run(read_scenario_text(resolved, "again.yaml"), options);
     EXPECT_TRUE(content(folder / "out/results.csv") == first);
 }
 

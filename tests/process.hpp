@@ -38,11 +38,11 @@ class process {
         std::string out, err;
     };
 
-    process(const std::vector<std::string>& command, const options& how) {
+    process(const std::vector<std::string>& command, const options& given) {
         int out[2], err[2];
         if (::pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
         winsize size{.ws_row = 24, .ws_col = 100, .ws_xpixel = 0, .ws_ypixel = 0};
-        if (how.terminal ? ::openpty(&err[0], &err[1], nullptr, nullptr, &size) != 0 : ::pipe2(err, O_CLOEXEC) != 0)
+        if (given.terminal ? ::openpty(&err[0], &err[1], nullptr, nullptr, &size) != 0 : ::pipe2(err, O_CLOEXEC) != 0)
             throw std::runtime_error("no pipe or terminal");
         std::vector<char*> arguments;
         for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -53,12 +53,12 @@ class process {
             ::dup2(out[1], STDOUT_FILENO);
             ::dup2(err[1], STDERR_FILENO);
             ::signal(SIGINT, SIG_DFL);
-            if (how.file_size) {
-                const rlimit limit{*how.file_size, *how.file_size};
+            if (given.file_size) {
+                const rlimit limit{*given.file_size, *given.file_size};
                 ::setrlimit(RLIMIT_FSIZE, &limit);
                 ::signal(SIGXFSZ, SIG_IGN);  // write() then fails as on a full disk
             }
-            if (how.no_shared_memory && !forbid(SYS_memfd_create)) ::_exit(126);
+            if (given.no_shared_memory && !forbid(SYS_memfd_create)) ::_exit(126);
             ::execv(arguments[0], arguments.data());
             ::_exit(127);
         }

@@ -39,8 +39,8 @@ class program : public testing::Test {
     std::string out() const { return (folder_ / "out").string(); }
     json summary() const { return json::parse(content(folder_ / "out/summary.json")); }
 
-    process::outcome run(std::initializer_list<std::string> words, const process::options& how = {}) const {
-        return process(command(words), how).wait();
+    process::outcome run(std::initializer_list<std::string> words, const process::options& given = {}) const {
+        return process(command(words), given).wait();
     }
 
     /// More simulated time than any machine gets through: it runs until it is stopped.

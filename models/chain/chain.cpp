@@ -53,8 +53,8 @@ std::uint64_t mix(std::uint64_t z) {  // the output function of splitmix64
 enum class drawn { position, velocity, hit, hit_time };
 
 /// Uniform in [0, 1), a function of its arguments alone: how a chain is split into subsystems does not matter.
-double uniform(std::uint64_t seed, std::uint64_t mass, drawn what) {
-    const std::uint64_t bits = mix(mix(mix(seed) + mass) + static_cast<std::uint64_t>(what));
+double uniform(std::uint64_t seed, std::uint64_t mass, drawn quantity) {
+    const std::uint64_t bits = mix(mix(mix(seed) + mass) + static_cast<std::uint64_t>(quantity));
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
@@ -95,9 +95,9 @@ class chain final : public equations {
     int state_count() const override { return 2 * n_; }
 
     void initial_state(double /*t0*/, double* x) const override {
-        const auto value = [this](const std::vector<double>& given, int i, double amplitude, drawn what) {
+        const auto value = [this](const std::vector<double>& given, int i, double amplitude, drawn quantity) {
             const double mean = given.size() == 1 ? given.front() : given[static_cast<std::size_t>(i)];
-            return mean + amplitude * (2 * random(i, what) - 1);
+            return mean + amplitude * (2 * random(i, quantity) - 1);
         };
         for (int i = 0; i < n_; ++i) {
             x[2 * i] = value(x0_, i, x_amplitude_, drawn::position);
@@ -180,7 +180,9 @@ class chain final : public equations {
         return s;
     }
 
-    double random(int i, drawn what) const { return uniform(seed_, first_ + static_cast<std::uint64_t>(i), what); }
+    double random(int i, drawn quantity) const {
+        return uniform(seed_, first_ + static_cast<std::uint64_t>(i), quantity);
+    }
 
     double element_force(double q, double v) const { return (c_ + c3_ * q * q) * q + (d_ + d3_ * v * v) * v; }
 

@@ -26,8 +26,8 @@ linear_equations oscillator(double m, double real, double imaginary) {
 }  // namespace
 
 bool holds_joints(const std::string& method) {
-    const method_info* how = method_registry::instance().find(method);
-    return how != nullptr && how->traits.holds_joints;
+    const method_info* info = method_registry::instance().find(method);
+    return info != nullptr && info->traits.holds_joints;
 }
 
 linear_system make_joint_system(const joint_test_parameters& p) {
@@ -47,7 +47,7 @@ linear_system make_joint_system(const joint_test_parameters& p) {
     const joint_info& rigid = *joint_registry::instance().find("rigid");
     joint_connection j;
     j.name = "joint";
-    j.what = rigid.make(parameter_values(rigid.parameters), port_kind::translation);
+    j.joint = rigid.make(parameter_values(rigid.parameters), port_kind::translation);
     j.multipliers = {net.add_imposed("joint")};
     for (std::size_t e = 0; e < 2; ++e) {
         auto& end = j.ends[e];
@@ -60,13 +60,13 @@ linear_system make_joint_system(const joint_test_parameters& p) {
     system.joints.push_back(std::move(j));
     net.finish(std::vector<double>(2, 0.0));
     system.finish();
-    const method_info& how = *method_registry::instance().find(p.method);
-    parameter_values options(how.options);
+    const method_info& info = *method_registry::instance().find(p.method);
+    parameter_values options(info.options);
     options.set("degree", {p.degree == 2 ? 0.0 : 1.0});
-    made.how = how.make_with(options);
+    made.chosen = info.make_with(options);
     system.initialise(0);
-    made.how->prepare(system);
-    made.how->step(system, {0, 1, 0});  // at rest the method measures answers without noise, which it keeps
+    made.chosen->prepare(system);
+    made.chosen->step(system, {0, 1, 0});  // at rest the method measures answers without noise, which it keeps
     return made;
 }
 

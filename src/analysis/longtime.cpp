@@ -156,7 +156,7 @@ longtime_result analyse_longtime(const longtime_settings& settings, const std::v
     if (settings.step) {
         result.H = *settings.step;
         result.why_H = "as given";
-    } else if (const stability_limit limit = scan.limit(); limit.what == stability_limit::kind::limit) {
+    } else if (const stability_limit limit = scan.limit(); limit.outcome == stability_limit::kind::limit) {
         result.H = limit.omega_max / 5;
         result.why_H = fmt::format("a fifth of the force-force coupling's limit {:.4g}", limit.omega_max);
     } else {
@@ -212,7 +212,7 @@ longtime_run run_longtime(const test_system_parameters& p, double H, double dura
     const auto steps = static_cast<std::int64_t>(std::min(duration / H, most_steps));
     for (std::int64_t n = 0; n < steps && std::abs(run.x.back()) < 1e3; ++n) {
         const double t = static_cast<double>(n) * H;
-        running.how->step(running.system, {t, static_cast<double>(n + 1) * H, n});
+        running.chosen->step(running.system, {t, static_cast<double>(n + 1) * H, n});
         const double x = run.x.back(), v = run.v.back();
         note();
         if (!(x > 0 && v > 0 && run.v.back() <= 0)) continue;

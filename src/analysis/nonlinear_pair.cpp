@@ -158,8 +158,8 @@ class nonlinear_body final : public subsystem {
 };
 
 co_simulated_pair::co_simulated_pair(const extrapolation_rule& rule, const std::string& method, int input_degree) {
-    const method_info* how = method_registry::instance().find(method);
-    if (how == nullptr)
+    const method_info* info = method_registry::instance().find(method);
+    if (info == nullptr)
         throw std::invalid_argument(unknown_name("method", method, "mdpcosim", method_registry::instance().names()));
     std::vector<named_subsystem> parts;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -178,8 +178,8 @@ co_simulated_pair::co_simulated_pair(const extrapolation_rule& rule, const std::
     system_.coupling.add_delivery(input_slot(1), input_degree, {channel, 1});
     system_.coupling.finish(std::vector<double>{0, 0});
     system_.finish();
-    how_ = how->make();
-    how_->check(system_);
+    chosen_ = info->make();
+    chosen_->check(system_);
 }
 
 co_simulated_pair::~co_simulated_pair() = default;
@@ -188,10 +188,10 @@ void co_simulated_pair::start(const nonlinear_pair::state& z, double t) {
     bodies_[0]->z = {z[0], z[1]};
     bodies_[1]->z = {z[2], z[3]};
     system_.initialise(t);
-    how_->prepare(system_);
+    chosen_->prepare(system_);
 }
 
-void co_simulated_pair::step(double t, double t_end) { how_->step(system_, {t, t_end, 0}); }
+void co_simulated_pair::step(double t, double t_end) { chosen_->step(system_, {t, t_end, 0}); }
 
 void co_simulated_pair::replace(const nonlinear_pair::state& z, double t) {
     const std::array<double, 1> none{0};

@@ -50,7 +50,7 @@ class co_simulated_pair {
 
    private:
     coupled_system system_;
-    std::unique_ptr<method> how_;
+    std::unique_ptr<method> chosen_;
     std::array<nonlinear_body*, 2> bodies_{};  ///< owned by the system's transport
 };
 

@@ -118,7 +118,7 @@ class search {
         p.rule = rule_with_free(task_.degree, task_.K, task_.R, x);
         p.F = F;
         const stability_limit limit = stability_scan(p).limit(stability_tolerance, resolution);
-        return limit.what == stability_limit::kind::none ? 0 : limit.omega_max;
+        return limit.outcome == stability_limit::kind::none ? 0 : limit.omega_max;
     }
 
     /// Smallest omega_max relative to `best`; below `enough` the rest is not looked at.

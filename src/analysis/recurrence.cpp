@@ -10,7 +10,7 @@ namespace mdpcosim {
 recurrence::recurrence(linear_system& system) : system_(system) {
     for (auto* part : system.parts) states_ += static_cast<int>(part->state().size());
     network_ = system.system.coupling.memory_size();
-    scratch_.resize(static_cast<std::size_t>(states_) + network_ + system.how->memory_size(system.system));
+    scratch_.resize(static_cast<std::size_t>(states_) + network_ + system.chosen->memory_size(system.system));
     zeros_.resize(system.system.subsystems->inputs().size());
     P_.resize(size(), size());
 }
@@ -27,7 +27,7 @@ void recurrence::set(double t, double H, std::span<const double> r) {
     }
     const auto own = from + static_cast<std::ptrdiff_t>(network_);
     system.coupling.set_memory(t, H, {from, own});
-    system_.how->set_memory(H, {own, r.end()});
+    system_.chosen->set_memory(H, {own, r.end()});
     system.evaluate(t, system.at_each_step);
 }
 
@@ -36,7 +36,7 @@ void recurrence::get(double t, std::span<double> r) const {
     for (auto* part : system_.parts) to = std::copy(part->state().begin(), part->state().end(), to);
     const auto own = to + static_cast<std::ptrdiff_t>(network_);
     system_.system.coupling.memory(t, {to, own});
-    system_.how->memory({own, r.end()});
+    system_.chosen->memory({own, r.end()});
 }
 
 const Eigen::MatrixXd& recurrence::matrix(double H) {
@@ -44,7 +44,7 @@ const Eigen::MatrixXd& recurrence::matrix(double H) {
         std::fill(scratch_.begin(), scratch_.end(), 0.0);
         scratch_[static_cast<std::size_t>(column)] = 1;
         set(0, H, scratch_);
-        system_.how->step(system_.system, {0, H, 0});
+        system_.chosen->step(system_.system, {0, H, 0});
         get(H, {P_.col(column).data(), scratch_.size()});
     }
     return P_;

@@ -73,7 +73,7 @@ stability_limit stability_scan::limit(double tolerance, double resolution) {
     for (int i = 1; unstable == 0; ++i) {
         const double omega = i * step <= fine_end ? i * step : last.omega + std::max(step, own_step / own_);
         if (omega > end) {
-            found.what = stability_limit::kind::unbounded;
+            found.outcome = stability_limit::kind::unbounded;
             found.omega_max = last.omega;
             return found;
         }
@@ -103,7 +103,7 @@ stability_limit stability_scan::limit(double tolerance, double resolution) {
     found.omega_max = stable;
     const double half = radius(stable / 2) - 1, quarter = radius(stable / 4) - 1;
     if (half > 1e-10 && quarter > 1e-11) {
-        found.what = stability_limit::kind::none;
+        found.outcome = stability_limit::kind::none;
         found.growth = std::log2(half / quarter);
     }
     return found;

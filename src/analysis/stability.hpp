@@ -22,7 +22,7 @@ struct stability_limit {
         unbounded,  ///< stable up to omega_max, where the search ended
         none        ///< unstable at every step; omega_max is where the tolerance is crossed
     };
-    kind what = kind::limit;
+    kind outcome = kind::limit;
     double omega_max = 0;
     double rho_max_below = 1;  ///< largest spectral radius at the grid points and maxima below omega_max
     double growth = 0;         ///< none: rho - 1 grows like omega^growth

@@ -23,7 +23,7 @@ stability_row analyse(test_system_parameters system, const extrapolation_rule& r
     row.F = F;
     row.limit = scan.limit();
     row.order = scan.order();
-    if (row.limit.what == stability_limit::kind::none)
+    if (row.limit.outcome == stability_limit::kind::none)
         row.crossings = {scan.limit(1e-5).omega_max, row.limit.omega_max, scan.limit(1e-7).omega_max};
     return row;
 } catch (const std::invalid_argument& problem) {
@@ -87,7 +87,7 @@ stability_report analyse_published_figure(const std::string& number, int points,
         const std::size_t first = report.rows.size();
         for (const double each : F) {
             report.rows.push_back(analyse(report.system, rule, each));
-            if (report.rows.back().limit.what == stability_limit::kind::limit) continue;
+            if (report.rows.back().limit.outcome == stability_limit::kind::limit) continue;
             report.rows.resize(first);  // a rule without a limit is none at every F
             break;
         }

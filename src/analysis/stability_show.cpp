@@ -17,7 +17,7 @@ using kind = stability_limit::kind;
 constexpr std::size_t most_columns = 7;
 
 std::string reason(const stability_row& row) {
-    if (row.limit.what == kind::unbounded)
+    if (row.limit.outcome == kind::unbounded)
         return fmt::format("stable up to omega H = {:.4g}, where the search ends", row.limit.omega_max);
     return fmt::format(
         "no meaningful limit: rho - 1 grows like (omega H)^{:.1f} from the smallest step on, so that the border "
@@ -27,7 +27,7 @@ std::string reason(const stability_row& row) {
 }
 
 std::string cell(const stability_row& row) {
-    switch (row.limit.what) {
+    switch (row.limit.outcome) {
         case kind::none:
             return "none";
         case kind::unbounded:
@@ -56,13 +56,13 @@ json row_json(const stability_row& row) {
         out["a"] = row.a;
         out["b"] = row.b;
     }
-    out["omega_max"] = row.limit.what == kind::limit ? json(row.limit.omega_max) : json(nullptr);
+    out["omega_max"] = row.limit.outcome == kind::limit ? json(row.limit.omega_max) : json(nullptr);
     out["rho_max_below"] = row.limit.rho_max_below;
     out["order"] = row.order;
     if (row.printed) out["printed"] = *row.printed;
-    if (row.limit.what != kind::limit) out["reason"] = reason(row);
-    if (row.limit.what == kind::unbounded) out["stable_up_to"] = row.limit.omega_max;
-    if (row.limit.what == kind::none)
+    if (row.limit.outcome != kind::limit) out["reason"] = reason(row);
+    if (row.limit.outcome == kind::unbounded) out["stable_up_to"] = row.limit.omega_max;
+    if (row.limit.outcome == kind::none)
         out["crossings"] = {{"1e-5", row.crossings[0]}, {"1e-6", row.crossings[1]}, {"1e-7", row.crossings[2]}};
     return out;
 }
@@ -108,7 +108,7 @@ std::string wide_table(const stability_report& report) {
         for (const std::size_t k : columns) line.push_back(cell(report.rows[first + k]));
         table.add(std::move(line));
         for (std::size_t i = first; i < last; ++i)
-            if (report.rows[i].limit.what != kind::limit)
+            if (report.rows[i].limit.outcome != kind::limit)
                 notes += fmt::format("  {}, F = {:.4g}: {}\n", report.rows[i].extrapolation, report.rows[i].F,
                                      reason(report.rows[i]));
     }
@@ -151,7 +151,7 @@ plot stability_plot(const stability_report& report) {
         curve.stroke = strokes[n / 8 % strokes.size()];
         if (last - first <= most_columns) curve.marker = markers[n % markers.size()];
         for (std::size_t i = first; i < last; ++i) {
-            const bool shown = report.rows[i].limit.what == kind::limit;
+            const bool shown = report.rows[i].limit.outcome == kind::limit;
             curve.x.push_back(report.rows[i].F);
             curve.y.push_back(shown ? report.rows[i].limit.omega_max : NAN);
             low = std::min(low, report.rows[i].F);

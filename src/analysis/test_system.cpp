@@ -109,13 +109,13 @@ std::vector<std::string> coupling_variant_names() {
 
 linear_system make_test_system(const test_system_parameters& p) {
     check(p);
-    const method_info* how = method_registry::instance().find(p.method);
-    if (how == nullptr) {
+    const method_info* info = method_registry::instance().find(p.method);
+    if (info == nullptr) {
         std::vector<std::string> names;
         for (const auto* m : method_registry::instance().all()) names.push_back(m->name);
         throw std::invalid_argument(unknown_name("method", p.method, "mdpcosim", names));
     }
-    if (how->traits.own_steps)
+    if (info->traits.own_steps)
         throw std::invalid_argument(
             fmt::format("method '{}' has no place here: the analyses have one step for all subsystems", p.method));
     const auto [m_B, c_B, d_A, d_B, c, d] = constants(p);
@@ -180,10 +180,10 @@ linear_system make_test_system(const test_system_parameters& p) {
     }
     net.finish(std::vector<double>(system.subsystems->inputs().size(), 0.0));
     system.finish();
-    made.how = how->make();
-    made.how->check(system);
+    made.chosen = info->make();
+    made.chosen->check(system);
     system.initialise(0);
-    made.how->prepare(system);
+    made.chosen->prepare(system);
     return made;
 }
 

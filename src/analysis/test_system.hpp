@@ -39,7 +39,7 @@ struct test_system_parameters {
 /// A coupled system of exact linear subsystems with the method that drives it.
 struct linear_system {
     coupled_system system;
-    std::unique_ptr<method> how;
+    std::unique_ptr<method> chosen;
     std::vector<linear_subsystem*> parts;  ///< owned by the system's transport
 };
 

@@ -14,7 +14,7 @@ std::string fmu_info_json(const std::filesystem::path& fmu);
 struct fmu_verdict {
     struct violation {
         std::string place;  ///< `modelDescription.xml:12`, `archive`, `co-simulation`
-        std::string what;
+        std::string message;
     };
     std::string fmu;
     std::vector<std::string> passed;   ///< what was checked and found right

@@ -46,11 +46,11 @@ class validation {
     }
 
    private:
-    void violation(std::string place, std::string what) {
-        verdict_.violations.push_back({std::move(place), std::move(what)});
+    void violation(std::string place, std::string message) {
+        verdict_.violations.push_back({std::move(place), std::move(message)});
     }
-    void passed(std::string what) { verdict_.passed.push_back(std::move(what)); }
-    void skipped(std::string what) { verdict_.skipped.push_back(std::move(what)); }
+    void passed(std::string check) { verdict_.passed.push_back(std::move(check)); }
+    void skipped(std::string check) { verdict_.skipped.push_back(std::move(check)); }
 
     /// False: the description has no meaning.
     bool check_description(const fmi::fmu_texts& texts) {
@@ -63,7 +63,7 @@ class validation {
             usable = false;
         }
         for (const auto& v : found) {
-            violation(v.line > 0 ? fmt::format("{}:{}", v.file, v.line) : v.file, v.what);
+            violation(v.line > 0 ? fmt::format("{}:{}", v.file, v.line) : v.file, v.message);
             usable = usable && !v.fatal;
         }
         if (found.empty() && usable)
@@ -164,7 +164,7 @@ std::string to_text(const fmu_verdict& verdict) {
     std::string out;
     for (const auto& text : verdict.passed) out += fmt::format("ok: {}\n", text);
     for (const auto& text : verdict.skipped) out += fmt::format("not checked: {}\n", text);
-    for (const auto& v : verdict.violations) out += fmt::format("{}: {}\n", v.place, v.what);
+    for (const auto& v : verdict.violations) out += fmt::format("{}: {}\n", v.place, v.message);
     const std::size_t count = verdict.violations.size();
     return out + fmt::format("{}: {}\n", verdict.fmu,
                              count == 0   ? std::string("valid")
@@ -178,7 +178,7 @@ std::string to_json(const fmu_verdict& verdict) {
                                {"passed", verdict.passed},
                                {"not_checked", verdict.skipped},
                                {"violations", nlohmann::ordered_json::array()}};
-    for (const auto& v : verdict.violations) out["violations"].push_back({{"place", v.place}, {"what", v.what}});
+    for (const auto& v : verdict.violations) out["violations"].push_back({{"place", v.place}, {"what", v.message}});
     return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -83,12 +83,12 @@ int line_table::line(std::ptrdiff_t offset) const {
     return static_cast<int>(place - ends_.begin()) + 1;
 }
 
-void violation_sink::add(const char* file, int line, bool fatal, std::string what) {
+void violation_sink::add(const char* file, int line, bool fatal, std::string message) {
     if (violations_ != nullptr)
-        violations_->push_back({file, line, std::move(what), fatal});
+        violations_->push_back({file, line, std::move(message), fatal});
     else if (fatal)
-        throw user_error(line > 0 ? fmt::format("{}: {}, line {}: {}", owner_, file, line, what)
-                                  : fmt::format("{}: {}: {}", owner_, file, what));
+        throw user_error(line > 0 ? fmt::format("{}: {}, line {}: {}", owner_, file, line, message)
+                                  : fmt::format("{}: {}: {}", owner_, file, message));
 }
 
 xml_file::xml_file(const char* name, std::string text, violation_sink& sink)

@@ -16,7 +16,7 @@ namespace mdpcosim::archive {
 struct violation {
     std::string file;  ///< inside the archive
     int line = 0;
-    std::string what;
+    std::string message;
     bool fatal = false;  ///< the archive cannot be used
 };
 
@@ -47,7 +47,7 @@ class violation_sink {
     violation_sink(std::string owner, std::vector<archive::violation>* violations)
         : owner_(std::move(owner)), violations_(violations) {}
 
-    void add(const char* file, int line, bool fatal, std::string what);
+    void add(const char* file, int line, bool fatal, std::string message);
 
    private:
     std::string owner_;

@@ -17,16 +17,16 @@ class address_book {
    public:
     struct port_place {
         subsystem_index subsystem;
-        const port* what = nullptr;
+        const mdpcosim::port* port = nullptr;
     };
     struct output_place {
         subsystem_index subsystem;
-        const output_variable* what = nullptr;
+        const output_variable* variable = nullptr;
         output_slot slot;
     };
     struct input_place {
         subsystem_index subsystem;
-        const input_variable* what = nullptr;
+        const input_variable* variable = nullptr;
         input_slot slot;
     };
 
@@ -41,7 +41,7 @@ class address_book {
     struct parameter_place {
         subsystem_index subsystem;
         int number = 0;
-        tunable_parameter what;
+        tunable_parameter parameter;
     };
     parameter_place find_parameter(const text& address, const std::string& object) const;
 

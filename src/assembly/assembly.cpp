@@ -78,9 +78,9 @@ class builder {
         for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
             add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, transport_(), inertias);
         for (const channel_report& c : result_.channels) plan_.delays.push_back(c.delay);
-        result_.brief = [inertias, plan = std::move(plan_)](method& how) {
-            hand_over(how, inertias);
-            hand_over(how, plan);
+        result_.brief = [inertias, plan = std::move(plan_)](method& chosen) {
+            hand_over(chosen, inertias);
+            hand_over(chosen, plan);
         };
         result_.brief(*method_);
         finish_inputs();
@@ -194,7 +194,7 @@ class builder {
             ports.push_back({book_->find_port(address, object), address});
             const port_use& added = ports.back();
             for (const auto& p : std::span(ports).first(ports.size() - 1))
-                if (p.place.what == added.place.what && p.place.subsystem == added.place.subsystem)
+                if (p.place.port == added.place.port && p.place.subsystem == added.place.subsystem)
                     throw user_error(
                         address.where,
                         fmt::format("{}: port '{}' is joined to itself; a connection joins different ports.", object,
@@ -202,25 +202,25 @@ class builder {
         }
         for (const auto& p : ports) check_port(p, law, object);
         for (const auto& p : ports)
-            if (p.place.what->kind != ports[0].place.what->kind)
+            if (p.place.port->kind != ports[0].place.port->kind)
                 throw user_error(
                     p.address.where,
                     fmt::format("{}: port '{}' is of kind {}, but port '{}' is of kind {}; all must be of one kind.",
-                                object, ports[0].address.value, info(ports[0].place.what->kind).name, p.address.value,
-                                info(p.place.what->kind).name));
+                                object, ports[0].address.value, info(ports[0].place.port->kind).name, p.address.value,
+                                info(p.place.port->kind).name));
         return ports;
     }
 
     static void check_port(const port_use& p, const law_info& law, const std::string& object) {
-        const port& what = *p.place.what;
-        const port_kind_info& words = info(what.kind);
-        if (std::find(law.kinds.begin(), law.kinds.end(), what.kind) == law.kinds.end())
+        const port& port = *p.place.port;
+        const port_kind_info& words = info(port.kind);
+        if (std::find(law.kinds.begin(), law.kinds.end(), port.kind) == law.kinds.end())
             throw user_error(p.address.where,
                              fmt::format("{}: port '{}' is of kind {}, but law '{}' joins ports of kind {}.", object,
                                          p.address.value, words.name, law.name, kind_list(law.kinds)));
         const auto& [given, taken] = law.ports == causality::takes_load ? std::tie(words.motion[0], words.load)
                                                                         : std::tie(words.load, words.motion[0]);
-        if (what.causality != law.ports)
+        if (port.causality != law.ports)
             throw user_error(
                 p.address.where,
                 fmt::format(
@@ -251,15 +251,15 @@ class builder {
                              [&](const auto& y) { return slot >= y.slot && slot < y.slot + y.size; });
     }
 
-    reason no_rate_of(const std::vector<port_use>& ports, const law& what, const law_info& law) {
-        if (what.needs_velocity())
+    reason no_rate_of(const std::vector<port_use>& ports, const law& acting, const law_info& law) {
+        if (acting.needs_velocity())
             return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
-        if (!what.has_rate())
+        if (!acting.has_rate())
             return fmt::format("the rate of law '{}' would need the rate of the {}, which depends on the inputs",
-                               law.name, names_of(*ports[0].place.what).first);
+                               law.name, names_of(*ports[0].place.port).first);
         for (const auto& p : ports) {
-            const port_slots slots = slots_of(*p.place.what);
-            const std::string rate = names_of(*p.place.what).second;
+            const port_slots slots = slots_of(*p.place.port);
+            const std::string rate = names_of(*p.place.port).second;
             if (slots.rate < 0) return fmt::format("port '{}' gives no {}", p.address.value, rate);
             const bool rate_needs_input =
                 slots.value >= 0 && output_at(p.place.subsystem, slots.value).rate_needs_input;
@@ -270,13 +270,13 @@ class builder {
     }
 
     /// F, the connection's stiffness over that of its ports, in the mean over the ports as in (2.69); nothing where one is unknown.
-    std::optional<double> stiffness_ratio(const law& what, const std::vector<port_use>& ports) {
-        const auto stiffness = what.stiffness();
+    std::optional<double> stiffness_ratio(const law& acting, const std::vector<port_use>& ports) {
+        const auto stiffness = acting.stiffness();
         if (!stiffness || *stiffness == 0 || ports.size() != 2) return std::nullopt;
         double F = 0;
         for (const auto& p : ports) {
             const auto& all = transport_().describe(p.place.subsystem).ports;
-            const auto at = static_cast<std::size_t>(p.place.what - all.data());
+            const auto at = static_cast<std::size_t>(p.place.port - all.data());
             const auto known = transport_().offers(p.place.subsystem).port_stiffness;
             if (at >= known.size() || std::isnan(known[at])) return std::nullopt;
             F += *stiffness / known[at] / 2;
@@ -288,11 +288,11 @@ class builder {
         const std::string object = fmt::format("connection '{}'", c.name);
         const law_info& law = known_law(c);
         const std::vector<port_use> ports = connected_ports(c, law, object);
-        const port_kind kind = ports[0].place.what->kind;
+        const port_kind kind = ports[0].place.port->kind;
         const auto& infos = law_parameters(law, kind);
         const parameter_values values =
             resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (law {})", object, law.name));
-        std::unique_ptr<mdpcosim::law> what = make_law(law, values, c, object);
+        std::unique_ptr<mdpcosim::law> acting = make_law(law, values, c, object);
         const auto roles = law.join == law_join::node ? std::vector<port_role>(ports.size(), {1, 1})
                            : law.roles                ? law.roles(values)
                                                       : two_port_roles();
@@ -304,24 +304,24 @@ class builder {
         report.law = law_text(law, infos, values);
         report.unit = law.ports == causality::takes_load ? info(kind).load_unit : info(kind).motion_unit[0];
         report.recorded_name = true;
-        const reason no_rate = no_rate_of(ports, *what, law);
+        const reason no_rate = no_rate_of(ports, *acting, law);
         const extrapolation_rule& rule =
             choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate,
                         scenario_.step_control.given() ? default_controlled : default_with_rates,
                         scenario_.step_control.given() ? default_controlled : default_without_rates, object, report,
-                        stiffness_ratio(*what, ports));
-        const bool needs_velocity = what->needs_velocity();
+                        stiffness_ratio(*acting, ports));
+        const bool needs_velocity = acting->needs_velocity();
         report.power = conjugate_of(kind, law);
         report.has_rate = no_rate.empty();
         report.has_velocity =
-            std::all_of(ports.begin(), ports.end(), [](const auto& p) { return slots_of(*p.place.what).rate >= 0; });
+            std::all_of(ports.begin(), ports.end(), [](const auto& p) { return slots_of(*p.place.port).rate >= 0; });
         std::vector<channel_term> terms;
         std::vector<output_slot> sources;
         for (std::size_t k = 0; k < ports.size(); ++k) {
             const auto& [place, address] = ports[k];
-            const port_slots slots = slots_of(*place.what);
+            const port_slots slots = slots_of(*place.port);
             const bool integrated = slots.value < 0;
-            const auto& [value_name, rate_name] = names_of(*place.what);
+            const auto& [value_name, rate_name] = names_of(*place.port);
             if ((needs_velocity || integrated) && slots.rate < 0)
                 throw user_error(address.where,
                                  fmt::format("{}: law '{}' needs the {} of port '{}', which gives none.", object,
@@ -333,11 +333,11 @@ class builder {
             if (!integrated) sources.push_back(terms.back().value);
             if (needs_velocity || integrated) sources.push_back(terms.back().rate);
         }
-        const channel_index channel = add_channel(std::move(report), std::move(what), std::move(terms),
+        const channel_index channel = add_channel(std::move(report), std::move(acting), std::move(terms),
                                                   std::move(sources), rule, object, c.where);
         for (std::size_t k = 0; k < ports.size(); ++k) {
             const auto& [place, address] = ports[k];
-            const int slot = slots_of(*place.what).receives;
+            const int slot = slots_of(*place.port).receives;
             const auto& others = graph_.input_channels[book_->global_input(place.subsystem, slot).value()];
             if (law.join == law_join::node && !others.empty())
                 throw user_error(
@@ -347,8 +347,8 @@ class builder {
                                 law.ports == causality::takes_load ? info(kind).load : info(kind).motion[0]));
             deliver(channel, place.subsystem, slot, roles[k].factor, address.value, rule.degree);
             if (law.join == law_join::node) nodes_.emplace(book_->global_input(place.subsystem, slot).value(), object);
-            if (slots_of(*place.what).value < 0)
-                result_.channels.back().ends.back().integrated = names_of(*place.what).second;
+            if (slots_of(*place.port).value < 0)
+                result_.channels.back().ends.back().integrated = names_of(*place.port).second;
         }
         result_.channels.back().is_node = law.join == law_join::node;
     }
@@ -357,15 +357,15 @@ class builder {
     void refuse_direct_flow(const port_use& p, const port_slots& slots, const std::string& object) {
         const auto& direct = output_at(p.place.subsystem, slots.rate).direct;
         if (std::find(direct.begin(), direct.end(), slots.receives) == direct.end()) return;
-        const auto [value, rate] = names_of(*p.place.what);
-        const port_kind_info& words = info(p.place.what->kind);
+        const auto [value, rate] = names_of(*p.place.port);
+        const port_kind_info& words = info(p.place.port->kind);
         throw user_error(
             p.address.where,
             fmt::format(
                 "{}: the {} of port '{}' depends on its {} without a state between, so that it cannot be integrated "
                 "here. Give the port its {}, too: a state whose rate is the {}.",
                 object, rate, p.address.value,
-                p.place.what->causality == causality::takes_load ? words.load : words.motion[0], value, rate));
+                p.place.port->causality == causality::takes_load ? words.load : words.motion[0], value, rate));
     }
 
     std::unique_ptr<law> make_law(const law_info& law, const parameter_values& values, const connection_spec& c,
@@ -391,19 +391,19 @@ class builder {
             throw user_error(
                 s.where, fmt::format("{}: the input gets its value from {}; a node's value cannot be added to.", object,
                                      node->second));
-        check_offset_unit(s, *target.what, object);
+        check_offset_unit(s, *target.variable, object);
         channel_report report;
         report.name = s.name;
         report.delay = s.delay.value;
         report.is_signal = true;
-        report.unit = target.what->unit;
+        report.unit = target.variable->unit;
         report.recorded_name = s.name != s.target.value;
         reason no_rate;
         std::vector<address_book::output_place> places;
         for (const auto& term : s.terms) {
             places.push_back(book_->find_output(term.address, object));
-            const output_variable& y = *places.back().what;
-            check_term_unit(term, y, *target.what, object);
+            const output_variable& y = *places.back().variable;
+            check_term_unit(term, y, *target.variable, object);
             if (no_rate.empty() && y.rate_slot < 0) no_rate = fmt::format("'{}' gives no rate", term.address.value);
             if (no_rate.empty() && y.rate_needs_input)
                 no_rate = fmt::format("the rate of '{}' depends on its inputs", term.address.value);
@@ -440,12 +440,12 @@ class builder {
                                                  const std::vector<address_book::output_place>& places,
                                                  const reason& no_rate, const std::string& object,
                                                  channel_report& report) {
-        const auto held = std::find_if(places.begin(), places.end(), [](const auto& p) { return p.what->sampled; });
+        const auto held = std::find_if(places.begin(), places.end(), [](const auto& p) { return p.variable->sampled; });
         const bool given = s.extrapolation.given() && method_->own_extrapolation().empty();
-        if (given || (!target.what->sampled && held == places.end())) {
+        if (given || (!target.variable->sampled && held == places.end())) {
             const extrapolation_rule& rule =
                 choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
-            if (target.what->sampled && rule.name != held_signal)
+            if (target.variable->sampled && rule.name != held_signal)
                 throw user_error(
                     s.extrapolation.where,
                     fmt::format("{}: the input is sampled and takes the values at its sample times, nothing is "
@@ -454,9 +454,10 @@ class builder {
             return rule;
         }
         report.why_extrapolation =
-            target.what->sampled ? "default, because the input is sampled"
-                                 : fmt::format("default, because '{}' is held between samples",
-                                               s.terms[static_cast<std::size_t>(held - places.begin())].address.value);
+            target.variable->sampled
+                ? "default, because the input is sampled"
+                : fmt::format("default, because '{}' is held between samples",
+                              s.terms[static_cast<std::size_t>(held - places.begin())].address.value);
         return rule_named(held_signal, {}, object);
     }
 
@@ -480,7 +481,7 @@ class builder {
                                                   object, s.offset_unit, target.unit));
     }
 
-    channel_index add_channel(channel_report report, std::unique_ptr<law> what, std::vector<channel_term> terms,
+    channel_index add_channel(channel_report report, std::unique_ptr<law> acting, std::vector<channel_term> terms,
                               std::vector<output_slot> sources, const extrapolation_rule& rule,
                               const std::string& object, const location& where) {
         report.extrapolation = rule.name;
@@ -489,7 +490,7 @@ class builder {
             for (const output_slot slot : {t.value, t.rate})
                 if (slot.valid()) read_.push_back(slot);
         const channel_index channel =
-            result_.system.coupling.add_channel(report.name, std::move(what), std::move(terms), rule);
+            result_.system.coupling.add_channel(report.name, std::move(acting), std::move(terms), rule);
         result_.channels.push_back(std::move(report));
         graph_.channel_sources.push_back(std::move(sources));
         graph_.channel_names.push_back(object);
@@ -531,13 +532,13 @@ class builder {
         for (std::size_t i = 0; i < transport_().size(); ++i) {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
-            usage how{.outputs = {first, first + transport_().describe(s).output_count()},
-                      .inputs = std::vector<bool>(static_cast<std::size_t>(transport_().describe(s).input_count())),
-                      .outputs_follow = follow[i],
-                      .next_event = scenario_.step_control.given() && transport_().offers(s).tells_next_event};
-            for (std::size_t k = 0; k < how.inputs.size(); ++k)
-                how.inputs[k] = writable_ || !graph_.input_channels[transport_().input_offset(s) + k].empty();
-            transport_().expect(s, how);
+            usage used{.outputs = {first, first + transport_().describe(s).output_count()},
+                       .inputs = std::vector<bool>(static_cast<std::size_t>(transport_().describe(s).input_count())),
+                       .outputs_follow = follow[i],
+                       .next_event = scenario_.step_control.given() && transport_().offers(s).tells_next_event};
+            for (std::size_t k = 0; k < used.inputs.size(); ++k)
+                used.inputs[k] = writable_ || !graph_.input_channels[transport_().input_offset(s) + k].empty();
+            transport_().expect(s, used);
         }
     }
 
@@ -585,8 +586,8 @@ class builder {
 
 }  // namespace
 
-assembly assemble(const scenario& s, const transport_options& how) {
-    return builder(s, how.writable, [&] { return make_transport(s, how); }).build();
+assembly assemble(const scenario& s, const transport_options& options) {
+    return builder(s, options.writable, [&] { return make_transport(s, options); }).build();
 }
 
 assembly assemble_reference(const scenario& s) {

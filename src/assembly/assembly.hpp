@@ -60,7 +60,7 @@ struct assembly {
     std::vector<std::string> notes;
 };
 
-assembly assemble(const scenario& s, const transport_options& how);
+assembly assemble(const scenario& s, const transport_options& options);
 /// For a reference: the subsystems are described_subsystems, the method is not looked at any further.
 assembly assemble_reference(const scenario& s);
 

@@ -32,7 +32,7 @@ namespace {
 run_summary::iteration entry_of(const algebraic_loop& loop, const network& coupling) {
     const iteration_counts& n = loop.so_far();
     return {"algebraic loop " + loop.path(),
-            name_of(loop.options().how),
+            name_of(loop.options().algorithm),
             variables_of(loop, coupling),
             n.solutions,
             n.iterations,
@@ -60,13 +60,13 @@ run_summary::initialisation_phase initialise(coupled_system& system, double t0) 
     return phase;
 }
 
-std::vector<run_summary::iteration> iterations_of(const coupled_system& system, const method& how) {
+std::vector<run_summary::iteration> iterations_of(const coupled_system& system, const method& chosen) {
     std::vector<run_summary::iteration> all;
     for (const auto& loop : system.loops)
         if (loop.so_far().solutions > 0) all.push_back(entry_of(loop, system.coupling));
-    if (const iteration_counts* n = how.iterations(); n != nullptr && n->solutions > 0)
+    if (const iteration_counts* n = chosen.iterations(); n != nullptr && n->solutions > 0)
         all.push_back({"macro steps",
-                       how.iterates_by(),
+                       chosen.iterates_by(),
                        {},
                        n->solutions,
                        n->iterations,

@@ -41,7 +41,7 @@ struct joined_port {
 joined_port find_joined(const text& address, const joint_info& joint, const address_book& book,
                         const std::string& object) {
     joined_port found{book.find_port(address, object), &address, {}, {}};
-    const port& p = *found.place.what;
+    const port& p = *found.place.port;
     if (std::ranges::find(joint.kinds, p.kind) == joint.kinds.end())
         throw user_error(address.where,
                          fmt::format("{}: port '{}' is of kind {}, but joint '{}' joins ports of kind {}.", object,
@@ -73,16 +73,16 @@ std::array<joined_port, 2> find_joined(const connection_spec& c, const joint_inf
     std::array<joined_port, 2> ports{find_joined(c.between[0], joint, book, object),
                                      find_joined(c.between[1], joint, book, object)};
     const auto& [first, second] = ports;
-    if (first.place.what == second.place.what && first.place.subsystem == second.place.subsystem)
+    if (first.place.port == second.place.port && first.place.subsystem == second.place.subsystem)
         throw user_error(c.between[1].where,
                          fmt::format("{}: port '{}' is joined to itself; a joint joins different ports.", object,
                                      c.between[1].value));
-    if (first.place.what->kind != second.place.what->kind)
+    if (first.place.port->kind != second.place.port->kind)
         throw user_error(c.between[1].where,
                          fmt::format("{}: port '{}' is of kind {}, but port '{}' is of kind {}; both must be of one "
                                      "kind.",
-                                     object, c.between[0].value, info(first.place.what->kind).name, c.between[1].value,
-                                     info(second.place.what->kind).name));
+                                     object, c.between[0].value, info(first.place.port->kind).name, c.between[1].value,
+                                     info(second.place.port->kind).name));
     return ports;
 }
 
@@ -107,7 +107,7 @@ channel_index add_channel(const std::string& name, const connection_spec& c, cou
 }  // namespace
 
 std::vector<parameter_info> joint_parameters(const connection_spec& c, const address_book& book) {
-    return parameters_of(known_joint(c), book.find_port(c.between.front(), c.name).what->kind);
+    return parameters_of(known_joint(c), book.find_port(c.between.front(), c.name).port->kind);
 }
 
 void add_joint(const connection_spec& c, const scenario& s, const address_book& book, coupling_graph& graph,
@@ -120,18 +120,18 @@ void add_joint(const connection_spec& c, const scenario& s, const address_book& 
                                      "Leave 'extrapolation' out.",
                                      object));
     const auto ports = find_joined(c, info, book, object);
-    const port_kind kind = ports[0].place.what->kind;
+    const port_kind kind = ports[0].place.port->kind;
     const auto infos = parameters_of(info, kind);
     const parameter_values values =
         resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (joint {})", object, info.name));
     joint_connection made;
     made.name = c.name;
     try {
-        made.what = info.make(values, kind);
+        made.joint = info.make(values, kind);
     } catch (const std::invalid_argument& problem) {
         throw user_error(c.where, fmt::format("{}: {}.", object, problem.what()));
     }
-    const int equations = made.what->equations();
+    const int equations = made.joint->equations();
     for (int i = 0; i < equations; ++i) {
         channel_report report;
         report.name = equations == 1 ? c.name : fmt::format("{}[{}]", c.name, i);
@@ -140,7 +140,7 @@ void add_joint(const connection_spec& c, const scenario& s, const address_book& 
         report.law =
             fmt::format("joint {}{}", info.name, equations == 1 ? "" : fmt::format(", {} equations", equations));
         report.equation = i;
-        report.unit = made.what->multiplier_unit(i);
+        report.unit = made.joint->multiplier_unit(i);
         report.recorded_name = true;
         for (std::size_t e = 0; e < 2; ++e)
             report.ends.push_back({ports[e].address->value, e == 0 ? -1.0 : 1.0, max_degree});
@@ -173,9 +173,9 @@ void add_joint(const connection_spec& c, const scenario& s, const address_book& 
     into.system.joints.push_back(std::move(made));
 }
 
-void check_joints(const scenario& s, const method& how, const coupled_system& system) {
+void check_joints(const scenario& s, const method& chosen, const coupled_system& system) {
     if (system.joints.empty()) return;
-    if (!how.traits().holds_joints) {
+    if (!chosen.traits().holds_joints) {
         std::vector<std::string> able;
         for (const auto* m : method_registry::instance().all())
             if (m->traits.holds_joints) able.push_back(m->name);
@@ -198,7 +198,7 @@ void check_joints(const scenario& s, const method& how, const coupled_system& sy
             const double h = given == spec.solver.options.end()
                                  ? s.time.step
                                  : read_number(given->values.front(), "s", "solver step");
-            if (h <= s.time.step / how.traits().least_micro_steps * (1 + 1e-9)) continue;
+            if (h <= s.time.step / chosen.traits().least_micro_steps * (1 + 1e-9)) continue;
             throw user_error(
                 given == spec.solver.options.end() ? spec.where : given->where,
                 fmt::format("subsystem '{}': solver {} does micro steps of {} s, and joint '{}' needs at least {} in a "
@@ -206,8 +206,8 @@ void check_joints(const scenario& s, const method& how, const coupled_system& sy
                             "answer to the three parameters of a multiplier one by one. Give 'solver: {{name: {}, "
                             "step: {} s}}' "
                             "or less, or a solver with error control.",
-                            spec.name, solver->name, h, j.name, how.traits().least_micro_steps, s.time.step,
-                            solver->name, s.time.step / how.traits().least_micro_steps));
+                            spec.name, solver->name, h, j.name, chosen.traits().least_micro_steps, s.time.step,
+                            solver->name, s.time.step / chosen.traits().least_micro_steps));
         }
 }
 

@@ -13,6 +13,6 @@ void add_joint(const connection_spec& c, const scenario& s, const address_book& 
 std::vector<parameter_info> joint_parameters(const connection_spec& c, const address_book& book);
 
 /// What joints ask of method and solvers: a method that holds them, and enough micro steps; throws user_error.
-void check_joints(const scenario& s, const method& how, const coupled_system& system);
+void check_joints(const scenario& s, const method& chosen, const coupled_system& system);
 
 }  // namespace mdpcosim

@@ -28,12 +28,12 @@ std::unique_ptr<method> make_method(const scenario& s) {
 }
 
 void check_method(const scenario& s, const assembly& a) {
-    const method& how = *a.chosen_method;
+    const method& chosen = *a.chosen_method;
     const coupled_system& system = a.system;
-    check_joints(s, how, system);
-    how.check(system);
-    if (how.traits().own_steps) check_multirate(s, a);
-    if (s.step_control.given()) step_controller::check(step_control_of(s), system, how, known_method(s).name);
+    check_joints(s, chosen, system);
+    chosen.check(system);
+    if (chosen.traits().own_steps) check_multirate(s, a);
+    if (s.step_control.given()) step_controller::check(step_control_of(s), system, chosen, known_method(s).name);
 }
 
 }  // namespace mdpcosim

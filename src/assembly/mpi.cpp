@@ -70,17 +70,17 @@ void mpi_rank::serve(const std::function<scenario()>& load, int workers, bool pi
 
 int launch_mpi(const scenario& s, const std::string& hosts, const std::vector<std::string>& command,
                const std::atomic<int>& interrupts) {
-    mpi_launch what;
-    what.command = command;
+    mpi_launch launch;
+    launch.command = command;
     auto groups = default_groups(s);
     if (!hosts.empty()) {
-        what.hosts = parse_hosts(hosts);
-        const int ranks = std::accumulate(what.hosts.begin(), what.hosts.end(), 0,
+        launch.hosts = parse_hosts(hosts);
+        const int ranks = std::accumulate(launch.hosts.begin(), launch.hosts.end(), 0,
                                           [](int sum, const mpi_host& h) { return sum + h.ranks; });
         groups = groups_of_ranks(s, ranks, "--hosts");
     }
-    for (const auto& members : groups) what.groups.push_back(group_text(s, members));
-    return launch_ranks(what, interrupts);
+    for (const auto& members : groups) launch.groups.push_back(group_text(s, members));
+    return launch_ranks(launch, interrupts);
 }
 
 }  // namespace mdpcosim

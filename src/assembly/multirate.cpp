@@ -38,8 +38,8 @@ void check_delay(const delay_spec& delay, const scenario& s, const std::string& 
 
 multirate_plan multirate_plan_of(const scenario& s) {
     const bool multirate = known_method(s).traits.own_steps;
-    const auto refuse = [&](const location& where, const std::string& what) {
-        throw user_error(where, fmt::format("{} needs 'method: multirate'; the method is '{}'.", what,
+    const auto refuse = [&](const location& where, const std::string& key) {
+        throw user_error(where, fmt::format("{} needs 'method: multirate'; the method is '{}'.", key,
                                             s.method.empty() ? "explicit" : s.method.value));
     };
     multirate_plan plan{.start = s.time.start, .end = s.time.end, .macro_step = s.time.step};
@@ -107,16 +107,16 @@ void check_multirate(const scenario& s, const assembly& a) {
                             "lie {} s apart. Allowed: {} s divided by a whole number.",
                             s.subsystems[i].name, own_step_text(own_step(s, i)), s.time.step, s.time.step));
     }
-    for (const auto& [input, what] : net.deliveries()) {
+    for (const auto& [input, delivered] : net.deliveries()) {
         const std::size_t to = owner(input.value(), t.size(), [&](subsystem_index k) { return t.input_offset(k); });
-        if (a.channels[what.channel.value()].delay > 0 && net.has_memory(what.channel)) {
-            const auto& c = *std::ranges::find(s.connections, net.name(what.channel), &connection_spec::name);
+        if (a.channels[delivered.channel.value()].delay > 0 && net.has_memory(delivered.channel)) {
+            const auto& c = *std::ranges::find(s.connections, net.name(delivered.channel), &connection_spec::name);
             throw user_error(c.delay.where,
                              fmt::format("connection '{}': what it integrates or remembers belongs to the present; a "
                                          "'delay' is for signals and for laws without memory.",
                                          c.name));
         }
-        for (const channel_term& term : net.terms(what.channel)) {
+        for (const channel_term& term : net.terms(delivered.channel)) {
             if (!term.value.valid()) continue;
             const std::size_t from =
                 owner(term.value.value(), t.size(), [&](subsystem_index k) { return t.output_offset(k); });

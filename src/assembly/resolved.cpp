@@ -43,7 +43,7 @@ scenario resolved(const scenario& s, const assembly& a) {
         }
         fix(c.extrapolation, true);
         const law_info& law = known_law(c);
-        const port_kind kind = book.find_port(c.between.front(), c.name).what->kind;
+        const port_kind kind = book.find_port(c.between.front(), c.name).port->kind;
         c.parameters = with_defaults(law_parameters(law, kind), c.parameters);
     }
     for (auto& signal : full.signals) fix(signal.extrapolation, false);

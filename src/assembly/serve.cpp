@@ -98,24 +98,24 @@ std::unique_ptr<token_file> announce(const scenario& s, const remote_options& re
     const std::string file =
         !remote.token_file.empty() ? remote.token_file : fmt::format("mdpcosim-{}.token", door.port());
     auto left = told ? nullptr : std::make_unique<token_file>(file, door.token());
-    messages().tell(
+    messages().send(
         fmt::format("waiting for {} at {}; start where the scenario is, too:\n  mdpcosim serve {} {} --connect {}{}",
                     name_list(remote.names), address, quoted(s.path.string()), fmt::join(remote.names, " "), address,
                     told ? "" : fmt::format(" --token-file {}", quoted(file))));
     return left;
 }
 
-void serve_subsystems(const scenario& s, const serve_options& how) {
-    const std::string token = read_token(how.token_file);
-    std::vector<subsystem_text> what;
-    for (const auto& name : how.names) what.push_back(text_for_process(subsystem_named(name, s), s.time.step));
-    const bool spin = static_cast<int>(how.names.size()) < available_cores();
+void serve_subsystems(const scenario& s, const serve_options& options) {
+    const std::string token = read_token(options.token_file);
+    std::vector<subsystem_text> texts;
+    for (const auto& name : options.names) texts.push_back(text_for_process(subsystem_named(name, s), s.time.step));
+    const bool spin = static_cast<int>(options.names.size()) < available_cores();
     std::vector<served> all;
-    for (const auto& name : how.names)
-        all.push_back({name,
-                       greet_master(how.connect, {token, name, fingerprint(s, subsystem_named(name, s))}, how.wait),
-                       nullptr});
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].process = start_linked(all[i].socket.get(), {what[i]}, spin);
+    for (const auto& name : options.names)
+        all.push_back(
+            {name, greet_master(options.connect, {token, name, fingerprint(s, subsystem_named(name, s))}, options.wait),
+             nullptr});
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].process = start_linked(all[i].socket.get(), {texts[i]}, spin);
     for (auto& a : all) a.socket.close();
     std::string failure;
     for (auto& a : all) {

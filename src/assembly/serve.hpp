@@ -40,6 +40,6 @@ struct serve_options {
 };
 /// Makes subsystems of a scenario, each in a process of its own, for a run elsewhere (remote_options) until it is done with them.
 /// A master that does not answer or refuses is a user_error, a lost one a run_error.
-void serve_subsystems(const scenario& s, const serve_options& how);
+void serve_subsystems(const scenario& s, const serve_options& options);
 
 }  // namespace mdpcosim

@@ -31,9 +31,9 @@ step_control_options step_control_of(const scenario& s) {
     return {.rtol = given.rtol,
             .atol = given.atol,
             .atol_rate = given.atol_rate,
-            .how = estimate == "jump"     ? options::estimator::jump
-                   : estimate == "energy" ? options::estimator::energy
-                                          : options::estimator::trial,
+            .estimate = estimate == "jump"     ? options::estimator::jump
+                        : estimate == "energy" ? options::estimator::energy
+                                               : options::estimator::trial,
             .of = level == "value"  ? options::level::value
                   : level == "rate" ? options::level::rate
                                     : options::level::both,
@@ -51,7 +51,7 @@ step_log::step_log(const run_folder& folder) : file_(std::fopen(folder.file("ste
 void step_log::add(const step_attempt& attempt) {
     std::array<char, 512> line;
     const auto end = fmt::format_to_n(line.data(), line.size() - 1, "{},{},{:.4g},{},\"{}\"\n", attempt.begin,
-                                      attempt.length, attempt.error, attempt.accepted ? 1 : 0, attempt.where);
+                                      attempt.length, attempt.error, attempt.accepted ? 1 : 0, attempt.worst);
     std::fwrite(line.data(), 1, static_cast<std::size_t>(end.out - line.data()), file_.get());
 }
 

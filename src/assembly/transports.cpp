@@ -31,8 +31,8 @@ std::size_t number_of(const scenario& s, const std::string& subsystem) {
 bool is_program(const subsystem_spec& spec) { return spec.kind == subsystem_spec::source_kind::program; }
 
 /// The subsystems of this process, by number, which threads serve.
-std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>& members, const transport_options& how,
-                                      binding where) {
+std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>& members,
+                                      const transport_options& options, binding cores) {
     std::vector<named_subsystem> subsystems;
     std::vector<int> units;
     for (const int i : members) {
@@ -40,30 +40,30 @@ std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>&
         const subsystem_spec on_grid = on_macro_grid(spec, s.time.step);
         subsystems.push_back({spec.name, make_subsystem(on_grid)});
         for (int k = 0; k < spec.replicas; ++k) subsystems.back().replicas.push_back(make_subsystem(on_grid));
-        units.push_back(where.of(static_cast<std::size_t>(i)));
+        units.push_back(cores.of(static_cast<std::size_t>(i)));
     }
-    where.units = std::move(units);
-    return make_thread_transport(std::move(subsystems), how.workers, true, where);
+    cores.units = std::move(units);
+    return make_thread_transport(std::move(subsystems), options.workers, true, cores);
 }
 
 /// How many different units are asked for by the master and those that live here.
-int units_of_threads(const scenario& s, const binding& where) {
-    std::set<int> units{where.master};
+int units_of_threads(const scenario& s, const binding& cores) {
+    std::set<int> units{cores.master};
     for (std::size_t i = 0; i < s.subsystems.size(); ++i)
-        if (!lives_apart(s.subsystems[i])) units.insert(where.of(i));
+        if (!lives_apart(s.subsystems[i])) units.insert(cores.of(i));
     units.erase(-1);
     return static_cast<int>(units.size());
 }
 
 /// Those that live apart work at the same time as the threads, whatever the number of these. The ranks of a machine share its cores,
 /// so that their processes do not spin.
-std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& how) {
+std::unique_ptr<transport> make_threads(const scenario& s, const transport_options& options) {
     std::vector<std::string> names;
     std::vector<served_group> elsewhere;
     local_group here;
-    binding where = binding_of(s, how);
+    binding cores = binding_of(s, options);
     const bool spin =
-        how.kind != transport_kind::mpi && std::ranges::count_if(s.subsystems, lives_apart) < available_cores();
+        options.kind != transport_kind::mpi && std::ranges::count_if(s.subsystems, lives_apart) < available_cores();
     for (const auto& spec : s.subsystems) {
         const int number = static_cast<int>(names.size());
         names.push_back(spec.name);
@@ -75,18 +75,18 @@ std::unique_ptr<transport> make_threads(const scenario& s, const transport_optio
     }
     if (!here.members.empty()) {
         const int threads =
-            std::min(how.workers > 0 ? how.workers : available_cores(), static_cast<int>(here.members.size()));
-        if (units_of_threads(s, where) > threads)
+            std::min(options.workers > 0 ? options.workers : available_cores(), static_cast<int>(here.members.size()));
+        if (units_of_threads(s, cores) > threads)
             throw user_error(
                 s.placement.cores.front().values[0].where,
                 fmt::format("placement: cores: {} units are asked for, but the number of threads is {}, the "
                             "master's among them, for {} subsystems. Take more --workers, or fewer units.",
-                            units_of_threads(s, where), threads, here.members.size()));
-        here.where = make_local(s, here.members, how, where);
-        where.master = -1;  // it is bound there
+                            units_of_threads(s, cores), threads, here.members.size()));
+        here.transport = make_local(s, here.members, options, cores);
+        cores.master = -1;  // it is bound there
     }
-    if (elsewhere.empty()) return std::move(here.where);
-    return make_group_transport(std::move(names), std::move(elsewhere), std::move(here), where);
+    if (elsewhere.empty()) return std::move(here.transport);
+    return make_group_transport(std::move(names), std::move(elsewhere), std::move(here), cores);
 }
 
 std::vector<subsystem_recipe> recipes_of(const scenario& s) {
@@ -111,30 +111,30 @@ std::vector<int> remote_ones(const scenario& s, const std::vector<std::string>& 
     return numbers;
 }
 
-std::unique_ptr<transport> make_tcp(const scenario& s, const transport_options& how) {
-    tcp_options reach{.listen = how.remote.listen,
+std::unique_ptr<transport> make_tcp(const scenario& s, const transport_options& options) {
+    tcp_options reach{.listen = options.remote.listen,
                       .token = given_token(),
-                      .remote = remote_ones(s, how.remote.names),
-                      .wait = how.remote.wait,
+                      .remote = remote_ones(s, options.remote.names),
+                      .wait = options.remote.wait,
                       .announce = {},
-                      .interrupt = how.interrupt,
-                      .where = binding_of(s, how)};
-    auto groups = groups_of(s, how.workers);
+                      .interrupt = options.interrupt,
+                      .cores = binding_of(s, options)};
+    auto groups = groups_of(s, options.workers);
     for (auto& g : groups) std::erase_if(g, [&](int i) { return std::ranges::binary_search(reach.remote, i); });
     std::erase_if(groups, [](const auto& g) { return g.empty(); });
     std::unique_ptr<token_file> left;
-    reach.announce = [&](const listener& door) { left = announce(s, how.remote, door); };
+    reach.announce = [&](const listener& door) { left = announce(s, options.remote, door); };
     return make_tcp_transport(recipes_of(s), groups, reach);
 }
 
-std::unique_ptr<transport> make_mpi(const scenario& s, const transport_options& how) {
+std::unique_ptr<transport> make_mpi(const scenario& s, const transport_options& options) {
     mpi_ranks* ranks = mpi_ranks::joined();
     if (ranks == nullptr) throw user_error("transport 'mpi': this process is not a rank. Start it with mpiexec.");
     const auto groups = groups_of_ranks(s, ranks->size(), "mpiexec -n");
     std::vector<std::string> names;
     for (const auto& spec : s.subsystems) names.push_back(spec.name);
     return make_mpi_transport(
-        *ranks, std::move(names), groups, [&] { return make_rank_group(*ranks, s, groups[0], how); },
+        *ranks, std::move(names), groups, [&] { return make_rank_group(*ranks, s, groups[0], options); },
         rank_briefing{fingerprint(s), s.subsystems[0].tunable, s.subsystems[0].fmu.trace.string()}.text());
 }
 
@@ -165,7 +165,7 @@ rank_briefing::rank_briefing(const std::string& text)
                     text.substr(text.find(' ') + 2)) {}
 
 std::unique_ptr<transport> make_rank_group(mpi_ranks& ranks, scenario s, const std::vector<int>& members,
-                                           transport_options how) {
+                                           transport_options options) {
     std::vector<subsystem_spec> own;
     for (const int i : members) own.push_back(std::move(s.subsystems[static_cast<std::size_t>(i)]));
     s.subsystems = std::move(own);
@@ -173,9 +173,10 @@ std::unique_ptr<transport> make_rank_group(mpi_ranks& ranks, scenario s, const s
     std::erase_if(s.placement.cores, [&](const setting& entry) {
         return entry.name == "master" ? ranks.rank() != 0 : number_of(s, entry.name) == s.subsystems.size();
     });
-    how.kind = transport_kind::mpi;
-    if (how.workers == 0) how.workers = std::max(ranks.fair_share_of_cores(), units_of_threads(s, binding_of(s, how)));
-    auto group = make_threads(s, how);
+    options.kind = transport_kind::mpi;
+    if (options.workers == 0)
+        options.workers = std::max(ranks.fair_share_of_cores(), units_of_threads(s, binding_of(s, options)));
+    auto group = make_threads(s, options);
     ranks.will_work_with(group->workers());
     return group;
 }
@@ -216,10 +217,10 @@ std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
     return groups;
 }
 
-binding binding_of(const scenario& s, const transport_options& how) {
-    binding where;
-    if (!how.pin) return where;
-    where.automatic = how.kind != transport_kind::mpi;  // the ranks of a machine would choose the same
+binding binding_of(const scenario& s, const transport_options& options) {
+    binding cores;
+    if (!options.pin) return cores;
+    cores.automatic = options.kind != transport_kind::mpi;  // the ranks of a machine would choose the same
     for (const auto& entry : s.placement.cores) {
         const int unit = std::stoi(entry.values[0].value);
         const auto& units = processing_units();
@@ -228,13 +229,13 @@ binding binding_of(const scenario& s, const transport_options& how) {
                              fmt::format("placement: cores: '{}' cannot be bound to unit {}: this process may use {}.",
                                          entry.name, unit, fmt::join(units, ", ")));
         if (entry.name == "master") {
-            where.master = unit;
+            cores.master = unit;
             continue;
         }
-        where.units.resize(s.subsystems.size(), -1);
-        where.units[number_of(s, entry.name)] = unit;
+        cores.units.resize(s.subsystems.size(), -1);
+        cores.units[number_of(s, entry.name)] = unit;
     }
-    return where;
+    return cores;
 }
 
 const std::vector<std::string>& transport_names() {
@@ -249,25 +250,25 @@ transport_kind transport_named(const std::string& name) {
     return static_cast<transport_kind>(found - names.begin());
 }
 
-std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how) {
-    if (how.writable) {
+std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& options) {
+    if (options.writable) {
         scenario marked = s;
         for (auto& entry : marked.subsystems) entry.tunable = true;
-        transport_options inner = how;
+        transport_options inner = options;
         inner.writable = false;
         return make_transport(marked, inner);
     }
-    if (how.kind != transport_kind::tcp && (!how.remote.listen.empty() || !how.remote.names.empty()))
+    if (options.kind != transport_kind::tcp && (!options.remote.listen.empty() || !options.remote.names.empty()))
         throw user_error("--listen and --remote belong to the transport 'tcp': give --transport tcp, too.");
-    switch (how.kind) {
+    switch (options.kind) {
         case transport_kind::threads:
-            return make_threads(s, how);
+            return make_threads(s, options);
         case transport_kind::processes:
-            return make_process_transport(recipes_of(s), groups_of(s, how.workers), binding_of(s, how));
+            return make_process_transport(recipes_of(s), groups_of(s, options.workers), binding_of(s, options));
         case transport_kind::tcp:
-            return make_tcp(s, how);
+            return make_tcp(s, options);
         case transport_kind::mpi:
-            return make_mpi(s, how);
+            return make_mpi(s, options);
     }
     return {};
 }

@@ -39,7 +39,7 @@ struct transport_options {
 };
 
 /// Makes the scenario's subsystems and what reaches them.
-std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& how);
+std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& options);
 
 /// The entry for a process that is its own.
 struct subsystem_text text_for_process(const subsystem_spec& spec, double macro_step);
@@ -48,20 +48,20 @@ struct subsystem_text text_for_process(const subsystem_spec& spec, double macro_
 /// 0: none.
 std::vector<std::vector<int>> groups_of(const scenario& s, int parties);
 
-/// `placement: cores`. A unit that does not exist is a user error. Nothing without how.pin.
-binding binding_of(const scenario& s, const transport_options& how);
+/// `placement: cores`. A unit that does not exist is a user error. Nothing without options.pin.
+binding binding_of(const scenario& s, const transport_options& options);
 
 /// The subsystems of a rank, made as on threads; workers 0: its share of the cores.
 std::unique_ptr<transport> make_rank_group(class mpi_ranks& ranks, scenario s, const std::vector<int>& members,
-                                           transport_options how);
+                                           transport_options options);
 /// What rank 0 tells the others before they make their subsystems.
 struct rank_briefing {
     std::uint64_t fingerprint;  ///< of the scenario
     bool tunable;               ///< its subsystems may change parameters
     std::string trace;          ///< where the calls of FMUs go
 
-    rank_briefing(std::uint64_t of_scenario, bool tune, std::string where)
-        : fingerprint(of_scenario), tunable(tune), trace(std::move(where)) {}
+    rank_briefing(std::uint64_t of_scenario, bool tune, std::string trace_folder)
+        : fingerprint(of_scenario), tunable(tune), trace(std::move(trace_folder)) {}
     explicit rank_briefing(const std::string& text);
     std::string text() const;
 };

@@ -113,11 +113,11 @@ class end_sink final : public result_sink {
     seen& into_;
 };
 
-scenario scenario_of(const test_case& which, const variant& how, double step, double rtol) {
+scenario scenario_of(const test_case& which, const variant& tried, double step, double rtol) {
     std::string text =
-        fmt::format("time: {{end: {}, step: {}}}\n{}method: {}\n", which.end, step, which.text, how.method);
-    if (*how.extrapolation != 0) text += fmt::format("extrapolation: {}\n", how.extrapolation);
-    if (how.controlled)
+        fmt::format("time: {{end: {}, step: {}}}\n{}method: {}\n", which.end, step, which.text, tried.method);
+    if (*tried.extrapolation != 0) text += fmt::format("extrapolation: {}\n", tried.extrapolation);
+    if (tried.controlled)
         text += fmt::format("step-control: {{rtol: {0}, atol: {0}, atol-rate: {1}}}\n", rtol, rtol * 10 / which.end);
     return read_scenario_text(text, which.name);
 }
@@ -142,9 +142,9 @@ end_sink::seen reference_of(const test_case& which) {
 }
 
 /// Nothing where the run fails or leaves the range of the reference.
-std::optional<method_result> run_once(const test_case& which, const variant& how, double step, double rtol,
+std::optional<method_result> run_once(const test_case& which, const variant& tried, double step, double rtol,
                                       const end_sink::seen& reference) {
-    const scenario s = scenario_of(which, how, step, rtol);
+    const scenario s = scenario_of(which, tried, step, rtol);
     simulation all(s, {.workers = 1, .watch = false, .writable = false});
     end_sink::seen seen;
     const auto begin = std::chrono::steady_clock::now();
@@ -162,9 +162,9 @@ std::optional<method_result> run_once(const test_case& which, const variant& how
     const double error = std::sqrt(sum / static_cast<double>(reference.last.size() - 1));
     if (!(error < 1)) return {};
     return method_result{which.name,
-                         how.name(),
-                         how.controlled ? 0 : step,
-                         how.controlled ? rtol : 0,
+                         tried.name(),
+                         tried.controlled ? 0 : step,
+                         tried.controlled ? rtol : 0,
                          all.steps(),
                          all.parts().system.integrations,
                          seconds,
@@ -186,11 +186,11 @@ std::vector<method_result> bench_methods(const std::vector<std::string>& systems
     for (const auto& which : test_cases()) {
         if (!systems.empty() && std::ranges::find(systems, which.name) == systems.end()) continue;
         const auto reference = reference_of(which);
-        for (const auto& how : variants) {
-            told(fmt::format("{}: {}", which.name, how.name()));
+        for (const auto& tried : variants) {
+            told(fmt::format("{}: {}", which.name, tried.name()));
             for (int k = 0; k < sizes; ++k) {
-                const double step = how.controlled ? which.largest_step / 64 : which.largest_step / std::pow(2, k);
-                if (const auto one = run_once(which, how, step, 1e-2 * std::pow(10, -0.75 * k), reference))
+                const double step = tried.controlled ? which.largest_step / 64 : which.largest_step / std::pow(2, k);
+                if (const auto one = run_once(which, tried, step, 1e-2 * std::pow(10, -0.75 * k), reference))
                     results.push_back(*one);
             }
         }
@@ -242,15 +242,15 @@ void write_work_precision(const std::string& file, const std::vector<method_resu
                              .curves = {},
                              .references = {}};
             int colours[2]{};
-            for (const auto& how : variants) {
-                plot_curve curve{.name = how.name(),
+            for (const auto& tried : variants) {
+                plot_curve curve{.name = tried.name(),
                                  .x = {},
                                  .y = {},
-                                 .stroke = how.controlled ? plot_stroke::dashed : plot_stroke::solid,
-                                 .marker = how.controlled ? plot_marker::square : plot_marker::circle,
-                                 .colour = colours[how.controlled]++};
+                                 .stroke = tried.controlled ? plot_stroke::dashed : plot_stroke::solid,
+                                 .marker = tried.controlled ? plot_marker::square : plot_marker::circle,
+                                 .colour = colours[tried.controlled]++};
                 for (const auto& r : results) {
-                    if (r.system != which.name || r.variant != how.name()) continue;
+                    if (r.system != which.name || r.variant != tried.name()) continue;
                     curve.x.push_back(time ? 1e3 * r.seconds : static_cast<double>(r.integrations));
                     curve.y.push_back(r.error);
                 }

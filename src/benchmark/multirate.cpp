@@ -25,12 +25,12 @@ constexpr double fast = 2 * std::numbers::pi;
 /// The modes are (1, -0.01) with the fast frequency and (1, 1) with the slow one; all springs follow from them.
 struct two_masses {
     double slow, k1, k2, k3, delta;
-    explicit two_masses(const multirate_run& how)
-        : slow(fast / how.frequency_ratio),
+    explicit two_masses(const multirate_run& variant)
+        : slow(fast / variant.frequency_ratio),
           k1(slow * slow * m1),
           k2((fast * fast - slow * slow) * m1 / 1.01),
           k3(slow * slow * m2),
-          delta(how.damping * slow) {}
+          delta(variant.damping * slow) {}
 
     /// A mode of amplitude 1 that starts at rest.
     double mode(double omega, double t) const {
@@ -93,8 +93,9 @@ record: {{only: [heavy.mass.position]}}
 const std::vector<double> frequency_ratios{1.5, 2,  3,  5,  7,  10, 15, 20, 25, 30, 33, 36, 38, 40, 42,
                                            44,  47, 50, 52, 55, 58, 60, 65, 70, 75, 80, 85, 90, 95, 100};
 
-std::string order_name(const multirate_run& how) {
-    return how.smoothing ? fmt::format("smoothing, O{}", how.slow_order) : fmt::format("O{}", how.slow_order);
+std::string order_name(const multirate_run& variant) {
+    return variant.smoothing ? fmt::format("smoothing, O{}", variant.slow_order)
+                             : fmt::format("O{}", variant.slow_order);
 }
 
 std::vector<multirate_run> multirate_variants(double damping) {
@@ -108,10 +109,10 @@ std::vector<multirate_run> multirate_variants(double damping) {
 
 }  // namespace
 
-std::string multirate_scenario(const multirate_run& how, double end) {
-    const two_masses p(how);
+std::string multirate_scenario(const multirate_run& variant, double end) {
+    const two_masses p(variant);
     const double h = 1 / steps_per_cycle;
-    const std::string delay = how.delay > 0 ? fmt::format(", delay: {}", how.delay) : "";
+    const std::string delay = variant.delay > 0 ? fmt::format(", delay: {}", variant.delay) : "";
     return fmt::format(R"(time: {{end: {0}, step: {1}}}
 method: {{name: multirate, scheme: {2}, slow-order: {3}, fast-order: {4}, smoothing: {5}, fit: {6}}}
 subsystems:
@@ -134,16 +135,17 @@ signals:
   - {{connect: fast.x -> slow.y{13}}}
 record: {{only: [fast.x, fast.v, slow.x, slow.v]}}
 )",
-                       end, h, how.scheme, how.slow_order, how.fast_order, how.smoothing ? "mean" : "none",
-                       how.smoothing ? "least-squares" : "interpolation", p.k1 / m1, p.k2, p.k3, 2 * p.delta,
-                       how.frequency_ratio * h, m2, delay);
+                       end, h, variant.scheme, variant.slow_order, variant.fast_order,
+                       variant.smoothing ? "mean" : "none", variant.smoothing ? "least-squares" : "interpolation",
+                       p.k1 / m1, p.k2, p.k3, 2 * p.delta, variant.frequency_ratio * h, m2, delay);
 }
 
-multirate_result run_multirate(const multirate_run& how) {
+multirate_result run_multirate(const multirate_run& variant) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
-    const two_masses p(how);
-    const auto rows = rows_of(multirate_scenario(how, cycles));
-    if (rows.size() < static_cast<std::size_t>(cycles * steps_per_cycle)) return {how, infinite, infinite, infinite};
+    const two_masses p(variant);
+    const auto rows = rows_of(multirate_scenario(variant, cycles));
+    if (rows.size() < static_cast<std::size_t>(cycles * steps_per_cycle))
+        return {variant, infinite, infinite, infinite};
     double missed = 0, size = 0, lost = 0;
     const double E0 = p.energy(11, 0, 9.99, 0);
     for (const auto& row : rows) {
@@ -153,9 +155,9 @@ multirate_result run_multirate(const multirate_run& how) {
         const double part = (p.energy(row[1], row[2], row[3], row[4]) - E0) / E0;
         lost += part * part;
     }
-    const double scale = how.frequency_ratio / cycles;
-    multirate_result result{how, scale * std::sqrt(missed / size),
-                            how.damping > 0 ? 0 : scale * std::sqrt(lost / static_cast<double>(rows.size())), 0};
+    const double scale = variant.frequency_ratio / cycles;
+    multirate_result result{variant, scale * std::sqrt(missed / size),
+                            variant.damping > 0 ? 0 : scale * std::sqrt(lost / static_cast<double>(rows.size())), 0};
     const auto& end = rows.back();
     const double damped = std::sqrt(fast * fast - p.delta * p.delta);
     const double a = (end[1] - end[3]) / 1.01, b = ((end[2] - end[4]) / 1.01 + p.delta * a) / damped;
@@ -167,11 +169,11 @@ multirate_figures bench_multirate(std::vector<double> ratios, const std::functio
     multirate_figures figures;
     if (ratios.empty()) ratios = frequency_ratios;
     for (const double damping : {0.0, 0.5})
-        for (multirate_run how : multirate_variants(damping)) {
-            told(fmt::format("{}, {}, damping {}", how.scheme, order_name(how), damping));
+        for (multirate_run variant : multirate_variants(damping)) {
+            told(fmt::format("{}, {}, damping {}", variant.scheme, order_name(variant), damping));
             for (const double ratio : ratios) {
-                how.frequency_ratio = ratio;
-                figures.results.push_back(run_multirate(how));
+                variant.frequency_ratio = ratio;
+                figures.results.push_back(run_multirate(variant));
             }
         }
     std::vector<std::vector<double>> reference;
@@ -197,7 +199,8 @@ std::string to_table(const multirate_figures& figures) {
     std::string out;
     std::vector<double> ratios;
     for (const auto& r : figures.results)
-        if (std::ranges::find(ratios, r.how.frequency_ratio) == ratios.end()) ratios.push_back(r.how.frequency_ratio);
+        if (std::ranges::find(ratios, r.variant.frequency_ratio) == ratios.end())
+            ratios.push_back(r.variant.frequency_ratio);
     struct part {
         const char* title;
         double multirate_result::*value;
@@ -210,13 +213,13 @@ std::string to_table(const multirate_figures& figures) {
               part{"fast oscillation at the end over the exact one", &multirate_result::gain, false}}) {
             if (shown.undamped_only && damping > 0) continue;
             out += fmt::format("{}{}, damping {}\n{:>6}", out.empty() ? "" : "\n", shown.title, damping, "FR");
-            for (const auto& how : multirate_variants(damping))
-                out += fmt::format(
-                    " {:>9}", (how.scheme[0] == 's' ? "SF " : "FF ") + (how.smoothing ? "smooth" : order_name(how)));
+            for (const auto& variant : multirate_variants(damping))
+                out += fmt::format(" {:>9}", (variant.scheme[0] == 's' ? "SF " : "FF ") +
+                                                 (variant.smoothing ? "smooth" : order_name(variant)));
             for (const double ratio : ratios) {
                 out += fmt::format("\n{:>6}", ratio);
                 for (const auto& r : figures.results)
-                    if (r.how.damping == damping && r.how.frequency_ratio == ratio)
+                    if (r.variant.damping == damping && r.variant.frequency_ratio == ratio)
                         out += fmt::format(" {:>9.2e}", r.*shown.value);
             }
             out += "\n";
@@ -233,12 +236,12 @@ std::string to_json(const multirate_figures& figures) {
     const auto number = [](double value) { return std::isfinite(value) ? json(value) : json(nullptr); };
     json results = json::array(), costs = json::array();
     for (const auto& r : figures.results)
-        results.push_back({{"scheme", r.how.scheme},
-                           {"slow_order", r.how.slow_order},
-                           {"fast_order", r.how.fast_order},
-                           {"smoothing", r.how.smoothing},
-                           {"damping", r.how.damping},
-                           {"frequency_ratio", r.how.frequency_ratio},
+        results.push_back({{"scheme", r.variant.scheme},
+                           {"slow_order", r.variant.slow_order},
+                           {"fast_order", r.variant.fast_order},
+                           {"smoothing", r.variant.smoothing},
+                           {"damping", r.variant.damping},
+                           {"frequency_ratio", r.variant.frequency_ratio},
                            {"position_error", number(r.position_error)},
                            {"energy_error", number(r.energy_error)},
                            {"gain", number(r.gain)}});
@@ -259,12 +262,13 @@ void write_multirate_figure(const std::string& file, const multirate_figures& fi
                 .curves = {},
                 .references = {}};
             int colour = 0;
-            for (const auto& how : multirate_variants(damping)) {
-                if (how.scheme != scheme) continue;
-                plot_curve curve{.name = order_name(how), .x = {}, .y = {}, .colour = colour++};
+            for (const auto& variant : multirate_variants(damping)) {
+                if (variant.scheme != scheme) continue;
+                plot_curve curve{.name = order_name(variant), .x = {}, .y = {}, .colour = colour++};
                 for (const auto& r : figures.results)
-                    if (r.how.scheme == scheme && r.how.damping == damping && order_name(r.how) == curve.name) {
-                        curve.x.push_back(r.how.frequency_ratio);
+                    if (r.variant.scheme == scheme && r.variant.damping == damping &&
+                        order_name(r.variant) == curve.name) {
+                        curve.x.push_back(r.variant.frequency_ratio);
                         curve.y.push_back(r.position_error);
                     }
                 panel.curves.push_back(std::move(curve));

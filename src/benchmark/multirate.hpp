@@ -19,16 +19,16 @@ struct multirate_run {
 };
 
 struct multirate_result {
-    multirate_run how;
+    multirate_run variant;
     double position_error = 0;  ///< (7): root mean square of x1, over that of the exact motion, times FR / 100
     double energy_error = 0;    ///< (8): the same of the energy, without damping
     double gain = 0;            ///< amplitude of the fast oscillation at the end over the exact one
 };
 
 /// The scenario of a run, `end` seconds long.
-std::string multirate_scenario(const multirate_run& how, double end = 100);
+std::string multirate_scenario(const multirate_run& variant, double end = 100);
 /// Infinite errors where it diverges.
-multirate_result run_multirate(const multirate_run& how);
+multirate_result run_multirate(const multirate_run& variant);
 
 /// What a longer step of a costly slow subsystem saves.
 struct multirate_cost {

@@ -127,11 +127,11 @@ std::vector<transport_timing> bench_transports(const std::string& program,
         told(fmt::format("{}: round trip", name));
         timings.back().bare = bare_round(program, folder.path(), name);
     }
-    const auto series = [&](const char* what, double end, double step, auto&& into) {
+    const auto series = [&](const char* size, double end, double step, auto&& into) {
         std::ofstream(folder.path() / "s.yaml") << fmt::format(two_mass, end, step, end);
         for (auto& t : timings)
             for (int cpus = 1; cpus <= std::min(2, static_cast<int>(processing_units().size())); ++cpus) {
-                told(fmt::format("{}: {} macro step, {} CPU{}", t.transport, what, cpus, cpus > 1 ? "s" : ""));
+                told(fmt::format("{}: {} macro step, {} CPU{}", t.transport, size, cpus, cpus > 1 ? "s" : ""));
                 into(t)[cpus - 1] = best_run(program, folder.path(), t.transport, cpus);
             }
     };

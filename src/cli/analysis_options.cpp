@@ -12,8 +12,8 @@ namespace mdpcosim {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& what) {
-    throw user_error(fmt::format("{} {}: {}", option, text, what));
+[[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& reason) {
+    throw user_error(fmt::format("{} {}: {}", option, text, reason));
 }
 
 std::optional<double> plain_number(std::string_view text) {

@@ -95,18 +95,18 @@ int run_here(const run_settings& o) {
         std::fputs(text.c_str(), stderr);
         std::fflush(stderr);
     });
-    const run_options how{.out = o.out,
-                          .workers = o.workers,
-                          .interrupt = &interrupted,
-                          .monolithic = o.monolithic,
-                          .transport = o.transport,
-                          .fmi_log = o.fmi_log,
-                          .pin = !o.no_pin,
-                          .remote = o.remote,
-                          .shown = &shown};
+    const run_options options{.out = o.out,
+                              .workers = o.workers,
+                              .interrupt = &interrupted,
+                              .monolithic = o.monolithic,
+                              .transport = o.transport,
+                              .fmi_log = o.fmi_log,
+                              .pin = !o.no_pin,
+                              .remote = o.remote,
+                              .shown = &shown};
     run_summary summary;
     try {
-        summary = run(std::move(s), how);
+        summary = run(std::move(s), options);
     } catch (const run_error& problem) {
         if (!interrupted) throw;
         fmt::print(stderr, "mdpcosim: {}\n", problem.what());

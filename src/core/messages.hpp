@@ -28,7 +28,7 @@ class message_scope {
 class messages {
    public:
     messages();
-    void tell(const std::string& text) const {
+    void send(const std::string& text) const {
         if (sink_ && *sink_) (*sink_)(text);
     }
 

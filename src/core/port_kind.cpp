@@ -78,8 +78,8 @@ std::string unit_for(port_kind kind, std::string_view pattern) {
     return text;
 }
 
-std::string inertia_unit(port_kind kind, causality what) {
-    const bool takes_load = what == causality::takes_load;
+std::string inertia_unit(port_kind kind, causality direction) {
+    const bool takes_load = direction == causality::takes_load;
     switch (kind) {
         case port_kind::translation:
             return takes_load ? "kg" : "";

@@ -66,6 +66,6 @@ std::string unit_for(port_kind kind, std::string_view pattern);
 
 /// Of what resists the input of a port: load over second rate, over first rate where the domain has no other; for a port that
 /// takes motion the reverse. Empty where the domain knows no such thing.
-std::string inertia_unit(port_kind kind, causality what);
+std::string inertia_unit(port_kind kind, causality direction);
 
 }  // namespace mdpcosim

@@ -48,9 +48,9 @@ std::string name_list(std::span<const std::string> names, std::size_t most) {
     return text;
 }
 
-std::string unknown_name(std::string_view what, std::string_view name, std::string_view owner,
+std::string unknown_name(std::string_view kind, std::string_view name, std::string_view owner,
                          std::span<const std::string> candidates) {
-    return fmt::format("{} '{}' does not exist. {} has: {}.{}", what, name, owner, name_list(candidates),
+    return fmt::format("{} '{}' does not exist. {} has: {}.{}", kind, name, owner, name_list(candidates),
                        did_you_mean(name, candidates));
 }
 

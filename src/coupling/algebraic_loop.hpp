@@ -12,7 +12,7 @@ namespace mdpcosim {
 class algebraic_loop {
    public:
     /// `path`: the loop from output to input, for messages.
-    algebraic_loop(std::vector<channel_index> torn, std::string path, const fixed_point_options& how);
+    algebraic_loop(std::vector<channel_index> torn, std::string path, const fixed_point_options& options);
 
     const std::vector<channel_index>& torn() const { return torn_; }
     const std::string& path() const { return path_; }

@@ -23,7 +23,7 @@ struct joint_connection {
         int degree = max_degree;          ///< the highest that all its inputs take
     };
     std::string name;
-    std::unique_ptr<joint> what;
+    std::unique_ptr<mdpcosim::joint> joint;
     std::array<end, 2> ends;
     std::vector<channel_index> multipliers;  ///< by equation; delivered to nobody
 };

@@ -274,7 +274,7 @@ constexpr const char* singular = "the equations are singular: 1 - dg/dx has no i
 
 std::unique_ptr<accelerator> make_accelerator(std::size_t n, const options& o) {
     const auto depth = static_cast<std::size_t>(o.depth);
-    switch (o.how) {
+    switch (o.algorithm) {
         case options::solver::newton:
             return std::make_unique<newton>(n, o.disturbance);
         case options::solver::anderson:
@@ -307,7 +307,7 @@ std::vector<parameter_info> fixed_point_parameters(const fixed_point_options& de
                               .symbol = {}};
     };
     parameter_info solver =
-        number("solver", "how the next iterate is found", static_cast<double>(defaults.how), range::any);
+        number("solver", "how the next iterate is found", static_cast<double>(defaults.algorithm), range::any);
     solver.choices = solver_names();
     return {
         solver,
@@ -323,7 +323,7 @@ std::vector<parameter_info> fixed_point_parameters(const fixed_point_options& de
 
 fixed_point_options fixed_point_options_of(const parameter_values& values) {
     fixed_point_options o;
-    o.how = static_cast<options::solver>(values["solver"]);
+    o.algorithm = static_cast<options::solver>(values["solver"]);
     o.tolerance = values["tolerance"];
     o.absolute = values["absolute"];
     o.limit = static_cast<int>(values["limit"]);
@@ -333,7 +333,9 @@ fixed_point_options fixed_point_options_of(const parameter_values& values) {
     return o;
 }
 
-const char* name_of(fixed_point_options::solver how) { return solver_names()[static_cast<std::size_t>(how)].c_str(); }
+const char* name_of(fixed_point_options::solver algorithm) {
+    return solver_names()[static_cast<std::size_t>(algorithm)].c_str();
+}
 
 void iteration_counts::add(const fixed_point& solved) {
     ++solutions;
@@ -345,7 +347,7 @@ void iteration_counts::add(const fixed_point& solved) {
 
 fixed_point::fixed_point(std::size_t unknowns, const fixed_point_options& given)
     : options_(given),
-      how_(make_accelerator(unknowns, given)),
+      accelerator_(make_accelerator(unknowns, given)),
       residuals_(unknowns),
       scale_(unknowns),
       size_(unknowns) {}
@@ -356,7 +358,7 @@ fixed_point::~fixed_point() = default;
 void fixed_point::begin() {
     iterations_ = evaluations_ = 0;
     why_ = "";
-    how_->begin();
+    accelerator_->begin();
 }
 
 /// Residuals; whether all are small enough.
@@ -381,7 +383,7 @@ bool fixed_point::look(std::span<const double> x, std::span<const double> g) {
 
 fixed_point::outcome fixed_point::next(std::span<double> x, std::span<const double> g) {
     ++evaluations_;
-    if (how_->measured(x, g)) {
+    if (accelerator_->measured(x, g)) {
         if (std::isfinite(x[0])) return outcome::more;
         why_ = singular;
         return outcome::failed;
@@ -398,15 +400,16 @@ fixed_point::outcome fixed_point::next(std::span<double> x, std::span<const doub
     }
     const bool finite = std::isfinite(residual_);
     why_ = finite ? "the limit is reached" : "values are not finite";
-    if (iterations_ >= options_.limit || (!finite && options_.how != options::solver::newton)) return outcome::failed;
-    if (how_->step(x, {g, residuals_, scale_})) return outcome::more;
+    if (iterations_ >= options_.limit || (!finite && options_.algorithm != options::solver::newton))
+        return outcome::failed;
+    if (accelerator_->step(x, {g, residuals_, scale_})) return outcome::more;
     if (finite) why_ = singular;
     return outcome::failed;
 }
 
 void fixed_point::state(state_bytes& bytes) {
     bytes(residuals_, scale_, size_, iterations_, evaluations_, residual_, worst_);
-    how_->state(bytes);
+    accelerator_->state(bytes);
 }
 
 }  // namespace mdpcosim

@@ -28,7 +28,7 @@ namespace mdpcosim {
 struct fixed_point_options {
     enum class solver : std::uint8_t { newton, anderson, iqn_ils, fixed_point };
 
-    solver how = solver::newton;
+    solver algorithm = solver::newton;
     double tolerance = 1e-8, absolute = 1e-12;
     int limit = 50;
     double relaxation = 1;
@@ -39,7 +39,7 @@ struct fixed_point_options {
 /// What users may set: `solver`, `tolerance`, `absolute`, `limit`, `relaxation`, `depth`, `reuse`, with the given defaults.
 std::vector<parameter_info> fixed_point_parameters(const fixed_point_options& defaults);
 fixed_point_options fixed_point_options_of(const parameter_values& values);
-const char* name_of(fixed_point_options::solver how);
+const char* name_of(fixed_point_options::solver algorithm);
 
 class fixed_point;
 
@@ -81,7 +81,7 @@ class fixed_point {
     bool look(std::span<const double> x, std::span<const double> g);
 
     fixed_point_options options_;
-    std::unique_ptr<accelerator> how_;
+    std::unique_ptr<accelerator> accelerator_;
     std::vector<double> residuals_, scale_, size_;
     int iterations_ = 0, evaluations_ = 0;
     double residual_ = 0;

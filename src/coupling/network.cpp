@@ -140,11 +140,11 @@ void network::make_inputs(std::span<const double> start) {
     driven_.clear();
     first_driven_.assign(start.size() + 1, 0);
     for (const auto& p : pending_) {
-        if (p.input >= start.size() || p.what.channel.value() >= channels())
+        if (p.input >= start.size() || p.delivered.channel.value() >= channels())
             throw std::logic_error(
                 fmt::format("delivery of channel {} to input {}: there are {} channels and {} inputs",
-                            p.what.channel.value(), p.input, channels(), start.size()));
-        const std::size_t channel = p.what.channel.value();
+                            p.delivered.channel.value(), p.input, channels(), start.size()));
+        const std::size_t channel = p.delivered.channel.value();
         const auto next = static_cast<std::uint32_t>(deliveries_.size());
         if (driven_.empty() || driven_.back().input != p.input) {
             driven_.push_back({static_cast<std::uint32_t>(p.input), next, next});
@@ -153,9 +153,9 @@ void network::make_inputs(std::span<const double> start) {
         driven_input& target = driven_.back();
         target.limit = std::min(target.limit, p.degree);
         target.degree = std::max(target.degree, static_cast<int>(groups_[places_[channel].group].stride()) - 1);
-        deliveries_.push_back({static_cast<std::uint32_t>(channel),
-                               static_cast<std::uint32_t>(coefficients_of(channel)),
-                               static_cast<std::uint32_t>(groups_[places_[channel].group].stride()), p.what.factor});
+        deliveries_.push_back(
+            {static_cast<std::uint32_t>(channel), static_cast<std::uint32_t>(coefficients_of(channel)),
+             static_cast<std::uint32_t>(groups_[places_[channel].group].stride()), p.delivered.factor});
         target.last = static_cast<std::uint32_t>(deliveries_.size());
     }
     std::partial_sum(first_driven_.begin(), first_driven_.end(), first_driven_.begin());

@@ -94,8 +94,8 @@ class network {
     bool raise(std::span<double> by) const;
     /// A signal that keeps its value over the step, as those of sampled subsystems do, misses nothing.
     bool held(channel_index channel) const {
-        const law* what = law_of(channel);
-        return (what == nullptr || !what->physical()) && groups_[places_[channel.value()].group].rule.degree == 0;
+        const law* acting = law_of(channel);
+        return (acting == nullptr || !acting->physical()) && groups_[places_[channel.value()].group].rule.degree == 0;
     }
     /// Of the channel's present polynomial.
     int degree(channel_index channel) const { return groups_[places_[channel.value()].group].weights.degree; }
@@ -142,7 +142,7 @@ class network {
     std::vector<channel_term> terms(channel_index channel) const;
     struct connected {
         input_slot input;
-        delivery what;
+        delivery delivered;
     };
     std::vector<connected> deliveries() const;
     bool is_driven(input_slot input) const { return first_driven_[input.value() + 1] > first_driven_[input.value()]; }
@@ -222,7 +222,7 @@ class network {
     struct pending_delivery {
         std::size_t input;
         int degree;
-        delivery what;
+        delivery delivered;
     };
 
     void join_group(std::size_t channel, const extrapolation_rule& rule, bool imposed);

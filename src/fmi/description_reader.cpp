@@ -62,7 +62,7 @@ description consume_description(std::string text, std::string terminals_text, co
         const xml_file xml("terminalsAndIcons/terminalsAndIcons.xml", std::move(terminals_text), gentle);
         if (xml.root()) read_terminals(xml, d);
         for (violation& v : found)
-            sink.add("terminalsAndIcons/terminalsAndIcons.xml", v.line, false, std::move(v.what));
+            sink.add("terminalsAndIcons/terminalsAndIcons.xml", v.line, false, std::move(v.message));
     }
     return d;
 }

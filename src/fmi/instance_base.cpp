@@ -118,9 +118,9 @@ void instance_base::claim() {
                         library_->fmu->path().string()));
 }
 
-void instance_base::not_instantiated(const std::string& what) {
+void instance_base::not_instantiated(const std::string& message) {
     throw user_error(fmt::format("FMU '{}': {} (token '{}', model identifier '{}').{}", library_->fmu->path().string(),
-                                 what, description().token, offers_.model_identifier, last_messages()));
+                                 message, description().token, offers_.model_identifier, last_messages()));
 }
 
 value_block instance_base::make_block(std::span<const int> variables) const {
@@ -215,10 +215,10 @@ std::string instance_base::last_messages() {
     return text;
 }
 
-void instance_base::fail(const std::string& what, bool fatal) {
+void instance_base::fail(const std::string& message, bool fatal) {
     phase_ = fatal ? phase::dead : phase::failed;
     if (fatal) direct_ = {};
-    throw fmu_failure(fmt::format("{}.{}", what, last_messages()), fatal);
+    throw fmu_failure(fmt::format("{}.{}", message, last_messages()), fatal);
 }
 
 void instance_base::does_not_fit(double x, base_type type) {

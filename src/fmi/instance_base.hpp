@@ -91,7 +91,7 @@ class instance_base : public instance {
     virtual void free_component() = 0;
     virtual void free_state(void*& state) = 0;
 
-    [[noreturn]] void fail(const std::string& what, bool fatal);
+    [[noreturn]] void fail(const std::string& message, bool fatal);
     void log(int status, std::string_view category, std::string_view text);
     /// Elements of a variable at present; structural parameters may have changed.
     virtual std::size_t elements_of(const variable& x) const { return x.element_count(); }
@@ -124,7 +124,7 @@ class instance_base : public instance {
     [[noreturn]] void does_not_fit(double x, base_type type);
     [[noreturn]] void cannot_call(const char* function, bool exists);
     [[noreturn]] void exception_left(const char* function);
-    [[noreturn]] void not_instantiated(const std::string& what);
+    [[noreturn]] void not_instantiated(const std::string& message);
     status judge(const char* function, int result, discard d);
     void trace(const char* function, const std::string& arguments, int result);
     void claim();

@@ -51,20 +51,20 @@ void check_fmu_step(const subsystem_spec& spec, double H) {
 std::string check_last_fmu_step(const subsystem_spec& spec, double H, double last, double end) {
     if (fmu_interface(spec) != fmi::kind::co_simulation) return {};
     const fmi::interface_description& offers = *fmi::open_fmu(spec.path)->description().co_simulation;
-    const std::string what = fmt::format(
+    const std::string finding = fmt::format(
         "subsystem '{}': the last macro step, to {} s, is {:.6g} s long instead of {} s", spec.name, end, last, H);
     const std::string way_out =
         fmt::format("Let the run end at {:.12g} s or {:.12g} s, or change the macro step", end - last, end - last + H);
     if (offers.fixed_step > 0 && !is_multiple(last, offers.fixed_step))
         throw user_error(
             spec.source.where,
-            fmt::format("{}, which is no whole multiple of the fixed steps of {} s that fmu '{}' works in. {}.", what,
-                        offers.fixed_step, spec.source.value, way_out));
+            fmt::format("{}, which is no whole multiple of the fixed steps of {} s that fmu '{}' works in. {}.",
+                        finding, offers.fixed_step, spec.source.value, way_out));
     if (offers.variable_step) return {};
     return fmt::format(
         "{}, and fmu '{}' does not say that it takes steps of different size "
         "(canHandleVariableCommunicationStepSize). {}, if it fails there.",
-        what, spec.source.value, way_out);
+        finding, spec.source.value, way_out);
 }
 
 }  // namespace mdpcosim

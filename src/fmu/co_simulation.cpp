@@ -66,10 +66,10 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         return offered;
     }
 
-    void expect(const usage& how) override {
-        needed_ = how.outputs;
-        driven_ = how.inputs;
-        outputs_follow_ = how.outputs_follow;
+    void expect(const usage& used) override {
+        needed_ = used.outputs;
+        driven_ = used.inputs;
+        outputs_follow_ = used.outputs_follow;
     }
 
     void initialise(double t0) override {

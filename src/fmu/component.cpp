@@ -89,9 +89,9 @@ std::function<void(const fmi::log_message&)> make_log(const subsystem_spec& spec
         if (!asked && message.status == 0) return;
         const int n = ++*count;
         if (n > most_messages) return;
-        out.tell(fmt::format("subsystem '{}' (fmu {}): {}: {}", name, file, message.category, message.text));
+        out.send(fmt::format("subsystem '{}' (fmu {}): {}: {}", name, file, message.category, message.text));
         if (n == most_messages)
-            out.tell(fmt::format("subsystem '{}' (fmu {}): further messages are left out.", name, file));
+            out.send(fmt::format("subsystem '{}' (fmu {}): further messages are left out.", name, file));
     };
 }
 
@@ -253,7 +253,7 @@ fmi::discrete_update fmu_component::update_discrete_states(double t) {
 void fmu_component::rate_sensitivities(fmu_sensitivities& known, int input, std::span<double> by_output) const {
     const std::string problem = known.get(*instance_, input, by_output);
     if (problem.empty()) return;
-    messages_.tell(fmt::format(
+    messages_.send(fmt::format(
         "subsystem '{}' (fmu {}): {} Its directional derivatives, which its description promises, are not used.", name_,
         model_.file(), problem));
 }

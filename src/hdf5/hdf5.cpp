@@ -75,19 +75,19 @@ class numbers_file {
 
    private:
     template <class Call, class Byte>
-    void transfer(Call call, Byte* bytes, std::size_t left, std::uint64_t place, const char* what) const {
+    void transfer(Call call, Byte* bytes, std::size_t left, std::uint64_t place, const char* attempted) const {
         while (left > 0) {
             const ssize_t done = call(descriptor_, bytes, left, static_cast<off_t>(place));
             if (done < 0 && errno == EINTR) continue;
-            if (done <= 0) fail(what);
+            if (done <= 0) fail(attempted);
             bytes += done;
             left -= static_cast<std::size_t>(done);
             place += static_cast<std::uint64_t>(done);
         }
     }
 
-    [[noreturn]] void fail(const char* what) const {
-        throw run_error(fmt::format("{}: the results cannot be {}: {}", path_.string(), what,
+    [[noreturn]] void fail(const char* attempted) const {
+        throw run_error(fmt::format("{}: the results cannot be {}: {}", path_.string(), attempted,
                                     std::generic_category().message(errno)));
     }
 
@@ -134,8 +134,8 @@ class hdf5_sink final : public result_sink {
     static constexpr std::size_t block = 1 << 18;
     static constexpr std::size_t first_size = std::size_t{8} << 20;  ///< numbers
 
-    hid_t checked(hid_t status, const char* what) const {
-        if (status < 0) throw run_error(fmt::format("{}: the results cannot be {} (HDF5)", path_.string(), what));
+    hid_t checked(hid_t status, const char* attempted) const {
+        if (status < 0) throw run_error(fmt::format("{}: the results cannot be {} (HDF5)", path_.string(), attempted));
         return status;
     }
 

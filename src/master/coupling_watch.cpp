@@ -4,8 +4,8 @@
 
 namespace mdpcosim {
 
-coupling_watch::coupling_watch(coupling_monitor& monitor, std::vector<std::string> what, on_divergence reaction)
-    : monitor_(monitor), trace_(monitor.channels()), what_(std::move(what)), reaction_(reaction) {
+coupling_watch::coupling_watch(coupling_monitor& monitor, std::vector<std::string> names, on_divergence reaction)
+    : monitor_(monitor), trace_(monitor.channels()), names_(std::move(names)), reaction_(reaction) {
     for (auto* values : {&q_, &v_, &begin_, &middle_, &end_}) values->assign(monitor.channels(), 0.0);
 }
 
@@ -23,8 +23,8 @@ bool coupling_watch::after(const coupled_system& system, const macro_step& step)
     monitor_.step(H, {begin_, middle_, end_, system.u, system.du, q_, v_});
     trace_.step(step, monitor_.jumps(), monitor_.energy_errors());
     if (monitor_.diverging() < 0 || !divergence_.empty()) return false;
-    divergence_ = fmt::format("{} diverges at t = {:.10g} s: {}", what_[static_cast<std::size_t>(monitor_.diverging())],
-                              step.end, monitor_.reason());
+    divergence_ = fmt::format("{} diverges at t = {:.10g} s: {}",
+                              names_[static_cast<std::size_t>(monitor_.diverging())], step.end, monitor_.reason());
     return reaction_ == on_divergence::stop;
 }
 

@@ -14,8 +14,8 @@ class coupling_watch {
    public:
     enum class on_divergence { stop, note };
 
-    /// `what[c]` names channel c in messages ("connection 'spring'").
-    coupling_watch(coupling_monitor& monitor, std::vector<std::string> what, on_divergence reaction);
+    /// `names[c]` names channel c in messages ("connection 'spring'").
+    coupling_watch(coupling_monitor& monitor, std::vector<std::string> names, on_divergence reaction);
 
     void start(const coupled_system& system, double t0);
     /// True when the coupling has begun to diverge and the run is to stop; divergence() says why.
@@ -32,7 +32,7 @@ class coupling_watch {
    private:
     coupling_monitor& monitor_;
     coupling_trace trace_;
-    std::vector<std::string> what_;
+    std::vector<std::string> names_;
     on_divergence reaction_;
     std::vector<double> q_, v_, begin_, middle_, end_;
     std::string divergence_;

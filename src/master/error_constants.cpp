@@ -41,8 +41,8 @@ error_constants::error_constants(const coupled_system& system) {
         }
         std::fill_n(of_input.begin() + static_cast<std::ptrdiff_t>(t.input_offset(s)), d.input_count(), number);
     }
-    for (const auto& [input, what] : system.coupling.deliveries())
-        acting_.push_back({what.channel, of_input[input.value()]});
+    for (const auto& [input, delivered] : system.coupling.deliveries())
+        acting_.push_back({delivered.channel, of_input[input.value()]});
     subsystems_.resize(t.size());
 }
 

@@ -43,8 +43,8 @@ const method_traits iterated_traits{
 
 class iterated_method final : public method {
    public:
-    iterated_method(int points, const fixed_point_options& how)
-        : method(iterated_traits), points_(points), solver_(0, how), basis_(interpolation_basis(points)) {}
+    iterated_method(int points, const fixed_point_options& options)
+        : method(iterated_traits), points_(points), solver_(0, options), basis_(interpolation_basis(points)) {}
 
     void check(const coupled_system& system) const override {
         require_save_restore(system, "method 'iterated' repeats every macro step",
@@ -103,7 +103,7 @@ class iterated_method final : public method {
     void state(state_bytes& bytes) override { bytes(solver_); }
 
     const iteration_counts* iterations() const override { return &counts_; }
-    std::string iterates_by() const override { return name_of(solver_.options().how); }
+    std::string iterates_by() const override { return name_of(solver_.options().algorithm); }
 
    private:
     std::size_t parts() const { return static_cast<std::size_t>(points_); }
@@ -155,14 +155,14 @@ class iterated_method final : public method {
         for (const auto& [residual, c] : std::span(worst).first(std::min(most, worst.size())))
             names.push_back(fmt::format("'{}' {:.3g}", net.name(channels_[c]), residual));
         if (worst.size() > most) names.push_back(fmt::format("and {} more", worst.size() - most));
-        const fixed_point_options& how = solver_.options();
+        const fixed_point_options& options = solver_.options();
         throw run_error(fmt::format(
             "method 'iterated': the macro step from t = {} s to {} s does not converge: {} after {} iterations of {} "
             "({} integrations); last residuals: {}; tolerance {:g}. Try a smaller macro step, 'solver: {}', a higher "
             "'limit' than {}, or a larger tolerance where the subsystems' own solvers are less exact",
-            step.begin, step.end, solver_.why_failed(), solver_.iterations(), name_of(how.how), solver_.evaluations(),
-            fmt::join(names, ", "), how.tolerance,
-            how.how == fixed_point_options::solver::newton ? "iqn-ils" : "newton", how.limit));
+            step.begin, step.end, solver_.why_failed(), solver_.iterations(), name_of(options.algorithm),
+            solver_.evaluations(), fmt::join(names, ", "), options.tolerance,
+            options.algorithm == fixed_point_options::solver::newton ? "iqn-ils" : "newton", options.limit));
     }
 
     int points_;
@@ -176,7 +176,7 @@ class iterated_method final : public method {
 };
 
 constexpr fixed_point_options iterated_defaults{
-    .how = fixed_point_options::solver::iqn_ils, .tolerance = 1e-6, .absolute = 1e-9};
+    .algorithm = fixed_point_options::solver::iqn_ils, .tolerance = 1e-6, .absolute = 1e-9};
 
 std::vector<parameter_info> iterated_options() {
     std::vector<parameter_info> all = fixed_point_parameters(iterated_defaults);
@@ -199,9 +199,9 @@ const method_registration registered{
          if (values["points"] > max_degree)
              throw std::invalid_argument(
                  fmt::format("points = {} is too high; at most {}", values["points"], max_degree));
-         fixed_point_options how = fixed_point_options_of(values);
-         how.disturbance = 1e-3;  // far above the noise of the subsystems' solvers
-         return std::make_unique<iterated_method>(static_cast<int>(values["points"]), how);
+         fixed_point_options options = fixed_point_options_of(values);
+         options.disturbance = 1e-3;  // far above the noise of the subsystems' solvers
+         return std::make_unique<iterated_method>(static_cast<int>(values["points"]), options);
      },
      iterated_options(), iterated_traits}};
 

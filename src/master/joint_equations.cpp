@@ -22,7 +22,7 @@ struct joint_equations::dense_lu {
     Eigen::VectorXd work, rows, columns;  ///< the latter: what the largest entry of each is
 };
 
-void joint_equations::drop::operator()(dense_lu* what) const { delete what; }
+void joint_equations::drop::operator()(dense_lu* factors) const { delete factors; }
 
 polynomial multiplier_basis(int degree, int which, double H) {
     static constexpr double quadratic[3][3] = {{12, -48, 36}, {-6, 30, -24}, {1, -6, 6}};
@@ -60,9 +60,9 @@ joint_equations::joint_equations(const coupled_system& system, const joint_loads
     std::vector<std::int64_t> block_of(system.subsystems->size(), -1);
     std::vector<std::string> units;
     for (std::size_t j = 0; j < system.joints.size(); ++j) {
-        equations_.push_back(system.joints[j].what->equations());
+        equations_.push_back(system.joints[j].joint->equations());
         for (int i = 0; i < equations_.back(); ++i) {
-            const std::string unit = system.joints[j].what->multiplier_unit(i);
+            const std::string unit = system.joints[j].joint->multiplier_unit(i);
             const auto known = std::ranges::find(units, unit);
             unit_of_.push_back(static_cast<std::uint32_t>(known - units.begin()));
             if (known == units.end()) units.push_back(unit);

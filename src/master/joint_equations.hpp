@@ -72,7 +72,7 @@ class joint_equations {
     /// Small systems are solved with pivoting, since stiff subsystems answer to all three parameters alike.
     struct dense_lu;
     struct drop {
-        void operator()(dense_lu* what) const;
+        void operator()(dense_lu* factors) const;
     };
 
     std::vector<block> blocks_;

@@ -45,7 +45,7 @@ bool rests(const jet& p) { return p.v == 0 && p.a == 0; }
 
 joint_loads::joint_loads(const coupled_system& system) {
     for (const joint_connection& j : system.joints) {
-        const int equations = j.what->equations(), components = static_cast<int>(j.ends[0].load.size());
+        const int equations = j.joint->equations(), components = static_cast<int>(j.ends[0].load.size());
         places_.push_back({multipliers_, loads_, equations, components});
         multipliers_ += static_cast<std::size_t>(equations);
         loads_ += static_cast<std::size_t>(2 * equations * components);
@@ -66,8 +66,8 @@ void joint_loads::evaluate(const coupled_system& system, std::size_t joint, std:
         const auto from = j.ends[e].subsystem == of ? y_of : y;
         for (std::size_t k = 0; k < j.ends[e].motion.size(); ++k) motion[e][k] = from[j.ends[e].motion[k].value()];
     }
-    j.what->evaluate(motion[0].data(), motion[1].data(), into.residuals.data() + places_[joint].multiplier,
-                     into.loads.data() + index(joint, 0, 0, 0), into.loads.data() + index(joint, 1, 0, 0));
+    j.joint->evaluate(motion[0].data(), motion[1].data(), into.residuals.data() + places_[joint].multiplier,
+                      into.loads.data() + index(joint, 0, 0, 0), into.loads.data() + index(joint, 1, 0, 0));
 }
 
 void joint_loads::go_on(const joint_state& before, const joint_state& now, double H_before, double H) {
@@ -145,12 +145,12 @@ void joint_loads::impose(coupled_system& system, std::span<const polynomial> mul
         system.du[channel.value()] = p.derivative(H_);
     };
     for (std::size_t j = 0; j < system.joints.size(); ++j) {
-        const joint_connection& what = system.joints[j];
-        for (std::size_t i = 0; i < what.multipliers.size(); ++i)
-            give(what.multipliers[i], multipliers[places_[j].multiplier + i]);
+        const joint_connection& connection = system.joints[j];
+        for (std::size_t i = 0; i < connection.multipliers.size(); ++i)
+            give(connection.multipliers[i], multipliers[places_[j].multiplier + i]);
         for (int port = 0; port < 2; ++port)
             for (int l = 0; l < places_[j].components; ++l)
-                give(what.ends[static_cast<std::size_t>(port)].load[static_cast<std::size_t>(l)],
+                give(connection.ends[static_cast<std::size_t>(port)].load[static_cast<std::size_t>(l)],
                      load(j, port, l, multipliers));
     }
 }

@@ -14,26 +14,26 @@ constexpr double violated = 1e-6;   // of a position in its unit, or of a veloci
 constexpr double dependent = 1e-9;  // of the largest acceleration per unit load
 
 std::string equation_name(const joint_connection& j, int equation) {
-    return j.what->equations() == 1 ? fmt::format("joint '{}'", j.name)
-                                    : fmt::format("joint '{}', equation {}", j.name, equation + 1);
+    return j.joint->equations() == 1 ? fmt::format("joint '{}'", j.name)
+                                     : fmt::format("joint '{}', equation {}", j.name, equation + 1);
 }
 
 /// By multiplier: what messages call it.
 std::vector<std::string> names_of(const coupled_system& system) {
     std::vector<std::string> names;
     for (const joint_connection& j : system.joints)
-        for (int i = 0; i < j.what->equations(); ++i) names.push_back(equation_name(j, i));
+        for (int i = 0; i < j.joint->equations(); ++i) names.push_back(equation_name(j, i));
     return names;
 }
 
 void check_start(const coupled_system& system, const joint_loads& loads, const joint_state& now) {
     std::string wrong;
     for (std::size_t j = 0; j < system.joints.size(); ++j)
-        for (int i = 0; i < system.joints[j].what->equations(); ++i) {
+        for (int i = 0; i < system.joints[j].joint->equations(); ++i) {
             const jet& g = now.residuals[loads.first_multiplier(j) + static_cast<std::size_t>(i)];
-            const std::string unit = system.joints[j].what->unit(i);
-            const auto add = [&](const char* what, double by, const char* per_time) {
-                wrong += fmt::format("\n  {}: {} by {:.6g} {}{}", equation_name(system.joints[j], i), what, by,
+            const std::string unit = system.joints[j].joint->unit(i);
+            const auto add = [&](const char* quantity, double by, const char* per_time) {
+                wrong += fmt::format("\n  {}: {} by {:.6g} {}{}", equation_name(system.joints[j], i), quantity, by,
                                      unit == "1" ? "" : unit, per_time);
             };
             if (std::abs(g.x) > violated) add("position", g.x, "");
@@ -50,17 +50,17 @@ void check_start(const coupled_system& system, const joint_loads& loads, const j
 void set_loads(coupled_system& system, const joint_loads& loads, const joint_state& now,
                std::span<const double> multipliers) {
     for (std::size_t j = 0; j < system.joints.size(); ++j) {
-        const joint_connection& what = system.joints[j];
+        const joint_connection& connection = system.joints[j];
         const std::size_t first = loads.first_multiplier(j);
-        for (std::size_t i = 0; i < what.multipliers.size(); ++i)
-            system.u[what.multipliers[i].value()] = multipliers[first + i];
+        for (std::size_t i = 0; i < connection.multipliers.size(); ++i)
+            system.u[connection.multipliers[i].value()] = multipliers[first + i];
         for (int e = 0; e < 2; ++e)
-            for (std::size_t l = 0; l < what.ends[0].load.size(); ++l) {
+            for (std::size_t l = 0; l < connection.ends[0].load.size(); ++l) {
                 double sum = 0;
-                for (int i = 0; i < what.what->equations(); ++i)
+                for (int i = 0; i < connection.joint->equations(); ++i)
                     sum += multipliers[first + static_cast<std::size_t>(i)] *
                            now.loads[loads.index(j, e, static_cast<int>(l), i)].x;
-                system.u[what.ends[static_cast<std::size_t>(e)].load[l].value()] = sum;
+                system.u[connection.ends[static_cast<std::size_t>(e)].load[l].value()] = sum;
             }
     }
 }
@@ -84,7 +84,7 @@ std::vector<double> start_multipliers(coupled_system& system, const joint_loads&
     for (Eigen::Index i = 0; i < n; ++i) g[i] = now.residuals[static_cast<std::size_t>(i)].a;
     std::size_t column = 0;
     for (const joint_connection& j : system.joints) {
-        for (int i = 0; i < j.what->equations(); ++i, ++column) {
+        for (int i = 0; i < j.joint->equations(); ++i, ++column) {
             unit[column] = 1;
             set_loads(system, loads, now, unit);
             evaluate_ends(system, j);

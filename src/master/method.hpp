@@ -108,8 +108,8 @@ class takes {
 
 /// Methods that have no use for it never see it.
 template <class Data>
-void hand_over(method& how, Data data) {
-    if (auto* to = dynamic_cast<takes<Data>*>(&how)) to->take(std::move(data));
+void hand_over(method& chosen, Data data) {
+    if (auto* to = dynamic_cast<takes<Data>*>(&chosen)) to->take(std::move(data));
 }
 
 struct method_info {

@@ -47,14 +47,14 @@ multirate_readers::multirate_readers(const coupled_system& system, const multira
         readers_[i].count = static_cast<std::size_t>(t.describe(subsystem_index(i)).input_count());
         most = std::max(most, readers_[i].count);
     }
-    for (const auto& [input, what] : system.coupling.deliveries()) {
+    for (const auto& [input, delivered] : system.coupling.deliveries()) {
         const std::size_t i = owner(input.value(), t.size(), [&](subsystem_index s) { return t.input_offset(s); });
         reader& r = readers_[i];
         const auto slot = static_cast<std::uint32_t>(input.value());
         if (r.inputs.empty() || r.inputs.back().first != slot)
             r.inputs.emplace_back(slot, system.coupling.degree_limit(input));
-        if (std::ranges::find(r.channels, what.channel) == r.channels.end())
-            add(r, system, plan, i, what.channel, options);
+        if (std::ranges::find(r.channels, delivered.channel) == r.channels.end())
+            add(r, system, plan, i, delivered.channel, options);
     }
     values_.resize(most * (most_order + 1));
 }
@@ -78,17 +78,17 @@ void multirate_readers::add(reader& to, const coupled_system& system, const mult
             const bool faster = plan.steps[from] < plan.steps[i] * (1 - 1e-9);
             const bool slower = plan.steps[from] > plan.steps[i] * (1 + 1e-9);
             const bool sampled = variable_at(t.describe(subsystem_index(from)), static_cast<int>(local)).sampled;
-            const way how = sampled                           ? way::hold
-                            : faster && options.smoothing     ? way::mean
-                            : slower && options.least_squares ? way::fit
-                                                              : way::interpolate;
+            const way taken = sampled                           ? way::hold
+                              : faster && options.smoothing     ? way::mean
+                              : slower && options.least_squares ? way::fit
+                                                                : way::interpolate;
             const int order = faster ? options.fast_order : options.slow_order;
-            if (!held && (how == way::interpolate || how == way::fit)) to.degree = std::max({to.degree, 1, order});
+            if (!held && (taken == way::interpolate || taken == way::fit)) to.degree = std::max({to.degree, 1, order});
             longest_delay_[from] = std::max(longest_delay_[from], delay);
             if (std::ranges::find(to.senders, from) == to.senders.end()) to.senders.push_back(from);
-            auto s =
-                std::ranges::find_if(r->sources, [&](const source& x) { return x.subsystem == from && x.how == how; });
-            if (s == r->sources.end()) s = r->sources.insert(r->sources.end(), {from, how, order, {}});
+            auto s = std::ranges::find_if(r->sources,
+                                          [&](const source& x) { return x.subsystem == from && x.taken == taken; });
+            if (s == r->sources.end()) s = r->sources.insert(r->sources.end(), {from, taken, order, {}});
             const std::pair output{local, static_cast<std::uint32_t>(slot.value())};
             if (std::ranges::find(s->outputs, output) == s->outputs.end()) s->outputs.push_back(output);
         }
@@ -97,13 +97,13 @@ void multirate_readers::add(reader& to, const coupled_system& system, const mult
 void multirate_readers::look(const std::vector<output_history>& outputs, const source& s, double t, double begin,
                              double end) {
     const output_history& from = outputs[s.subsystem];
-    if (s.how == way::mean && end > begin) {
+    if (s.taken == way::mean && end > begin) {
         for (const auto& [local, slot] : s.outputs) y_[slot] = from.mean(begin, end, local);
         return;
     }
-    const auto weights = s.how == way::hold  ? from.hold(t)
-                         : s.how == way::fit ? from.fit(t, s.order)
-                                             : from.interpolate(t, s.order);
+    const auto weights = s.taken == way::hold  ? from.hold(t)
+                         : s.taken == way::fit ? from.fit(t, s.order)
+                                               : from.interpolate(t, s.order);
     for (const auto& [local, slot] : s.outputs) y_[slot] = from.value(weights, local);
 }
 

@@ -44,7 +44,7 @@ class multirate_readers {
     enum class way : std::uint8_t { interpolate, fit, mean, hold };
     struct source {
         std::size_t subsystem;
-        way how;
+        way taken;
         int order;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> outputs;  ///< its own number, and that among all
     };

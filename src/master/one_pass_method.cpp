@@ -89,7 +89,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         if (begin > step.begin)
             for (polynomial& p : system.subsystems->inputs()) p = shifted(p, begin - step.begin);
         system.advance({begin, step.end, step.counter});
-        tell(system);
+        set_stiff_u(system);
     }
 
     void prepare_estimates(coupled_system& system) override {
@@ -119,7 +119,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         constants_.update(system, &extrapolation_constants);
         net.polynomial_values(H, right_);
         for (std::size_t c = 0; c < right_.size(); ++c) right_[c] = system.u[c] - right_[c];
-        tell(system);
+        set_stiff_u(system);
         for (std::size_t i = 0; i < channels_.size(); ++i)
             if (solver_.weights()[i] > 0.5) missed_[channels_[i].channel.value()] = 0;
         constants_.rescale(missed_, right_);
@@ -197,7 +197,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
     }
 
     /// After the step: u of stiff connections.
-    void tell(coupled_system& system) {
+    void set_stiff_u(coupled_system& system) {
         told_all_ = true;
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             double& u = system.u[channels_[i].channel.value()];
@@ -216,17 +216,17 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         else
             find_misses(system, step, kept, missed_);
         std::ranges::copy(kept.inputs, disturbed.inputs.begin());
-        for (const auto& [input, what] : deliveries_) {
+        for (const auto& [input, delivered] : deliveries_) {
             polynomial& p = disturbed.inputs[input.value()];
-            const std::size_t i = row_[what.channel.value()];
-            const double w = i == signal ? 0 : solver_.weights()[i], missed = missed_[what.channel.value()];
-            if (w < 1) net.correct_input(input, H, (1 - w) * what.factor * missed, p);
+            const std::size_t i = row_[delivered.channel.value()];
+            const double w = i == signal ? 0 : solver_.weights()[i], missed = missed_[delivered.channel.value()];
+            if (w < 1) net.correct_input(input, H, (1 - w) * delivered.factor * missed, p);
             if (w == 0) continue;
             const auto [mean, ramp] = expected_error(i, H, missed != 0 ? missed : slope_[i]);
-            p.c[0] += w * what.factor * mean;
+            p.c[0] += w * delivered.factor * mean;
             if (net.degree_limit(input) == 0) continue;
-            p.c[0] += w * what.factor * ramp / 2;
-            p.c[1] -= w * what.factor * ramp / H;
+            p.c[0] += w * delivered.factor * ramp / 2;
+            p.c[1] -= w * delivered.factor * ramp / H;
             p.degree = std::max(p.degree, 1);
         }
     }

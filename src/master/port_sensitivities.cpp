@@ -91,12 +91,12 @@ port_sensitivities::port_sensitivities(const coupled_system& system, std::vector
         double factor;
     };
     std::vector<acting> deliveries;
-    for (const auto& [input, what] : system.coupling.deliveries()) {
-        const std::size_t channel = row[what.channel.value()];
+    for (const auto& [input, delivered] : system.coupling.deliveries()) {
+        const std::size_t channel = row[delivered.channel.value()];
         if (channel == none) continue;
         const std::size_t p =
             part_at(owner(input.value(), t.size(), [&t](subsystem_index s) { return t.input_offset(s); }));
-        deliveries.push_back({p, place_of(parts_[p].inputs, input.value()), channel, what.factor});
+        deliveries.push_back({p, place_of(parts_[p].inputs, input.value()), channel, delivered.factor});
     }
     for (part& p : parts_) {
         p.B.assign(p.inputs.size() * p.outputs.size(), 0.0);

@@ -24,11 +24,11 @@ class rate_sensitivity {
     };
 
     rate_sensitivity() = default;
-    rate_sensitivity(const transport& t, const question& what);
+    rate_sensitivity(const transport& t, const question& asked);
 
     way present() const { return way_; }
     /// B[output][input] for the present time and u. A way whose numbers are not all finite is left for the next one; none: false.
-    bool evaluate(coupled_system& system, const question& what, std::span<double> B);
+    bool evaluate(coupled_system& system, const question& asked, std::span<double> B);
     /// Leaves the present way for the next one.
     void leave();
     /// The rates under the present u, by output; zeros where they are no outputs.
@@ -36,9 +36,9 @@ class rate_sensitivity {
     void state(state_bytes& bytes) { bytes(way_, rates_); }
 
    private:
-    void differentiate(coupled_system& system, const question& what, std::span<double> B);
-    void read_rates(coupled_system& system, const question& what);
-    void compare(coupled_system& system, const question& what, std::span<double> B);
+    void differentiate(coupled_system& system, const question& asked, std::span<double> B);
+    void read_rates(coupled_system& system, const question& asked);
+    void compare(coupled_system& system, const question& asked, std::span<double> B);
 
     way way_ = way::none;
     std::vector<std::size_t> accelerations_;  ///< slots, as many as outputs; empty: not all offered

@@ -41,16 +41,16 @@ step_controller::step_controller(const step_control_options& options, double sta
                                  std::function<void(const step_attempt&)> looked)
     : options_(options), start_(start), end_(end), t_(start), H_(options.first), looked_(std::move(looked)) {}
 
-void step_controller::check(const step_control_options& options, const coupled_system& system, const method& how,
+void step_controller::check(const step_control_options& options, const coupled_system& system, const method& chosen,
                             const std::string& method_name) {
-    if (options.how != estimator::trial) {
+    if (options.estimate != estimator::trial) {
         if (!system.joints.empty())
             throw user_error(
                 "step-control: multipliers of joints are found, not extrapolated, so that 'estimate: jump' and "
                 "'estimate: energy' see nothing of them. Take 'estimate: trial'.");
         return;
     }
-    if (!how.traits().estimates)
+    if (!chosen.traits().estimates)
         throw user_error(
             fmt::format("step-control: method '{}' has no estimate by trial steps. Take 'estimate: jump' or 'estimate: "
                         "energy' with it.",
@@ -59,14 +59,14 @@ void step_controller::check(const step_control_options& options, const coupled_s
                          "'estimate: jump' or 'estimate: energy', which repeat nothing");
 }
 
-void step_controller::prepare(coupled_system& system, method& how) {
+void step_controller::prepare(coupled_system& system, method& chosen) {
     transport& t = *system.subsystems;
     const std::size_t channels = system.coupling.channels();
-    how.prepare_estimates(system);
+    chosen.prepare_estimates(system);
     for (std::size_t i = 0; i < t.size(); ++i)
         if (t.offers(subsystem_index(i)).tells_next_event) with_events_.push_back(subsystem_index(i));
-    if (options_.how == estimator::trial) {
-        how.keep(system);  // makes room
+    if (options_.estimate == estimator::trial) {
+        chosen.keep(system);  // makes room
         system.forget_begin();
         levels_ = output_levels(system);
         error_.assign(levels_.size(), 0.0);
@@ -88,8 +88,8 @@ void step_controller::prepare(coupled_system& system, method& how) {
     for (auto* values : {&missed_, &q_, &v_, &largest_}) values->assign(channels, 0.0);
 }
 
-macro_step step_controller::step(coupled_system& system, method& how) {
-    return options_.how == estimator::trial ? step_with_trials(system, how) : step_and_look(system, how);
+macro_step step_controller::step(coupled_system& system, method& chosen) {
+    return options_.estimate == estimator::trial ? step_with_trials(system, chosen) : step_and_look(system, chosen);
 }
 
 /// Up to the next point that must be met no step is left over that is much shorter than the others. A jump that a subsystem announces is met,
@@ -108,32 +108,32 @@ macro_step step_controller::next_step(const transport& subsystems) const {
     return {t_, t_ + (steps <= 2 ? left / 2 : H_), n_};
 }
 
-macro_step step_controller::step_with_trials(coupled_system& system, method& how) {
+macro_step step_controller::step_with_trials(coupled_system& system, method& chosen) {
     while (true) {
-        how.keep(system);
+        chosen.keep(system);
         const macro_step step = next_step(*system.subsystems);
         const double H = step.end - step.begin;
         verdict v;
         try {
-            const estimate_orders orders = how.attempt_and_estimate(system, step, error_);
+            const estimate_orders orders = chosen.attempt_and_estimate(system, step, error_);
             v = judge(system.subsystems->outputs(), orders);
         } catch (const run_error&) {
             // A model or a law that has no answer over a long step may have one over a shorter one.
             if (H <= options_.smallest) throw;
             v = {std::numeric_limits<double>::infinity(), most_shrinking, 0};
         }
-        const std::string_view where = std::isfinite(v.error) ? std::string_view(names_[v.worst]) : "a failure";
+        const std::string_view worst = std::isfinite(v.error) ? std::string_view(names_[v.worst]) : "a failure";
         if (v.error <= 1) {
-            how.commit(system);
-            accept(step, v, where);
+            chosen.commit(system);
+            accept(step, v, worst);
             return step;
         }
-        if (looked_) looked_({step.begin, H, v.error, false, where});
+        if (looked_) looked_({step.begin, H, v.error, false, worst});
         ++counts_.rejected;
         if (H <= options_.smallest) give_up(step, v);
         repeated_ = true;
         H_ = std::max(options_.smallest, H * std::min(v.factor, safety));
-        how.rollback(system);
+        chosen.rollback(system);
     }
 }
 
@@ -156,20 +156,20 @@ step_controller::verdict step_controller::judge(std::span<const double> y, const
     return v;
 }
 
-macro_step step_controller::step_and_look(coupled_system& system, method& how) {
+macro_step step_controller::step_and_look(coupled_system& system, method& chosen) {
     const macro_step step = next_step(*system.subsystems);
-    how.attempt(system, step);
-    const verdict v = look(system, how, step.end - step.begin);
-    how.commit(system);
+    chosen.attempt(system, step);
+    const verdict v = look(system, chosen, step.end - step.begin);
+    chosen.commit(system);
     accept(step, v, names_.empty() ? std::string_view{} : std::string_view(names_[v.worst]));
     return step;
 }
 
-step_controller::verdict step_controller::look(const coupled_system& system, method& how, double H) {
+step_controller::verdict step_controller::look(const coupled_system& system, method& chosen, double H) {
     const network& net = system.coupling;
     net.polynomial_values(H, missed_);
     for (std::size_t c = 0; c < missed_.size(); ++c) missed_[c] = system.u[c] - missed_[c];
-    how.measure_misses(H, missed_);
+    chosen.measure_misses(H, missed_);
     net.motions(t_ + H, system.subsystems->outputs(), q_, v_);
     verdict v;
     int order = max_degree + 1;
@@ -177,16 +177,16 @@ step_controller::verdict step_controller::look(const coupled_system& system, met
         const channel_index channel(c);
         if (net.held(channel)) continue;
         const double jump = missed_[c];
-        const law* what = net.law_of(channel);
-        const bool physical = what != nullptr && what->physical();
+        const law* acting = net.law_of(channel);
+        const bool physical = acting != nullptr && acting->physical();
         double ratio = 0;
-        if (options_.how == estimator::energy && physical) {
+        if (options_.estimate == estimator::energy && physical) {
             largest_[c] = std::max(largest_[c], std::abs(system.u[c] * v_[c]));
             const double allowed = options_.rtol * largest_[c];
             if (allowed > 0) ratio = std::abs(jump * v_[c]) / (net.degree(channel) + 2) / allowed;
         } else {
             largest_[c] = std::max(largest_[c], std::abs(system.u[c]));
-            const double stiffness = physical ? std::abs(what->slope(q_[c], v_[c]).c) : 1;
+            const double stiffness = physical ? std::abs(acting->slope(q_[c], v_[c]).c) : 1;
             const double allowed = options_.rtol * largest_[c] + stiffness * options_.atol;
             ratio = std::abs(jump) / allowed;
         }
@@ -199,9 +199,9 @@ step_controller::verdict step_controller::look(const coupled_system& system, met
     return v;
 }
 
-void step_controller::accept(const macro_step& step, const verdict& v, std::string_view where) {
+void step_controller::accept(const macro_step& step, const verdict& v, std::string_view worst) {
     const double H = step.end - step.begin;
-    if (looked_) looked_({step.begin, H, v.error, true, where});
+    if (looked_) looked_({step.begin, H, v.error, true, worst});
     ++counts_.accepted;
     const bool cut = H < H_ * (1 - 1e-9);
     if (!cut || counts_.accepted == 1) {

@@ -24,7 +24,7 @@ struct step_control_options {
     double rtol = 1e-4;
     double atol = 1e-6;       ///< of values, SI units
     double atol_rate = 1e-6;  ///< of rates
-    estimator how = estimator::trial;
+    estimator estimate = estimator::trial;
     level of = level::both;
     double first = 0, smallest = 0, largest = 0;  ///< s
     double meet = 0;  ///< s; macro points at all multiples of it from the start on; 0: anywhere
@@ -39,7 +39,7 @@ struct step_control_counts {
 struct step_attempt {
     double begin, length, error;
     bool accepted;
-    std::string_view where;
+    std::string_view worst;
 };
 
 class step_controller final : public stepper {
@@ -49,12 +49,12 @@ class step_controller final : public stepper {
                     std::function<void(const step_attempt&)> looked = {});
 
     /// What the estimator needs, and the way that needs less; throws user_error.
-    static void check(const step_control_options& options, const coupled_system& system, const method& how,
+    static void check(const step_control_options& options, const coupled_system& system, const method& chosen,
                       const std::string& method_name);
 
-    void prepare(coupled_system& system, method& how) override;
+    void prepare(coupled_system& system, method& chosen) override;
     bool done() const override { return t_ >= end_; }
-    macro_step step(coupled_system& system, method& how) override;
+    macro_step step(coupled_system& system, method& chosen) override;
     const step_control_counts& counts() const { return counts_; }
     void state(state_bytes& bytes) override {
         bytes(t_, H_, n_, repeated_, error_before_, factor_before_, counts_, largest_);
@@ -68,11 +68,11 @@ class step_controller final : public stepper {
     };
 
     macro_step next_step(const transport& subsystems) const;
-    macro_step step_with_trials(coupled_system& system, method& how);
-    macro_step step_and_look(coupled_system& system, method& how);
+    macro_step step_with_trials(coupled_system& system, method& chosen);
+    macro_step step_and_look(coupled_system& system, method& chosen);
     verdict judge(std::span<const double> y, const estimate_orders& orders) const;
-    verdict look(const coupled_system& system, method& how, double H);
-    void accept(const macro_step& step, const verdict& v, std::string_view where);
+    verdict look(const coupled_system& system, method& chosen, double H);
+    void accept(const macro_step& step, const verdict& v, std::string_view worst);
     [[noreturn]] void give_up(const macro_step& step, const verdict& v) const;
 
     step_control_options options_;

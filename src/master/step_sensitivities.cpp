@@ -13,8 +13,8 @@ step_sensitivities::step_sensitivities(const coupled_system& system) {
     blocks_.resize(t.size());
     std::vector<std::int64_t> row(net.channels(), -1);
     for (std::size_t c = 0; c < net.channels(); ++c) {
-        const law* what = net.law_of(channel_index(c));
-        if (what == nullptr || !what->physical()) continue;
+        const law* acting = net.law_of(channel_index(c));
+        if (acting == nullptr || !acting->physical()) continue;
         const auto number = static_cast<std::uint32_t>(channels_.size());
         row[c] = number;
         channels_.emplace_back(c);
@@ -36,12 +36,13 @@ step_sensitivities::step_sensitivities(const coupled_system& system) {
             if (!term.value.valid()) o.integrated.push_back({number, term.weight});
         }
     }
-    for (const auto& [slot, what] : net.deliveries()) {
-        if (row[what.channel.value()] < 0) continue;
+    for (const auto& [slot, delivered] : net.deliveries()) {
+        if (row[delivered.channel.value()] < 0) continue;
         auto& inputs =
             blocks_[owner(slot.value(), t.size(), [&t](subsystem_index s) { return t.input_offset(s); })].inputs;
         if (inputs.empty() || inputs.back().slot != slot.value()) inputs.push_back({slot.value(), {}});
-        inputs.back().channels.push_back({static_cast<std::uint32_t>(row[what.channel.value()]), what.factor});
+        inputs.back().channels.push_back(
+            {static_cast<std::uint32_t>(row[delivered.channel.value()]), delivered.factor});
     }
     std::erase_if(blocks_, [](const block& b) { return b.inputs.empty() || b.outputs.empty(); });
     for (auto& b : blocks_) {

@@ -10,10 +10,10 @@ class stepper {
    public:
     virtual ~stepper() = default;
     /// Once, before the first step: whatever has to be allocated.
-    virtual void prepare(coupled_system& /*system*/, method& /*how*/) {}
+    virtual void prepare(coupled_system& /*system*/, method& /*chosen*/) {}
     virtual bool done() const = 0;
-    /// The step that was done, by `how`.
-    virtual macro_step step(coupled_system& system, method& how) = 0;
+    /// The step that was done, by `chosen`.
+    virtual macro_step step(coupled_system& system, method& chosen) = 0;
     virtual void state(state_bytes& bytes) = 0;
 };
 
@@ -21,9 +21,9 @@ class constant_stepper final : public stepper {
    public:
     explicit constant_stepper(const time_grid& grid) : grid_(grid) {}
     bool done() const override { return n_ >= grid_.steps(); }
-    macro_step step(coupled_system& system, method& how) override {
+    macro_step step(coupled_system& system, method& chosen) override {
         const macro_step next = grid_.step(n_);
-        how.step(system, next);
+        chosen.step(system, next);
         ++n_;
         return next;
     }

@@ -36,13 +36,13 @@ bool is_address(const std::string& name) {
 }
 
 /// The name of declaration number `i`, which has to be there, to be an address, and to be new in `seen`.
-std::string name_of(const char* name, const char* what, int i, std::set<std::string>& seen) {
+std::string name_of(const char* name, const char* kind, int i, std::set<std::string>& seen) {
     const std::string text = text_of(name);
-    if (text.empty()) refuse(fmt::format("{} {} has no name.", what, i + 1));
+    if (text.empty()) refuse(fmt::format("{} {} has no name.", kind, i + 1));
     if (!is_address(text))
         refuse(
-            fmt::format("{} '{}': a name has letters, digits, '_' and '-', its parts joined by points.", what, text));
-    if (!seen.insert(text).second) refuse(fmt::format("{} '{}' is declared twice.", what, text));
+            fmt::format("{} '{}': a name has letters, digits, '_' and '-', its parts joined by points.", kind, text));
+    if (!seen.insert(text).second) refuse(fmt::format("{} '{}' is declared twice.", kind, text));
     return text;
 }
 

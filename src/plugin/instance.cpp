@@ -44,7 +44,7 @@ plugin_instance::~plugin_instance() {
         model_.functions.destroy(instance_);
     } catch (...) {
         // The run is over and its results are written: nothing depends on this any more.
-        messages_.tell(
+        messages_.send(
             fmt::format("subsystem '{}' (plugin {}): destroy: {}", subsystem_, model_.file, present_exception()));
     }
 }

@@ -80,13 +80,13 @@ bool plugin_port_reader::exists(const std::string& variable, bool input) const {
 
 int plugin_port_reader::slot_of(const std::string& object, const std::string& word, const std::string& variable,
                                 const std::string& unit, bool wants_input, int size) {
-    const auto take = [&](auto& variables, const char* what, const char* other) {
+    const auto take = [&](auto& variables, const char* kind, const char* other) {
         const auto found =
             std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.name == variable; });
         if (found == variables.end()) {
             if (exists(variable, !wants_input))
                 refuse(fmt::format("{}: {} is '{}', which is {}, but with this causality must be {}.", object, word,
-                                   variable, other, what));
+                                   variable, other, kind));
             refuse(fmt::format("{}: {}: {}", object, word,
                                unknown_name("variable", variable, who_, variable_names(variables))));
         }

@@ -15,12 +15,12 @@ namespace {
 
 /// The declarations of a list whose elements may be longer than those we know.
 template <class Declaration>
-std::vector<Declaration> declarations(const Declaration* list, int count, int element_size, const char* what) {
-    if (count < 0) refuse(fmt::format("the number of {}s is {}.", what, count));
-    if (count > 0 && list == nullptr) refuse(fmt::format("{} {}s are declared, but their list is NULL.", count, what));
+std::vector<Declaration> declarations(const Declaration* list, int count, int element_size, const char* kind) {
+    if (count < 0) refuse(fmt::format("the number of {}s is {}.", kind, count));
+    if (count > 0 && list == nullptr) refuse(fmt::format("{} {}s are declared, but their list is NULL.", count, kind));
     if (count > 0 && element_size < static_cast<int>(sizeof(Declaration)))
         refuse(fmt::format("the layout gives {} bytes for one {}; version 1 has {}. Set 'layout' to MDPCOSIM_LAYOUT.",
-                           element_size, what, sizeof(Declaration)));
+                           element_size, kind, sizeof(Declaration)));
     std::vector<Declaration> result(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < result.size(); ++i)
         std::memcpy(&result[i], reinterpret_cast<const char*>(list) + i * static_cast<std::size_t>(element_size),

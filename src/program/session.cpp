@@ -53,14 +53,14 @@ int session::add(std::vector<program_variable>& to, int& count, program_variable
     return number;
 }
 
-program_variable& session::variable(std::vector<program_variable>& in, int number, const char* what) {
+program_variable& session::variable(std::vector<program_variable>& in, int number, const char* kind) {
     check_declaring();
     int first = 0;
     for (auto& v : in) {
         if (number >= first && number < first + v.size) return v;
         first += v.size;
     }
-    throw user_error(fmt::format("there is no {} number {}; numbers are those that were returned, 0 to {}.", what,
+    throw user_error(fmt::format("there is no {} number {}; numbers are those that were returned, 0 to {}.", kind,
                                  number, first - 1));
 }
 
@@ -108,7 +108,7 @@ void session::take_request() {
     link_.areas().top().failed = -1;
     link_.areas().top().noticed = false;
     const remote_request& r = link_.areas().top().request;
-    if (r.what == remote_command::tune) tunable_.at(static_cast<std::size_t>(r.number)) = r.t0;
+    if (r.command == remote_command::tune) tunable_.at(static_cast<std::size_t>(r.number)) = r.t0;
     if (link_.areas().top().request.timed) link_.areas().report(0).begin = now();
 }
 
@@ -116,7 +116,7 @@ void session::reply() {
     exchange& areas = link_.areas();
     std::ranges::copy(outputs_, areas.outputs(0).begin());
     if (areas.top().request.timed) areas.report(0).end = now();
-    stage_ = areas.top().request.what == remote_command::quit ? stage::over : stage::idle;
+    stage_ = areas.top().request.command == remote_command::quit ? stage::over : stage::idle;
     link_.reply();
 }
 
@@ -124,7 +124,7 @@ void session::reply() {
 void session::set_inputs() {
     const exchange& areas = link_.areas();
     const remote_request& r = areas.top().request;
-    if (r.what == remote_command::advance) {
+    if (r.command == remote_command::advance) {
         std::ranges::copy(areas.polynomials(0), inputs_.begin());
         for (auto& p : inputs_) std::fill(p.c.begin() + p.degree + 1, p.c.end(), 0.0);
         begin_ = r.step.begin;
@@ -161,10 +161,10 @@ int session::receive(double* begin, double* end) {
     while (stage_ != stage::over) {
         take_request();
         const remote_request r = link_.areas().top().request;
-        if (r.what == remote_command::initialise) time_ = r.t0;
-        if (r.what == remote_command::statistics) give_statistics();
-        const bool step = r.what == remote_command::advance;
-        if (step || (r.what == remote_command::outputs && asks_for_outputs_)) {
+        if (r.command == remote_command::initialise) time_ = r.t0;
+        if (r.command == remote_command::statistics) give_statistics();
+        const bool step = r.command == remote_command::advance;
+        if (step || (r.command == remote_command::outputs && asks_for_outputs_)) {
             set_inputs();
             if (begin != nullptr) *begin = begin_;
             if (end != nullptr) *end = step ? r.step.end : begin_;
@@ -178,7 +178,7 @@ int session::receive(double* begin, double* end) {
 void session::send() {
     if (stage_ != stage::working) throw run_error("send was called without a receive before it");
     const remote_request& r = link_.areas().top().request;
-    if (r.what == remote_command::advance) {
+    if (r.command == remote_command::advance) {
         time_ = r.step.end;
         ++steps_;
     }
@@ -225,7 +225,7 @@ session::saved_state& session::saved(std::int32_t number) {
 void session::carry_state(const remote_request& request) {
     exchange& areas = link_.areas();
     saved_state& s = saved(request.number);
-    if (request.what == remote_command::write_state) {
+    if (request.command == remote_command::write_state) {
         if (areas.top().piece.at == 0) {
             travelling_.write();
             s.state(travelling_);
@@ -240,7 +240,7 @@ void session::carry_state(const remote_request& request) {
 
 void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
     const remote_request r = link_.areas().top().request;
-    switch (r.what) {
+    switch (r.command) {
         case remote_command::initialise:
             time_ = r.t0;
             if (calls.initialise != nullptr) expect_success("initialise", calls.initialise(own, r.t0));
@@ -262,7 +262,7 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
             saved_state& s = saved(r.number);
             s.time = time_;
             s.bytes.resize(calls.save_size(own) / sizeof(std::max_align_t) + 1);
-            if (r.what == remote_command::save) expect_success("save", calls.save(own, s.bytes.data()));
+            if (r.command == remote_command::save) expect_success("save", calls.save(own, s.bytes.data()));
             break;
         }
         case remote_command::restore:

@@ -50,7 +50,7 @@ class session {
 
     void check_declaring() const;
     int add(std::vector<program_variable>& to, int& count, program_variable v);
-    program_variable& variable(std::vector<program_variable>& in, int number, const char* what);
+    program_variable& variable(std::vector<program_variable>& in, int number, const char* kind);
     void begin_work(bool saves);
     void take_request();
     void reply();

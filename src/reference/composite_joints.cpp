@@ -41,7 +41,7 @@ void composite_joints::evaluate_joint(std::size_t j, std::span<const double> y, 
     for (std::size_t e = 0; e < 2; ++e)
         for (std::size_t k = 0; k < all_[j].ends[e].motion.size(); ++k)
             motion_[e][k] = y[all_[j].ends[e].motion[k].value()];
-    all_[j].what->evaluate(motion_[0].data(), motion_[1].data(), g, first, second);
+    all_[j].joint->evaluate(motion_[0].data(), motion_[1].data(), g, first, second);
 }
 
 void composite_joints::evaluate_all(std::span<const double> y) {

@@ -69,19 +69,19 @@ struct preparation {
     int nothing, text;       ///< its standard input, and output and error
     int lifeline, trouble;   ///< ends of pipes
 
-    preparation(const child_process::program& what, int input, int output, int life, int told)
-        : file(file_of(what.command[0])),
-          words(what.command),
+    preparation(const child_process::program& started, int input, int output, int life, int told)
+        : file(file_of(started.command[0])),
+          words(started.command),
           shell_words{"/bin/sh", file},
-          environment(pointers(what.environment)),
-          folder(what.folder.empty() ? nullptr : what.folder.c_str()),
-          files(what.files),
+          environment(pointers(started.environment)),
+          folder(started.folder.empty() ? nullptr : started.folder.c_str()),
+          files(started.files),
           nothing(input),
           text(output),
           lifeline(life),
           trouble(told) {
-        if (!what.title.empty()) words[0] = what.title;
-        shell_words.insert(shell_words.end(), what.command.begin() + 1, what.command.end());
+        if (!started.title.empty()) words[0] = started.title;
+        shell_words.insert(shell_words.end(), started.command.begin() + 1, started.command.end());
         arguments = pointers(words);
         shell_arguments = pointers(shell_words);
         environment.pop_back();
@@ -170,7 +170,7 @@ file_handle above_standard(file_handle file) {
 
 }  // namespace
 
-child_process::child_process(const program& what) {
+child_process::child_process(const program& started) {
     text_ = above_standard(file_handle(memfd_create("mdpcosim-text", MFD_CLOEXEC)));
     if (text_.get() < 0) text_ = above_standard(file_handle(open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)));
     if (text_.get() < 0) throw run_error(fmt::format("no place for a process's messages: {}", std::strerror(errno)));
@@ -179,7 +179,7 @@ child_process::child_process(const program& what) {
     two_ends life, trouble;
     const file_handle noticed = above_standard(std::move(life.read));
     file_handle told = above_standard(std::move(trouble.write));
-    const preparation ready(what, nothing.get(), text_.get(), noticed.get(), told.get());
+    const preparation ready(started, nothing.get(), text_.get(), noticed.get(), told.get());
     int failure = 0;
     {
         const signals_blocked quiet;
@@ -194,7 +194,7 @@ child_process::child_process(const program& what) {
     while ((n = read(trouble.read.get(), &problem, sizeof problem)) < 0 && errno == EINTR) continue;
     if (n <= 0) return;
     finish(0);
-    throw user_error(fmt::format("program '{}' cannot be started: {}", what.command[0], std::strerror(problem)));
+    throw user_error(fmt::format("program '{}' cannot be started: {}", started.command[0], std::strerror(problem)));
 }
 
 child_process::~child_process() {
@@ -258,7 +258,7 @@ void child_process::show_text(const std::string& name) const {
     const std::string text = last_text();
     for (std::size_t from = 0; from < text.size();) {
         const std::size_t newline = std::min(text.find('\n', from), text.size());
-        messages_.tell(fmt::format("subsystem '{}': {}", name, std::string_view(text).substr(from, newline - from)));
+        messages_.send(fmt::format("subsystem '{}': {}", name, std::string_view(text).substr(from, newline - from)));
         from = newline + 1;
     }
 }

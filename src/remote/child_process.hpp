@@ -25,7 +25,7 @@ class child_process {
         std::string title = {};  ///< what it sees as its own name in place of the file; empty: the file
     };
     /// Without input. Throws user_error with the system's reason where it cannot be started.
-    explicit child_process(const program& what);
+    explicit child_process(const program& started);
 
     child_process(const child_process&) = delete;
     child_process& operator=(const child_process&) = delete;

@@ -67,16 +67,16 @@ exchange::range exchange::addressed() const {
     return {static_cast<std::size_t>(which), static_cast<std::size_t>(which) + 1};
 }
 
-void exchange::put_usage(std::size_t i, const usage& how) {
+void exchange::put_usage(std::size_t i, const usage& used) {
     const auto copy = [](const std::vector<bool>& from, std::span<char> to) {
         if (from.empty())
             std::ranges::fill(to, 1);
         else
             std::ranges::copy(from, to.begin());
     };
-    copy(how.outputs, needed(i));
-    copy(how.inputs, driven(i));
-    expected(i) = {how.outputs_follow, how.next_event};
+    copy(used.outputs, needed(i));
+    copy(used.inputs, driven(i));
+    expected(i) = {used.outputs_follow, used.next_event};
 }
 
 usage exchange::get_usage(std::size_t i) const {

@@ -38,7 +38,7 @@ enum class remote_command : std::int32_t {
 const char* name_of(remote_command command);
 
 struct remote_request {
-    remote_command what = remote_command::quit;
+    remote_command command = remote_command::quit;
     std::int32_t subsystem = -1;  ///< -1: all members
     double t0 = 0;                ///< of initialise; the value of tune
     macro_step step{};            ///< of advance
@@ -116,7 +116,7 @@ class exchange {
     std::span<char> driven(std::size_t i) const { return {spots_[i].driven, spots_[i].input_count}; }
     remote_usage& expected(std::size_t i) const { return *spots_[i].expected; }
     /// What the three say, and back.
-    void put_usage(std::size_t i, const usage& how);
+    void put_usage(std::size_t i, const usage& used);
     usage get_usage(std::size_t i) const;
     remote_report& report(std::size_t i) const { return *spots_[i].report; }
 

@@ -11,9 +11,9 @@ namespace mdpcosim {
 
 using clock = std::chrono::steady_clock;
 
-linked_group::linked_group(options how, std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process)
-    : how_(std::move(how)), link_(std::move(link)), process_(std::move(process)) {
-    set_limit(how_.limit);
+linked_group::linked_group(options given, std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process)
+    : options_(std::move(given)), link_(std::move(link)), process_(std::move(process)) {
+    set_limit(options_.limit);
 }
 
 linked_group::~linked_group() { leave(); }
@@ -24,7 +24,7 @@ void linked_group::leave() noexcept {
     link_.reset();
     if (!process_) return;
     process_->finish(0);
-    if (!gone()) process_->show_text(how_.name);
+    if (!gone()) process_->show_text(options_.name);
 }
 
 void linked_group::receive_introduction() {
@@ -38,11 +38,11 @@ void linked_group::receive_introduction() {
 }
 
 void linked_group::introduce() {
-    set_limit(how_.limit > 0 || how_.start_limit > 0 ? std::max(how_.limit, how_.start_limit) : 0);
+    set_limit(options_.limit > 0 || options_.start_limit > 0 ? std::max(options_.limit, options_.start_limit) : 0);
     receive_introduction();
-    set_limit(how_.limit);
+    set_limit(options_.limit);
     try {
-        meet(get_introduction(frame_, how_.members));
+        meet(get_introduction(frame_, options_.members));
         areas_.place();
         frame_.reserve(areas_.size());
         said_.reserve(areas_.size());
@@ -52,11 +52,11 @@ void linked_group::introduce() {
 }
 
 /// A process that has gone says more than the connection that it took along.
-void linked_group::lost(const std::string& reason, const std::string& where) {
+void linked_group::lost(const std::string& reason, const std::string& during) {
     if (process_) process_->ended(0.2);
-    const std::string how = ended();
+    const std::string ending = ended();
     stop();
-    give_up(fmt::format("{} {}", how.empty() ? reason : how, where));
+    give_up(fmt::format("{} {}", ending.empty() ? reason : ending, during));
 }
 
 void linked_group::send() {
@@ -73,14 +73,14 @@ bool linked_group::receive(std::chrono::milliseconds wait) {
         if (!link_->receive(frame_, wait, areas_.size())) return false;
         get_reply(frame_, areas_);
     } catch (const run_error& problem) {
-        lost(problem.what(), fmt::format("in {}", name_of(areas_.top().request.what)));
+        lost(problem.what(), fmt::format("in {}", name_of(areas_.top().request.command)));
     }
     return true;
 }
 
 std::string linked_group::ended() {
-    const std::string how = process_ ? process_->ended() : std::string();
-    return how.empty() ? how : "its process " + how;
+    const std::string ending = process_ ? process_->ended() : std::string();
+    return ending.empty() ? ending : "its process " + ending;
 }
 
 void linked_group::stop() noexcept {
@@ -101,7 +101,7 @@ void serve(frame_link& link, request_host& host, const wire_writer& introduction
         while (!link.receive(frame, std::chrono::minutes(1), 2 * areas.size())) continue;
         get_request(frame, areas);
         host.carry_out(areas);
-        last = areas.top().request.what == remote_command::quit;
+        last = areas.top().request.command == remote_command::quit;
         said.clear();
         put_reply(said, areas);
         link.send(said.bytes());

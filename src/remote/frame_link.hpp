@@ -39,7 +39,7 @@ class linked_group : public remote_group {
         double start_limit = 0;  ///< of the introduction, where it is longer
     };
     /// `process`: the one at the other end, where this one started it.
-    linked_group(options how, std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process = {});
+    linked_group(options given, std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process = {});
     ~linked_group() override;
 
     void introduce() override;
@@ -55,9 +55,9 @@ class linked_group : public remote_group {
     void receive_introduction();
     /// Asks the other side to end, if it has not, and ends its process.
     void leave() noexcept;
-    [[noreturn]] void lost(const std::string& reason, const std::string& where);
+    [[noreturn]] void lost(const std::string& reason, const std::string& during);
 
-    options how_;
+    options options_;
     std::unique_ptr<frame_link> link_;
     std::unique_ptr<child_process> process_;
     std::vector<char> frame_;

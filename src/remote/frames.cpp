@@ -13,15 +13,15 @@ namespace {
 constexpr std::uint64_t magic = 0x6d64'7063'6f73'696d;  // "mdpcosim"; another order of bytes does not match
 enum class outcome : char { made, user_mistake, failure };
 
-[[noreturn]] void misfit(const char* what) { throw run_error(fmt::format("a {} that does not fit came", what)); }
+[[noreturn]] void misfit(const char* kind) { throw run_error(fmt::format("a {} that does not fit came", kind)); }
 
-void finish(const wire_reader& from, const char* what) {
-    if (!from.empty()) misfit(what);
+void finish(const wire_reader& from, const char* kind) {
+    if (!from.empty()) misfit(kind);
 }
 
 /// As it travels, without gaps: a macro step is a matter of nanoseconds, and one piece is put and taken faster than eight.
 struct [[gnu::packed]] request_head {
-    remote_command what;
+    remote_command command;
     std::int32_t subsystem;
     double t0, begin, end;
     std::int64_t counter;
@@ -153,10 +153,10 @@ void put_refusal(wire_writer& to, bool user_mistake, const std::string& reason) 
 
 std::vector<remote_member> get_introduction(std::span<const char> frame, std::size_t count) {
     wire_reader from(frame);
-    const auto what = from.get<outcome>();
-    if (what == outcome::user_mistake) throw user_error(from.get_text());
-    if (what == outcome::failure) throw run_error(from.get_text());
-    if (what != outcome::made || from.get<std::size_t>() != count) misfit("introduction");
+    const auto result = from.get<outcome>();
+    if (result == outcome::user_mistake) throw user_error(from.get_text());
+    if (result == outcome::failure) throw run_error(from.get_text());
+    if (result != outcome::made || from.get<std::size_t>() != count) misfit("introduction");
     std::vector<remote_member> members(count);
     for (auto& m : members) {
         m.description = get_description(from);
@@ -169,19 +169,19 @@ std::vector<remote_member> get_introduction(std::span<const char> frame, std::si
 
 void put_request(wire_writer& to, const exchange& from) {
     const remote_request& r = from.top().request;
-    to.put(request_head{r.what, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.timed});
+    to.put(request_head{r.command, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.timed});
     for (auto [i, end] = from.addressed(); i < end; ++i) {
-        if (r.what == remote_command::expect) {
+        if (r.command == remote_command::expect) {
             put_all(to, from.needed(i));
             put_all(to, from.driven(i));
             to.put(from.expected(i).outputs_follow);
             to.put(from.expected(i).next_event);
         }
-        if (r.what == remote_command::write_state) to.put(from.top().piece.at);
-        if (r.what == remote_command::read_state) put_piece(to, from.top().piece);
-        if (r.what == remote_command::outputs || r.what == remote_command::rate_sensitivities)
+        if (r.command == remote_command::write_state) to.put(from.top().piece.at);
+        if (r.command == remote_command::read_state) put_piece(to, from.top().piece);
+        if (r.command == remote_command::outputs || r.command == remote_command::rate_sensitivities)
             put_all(to, from.inputs(i));
-        if (r.what != remote_command::advance) continue;
+        if (r.command != remote_command::advance) continue;
         for (const polynomial& p : from.polynomials(i)) {
             to.put(p.degree);
             put_all(to, std::span(p.c).first(static_cast<std::size_t>(p.degree) + 1));
@@ -192,26 +192,26 @@ void put_request(wire_writer& to, const exchange& from) {
 void get_request(std::span<const char> frame, exchange& to) {
     wire_reader from(frame);
     const auto head = from.get<request_head>();
-    const remote_request r{head.what,   head.subsystem, head.t0, {head.begin, head.end, head.counter},
-                           head.number, head.timed != 0};
+    const remote_request r{head.command, head.subsystem, head.t0, {head.begin, head.end, head.counter},
+                           head.number,  head.timed != 0};
     constexpr std::int32_t most_snapshots = 1'000'000;
-    if (r.what < remote_command{} || r.what > remote_command::quit || r.subsystem < -1 ||
+    if (r.command < remote_command{} || r.command > remote_command::quit || r.subsystem < -1 ||
         r.subsystem >= static_cast<std::int32_t>(to.members()) || r.number < 0 || r.number >= most_snapshots)
         misfit("request");
     to.top().request = r;
     for (auto [i, end] = to.addressed(); i < end; ++i) {
-        if (r.what == remote_command::expect) {
+        if (r.command == remote_command::expect) {
             get_all(from, to.needed(i));
             get_all(from, to.driven(i));
             to.expected(i).outputs_follow = from.get<bool>();
             to.expected(i).next_event = from.get<bool>();
         }
-        if (r.what == remote_command::write_state) to.top().piece.at = from.get<std::uint64_t>();
-        if (r.what == remote_command::read_state) get_piece(from, to.top().piece);
-        const bool derivatives = r.what == remote_command::rate_sensitivities;
+        if (r.command == remote_command::write_state) to.top().piece.at = from.get<std::uint64_t>();
+        if (r.command == remote_command::read_state) get_piece(from, to.top().piece);
+        const bool derivatives = r.command == remote_command::rate_sensitivities;
         if (derivatives && static_cast<std::size_t>(r.number) >= to.inputs(i).size()) misfit("request");
-        if (r.what == remote_command::outputs || derivatives) get_all(from, to.inputs(i));
-        if (r.what != remote_command::advance) continue;
+        if (r.command == remote_command::outputs || derivatives) get_all(from, to.inputs(i));
+        if (r.command != remote_command::advance) continue;
         for (polynomial& p : to.polynomials(i)) {
             const int degree = from.get<int>();
             if (degree < 0 || degree > max_degree) misfit("request");
@@ -227,17 +227,17 @@ void put_reply(wire_writer& to, const exchange& from) {
     to.put(top.failed);
     if (top.failed >= 0) return to.put(std::string(top.message.data()));
     const remote_request& r = top.request;
-    if (r.what == remote_command::advance) to.put(top.noticed);
-    if (r.what == remote_command::write_state) put_piece(to, top.piece);
+    if (r.command == remote_command::advance) to.put(top.noticed);
+    if (r.command == remote_command::write_state) put_piece(to, top.piece);
     for (auto [i, end] = from.addressed(); i < end; ++i) {
-        if (r.what == remote_command::advance && top.noticed) {
+        if (r.command == remote_command::advance && top.noticed) {
             to.put(from.report(i).notice.first_event);
             to.put(from.report(i).notice.ask_to_end);
         }
-        if (r.what == remote_command::advance && from.expected(i).next_event) to.put(from.report(i).next_event);
-        if (r.what == remote_command::outputs || r.what == remote_command::advance) put_all(to, from.outputs(i));
-        if (r.what == remote_command::rate_sensitivities) put_all(to, from.derivatives(i));
-        if (r.what == remote_command::statistics) {
+        if (r.command == remote_command::advance && from.expected(i).next_event) to.put(from.report(i).next_event);
+        if (r.command == remote_command::outputs || r.command == remote_command::advance) put_all(to, from.outputs(i));
+        if (r.command == remote_command::rate_sensitivities) put_all(to, from.derivatives(i));
+        if (r.command == remote_command::statistics) {
             to.put(from.report(i).statistics);
             to.put(from.report(i).cpu_seconds);
             to.put(from.report(i).next_step);
@@ -257,18 +257,19 @@ void get_reply(std::span<const char> frame, exchange& to) {
         to.fail(static_cast<std::size_t>(failed), from.get_text().c_str());
     } else {
         const remote_request& r = to.top().request;
-        if (r.what == remote_command::advance) to.top().noticed = from.get<bool>();
-        if (r.what == remote_command::write_state) get_piece(from, to.top().piece);
+        if (r.command == remote_command::advance) to.top().noticed = from.get<bool>();
+        if (r.command == remote_command::write_state) get_piece(from, to.top().piece);
         for (auto [i, end] = to.addressed(); i < end; ++i) {
-            if (r.what == remote_command::advance && to.top().noticed) {
+            if (r.command == remote_command::advance && to.top().noticed) {
                 to.report(i).notice.first_event = from.get<double>();
                 to.report(i).notice.ask_to_end = from.get<bool>();
             }
-            if (r.what == remote_command::advance && to.expected(i).next_event)
+            if (r.command == remote_command::advance && to.expected(i).next_event)
                 to.report(i).next_event = from.get<double>();
-            if (r.what == remote_command::outputs || r.what == remote_command::advance) get_all(from, to.outputs(i));
-            if (r.what == remote_command::rate_sensitivities) get_all(from, to.derivatives(i));
-            if (r.what == remote_command::statistics) {
+            if (r.command == remote_command::outputs || r.command == remote_command::advance)
+                get_all(from, to.outputs(i));
+            if (r.command == remote_command::rate_sensitivities) get_all(from, to.derivatives(i));
+            if (r.command == remote_command::statistics) {
                 to.report(i).statistics = from.get<subsystem_statistics>();
                 to.report(i).cpu_seconds = from.get<double>();
                 to.report(i).next_step = from.get<double>();

@@ -42,7 +42,7 @@ subsystem_host::subsystem_host(const std::vector<subsystem_maker>& make, wire_wr
 void subsystem_host::carry_out(exchange& areas) noexcept {
     areas.top().failed = -1;
     areas.top().noticed = false;
-    if (areas.top().request.what == remote_command::quit) return models_.clear();
+    if (areas.top().request.command == remote_command::quit) return models_.clear();
     for (auto [i, end] = areas.addressed(); i < end; ++i) attempt(areas, i);
 }
 
@@ -64,7 +64,7 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
     const remote_request& r = areas.top().request;
     subsystem& model = *models_[i];
     const auto number = static_cast<std::size_t>(r.number);
-    switch (r.what) {
+    switch (r.command) {
         case remote_command::expect:
             return model.expect(areas.get_usage(i));
         case remote_command::initialise:

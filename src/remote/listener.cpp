@@ -65,12 +65,12 @@ struct listener::guest {
     }
 };
 
-listener::listener(options how) : how_(std::move(how)) {
-    tcp_address where = parse_tcp_address(how_.address);
-    if (where.host.empty()) where.host = "127.0.0.1";
-    if (where.port.empty()) where.port = "0";
-    if (how_.token.empty()) how_.token = random_token();
-    socket_ = listen_at(where);
+listener::listener(options given) : options_(std::move(given)) {
+    tcp_address address = parse_tcp_address(options_.address);
+    if (address.host.empty()) address.host = "127.0.0.1";
+    if (address.port.empty()) address.port = "0";
+    if (options_.token.empty()) options_.token = random_token();
+    socket_ = listen_at(address);
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&bound), &size);
@@ -172,7 +172,7 @@ void listener::greet(guest& from) {
         const remote_hello hello = get_hello(std::span(from.bytes).subspan(sizeof(std::uint32_t), from.length()));
         const auto named = [&](const expected& e) { return e.name == hello.name; };
         const auto found = std::find_if(expected_.begin(), expected_.end(), named);
-        if (!same_token(hello.token, how_.token))
+        if (!same_token(hello.token, options_.token))
             refusal = "its token is not this run's";
         else if (found == expected_.end())
             refusal = fmt::format("subsystem '{}' is not expected. Missing: {}.", printable(hello.name),
@@ -193,7 +193,7 @@ void listener::greet(guest& from) {
     wire_writer answer;
     put_welcome(answer, refusal);
     if (place == nullptr) refuse(from, refusal);
-    auto link = make_socket_link(std::move(from.socket), how_.spin);
+    auto link = make_socket_link(std::move(from.socket), options_.spin);
     try {
         link->send(answer.bytes());
     } catch (const run_error&) {  // whoever receives from it is told
@@ -205,7 +205,7 @@ void listener::greet(guest& from) {
 
 void listener::refuse(const guest& whom, const std::string& reason) {
     if (++refusals_ > most_refusals_told) return;
-    messages_.tell(fmt::format("a connection from {} was refused: {}{}", whom.from, reason,
+    messages_.send(fmt::format("a connection from {} was refused: {}{}", whom.from, reason,
                                refusals_ == most_refusals_told ? " (further ones are not shown)" : ""));
 }
 

@@ -30,13 +30,13 @@ class listener {
         bool spin = false;    ///< of the links, see make_socket_link()
     };
     /// Throws user_error where nobody can listen there.
-    explicit listener(options how);
+    explicit listener(options given);
     ~listener();
 
     /// "127.0.0.1:41234", for those on this machine.
     const std::string& address() const { return address_; }
     int port() const { return port_; }
-    const std::string& token() const { return how_.token; }
+    const std::string& token() const { return options_.token; }
 
     /// From now on somebody may connect under this name, once. `fingerprint` as in remote_hello; 0: whatever it brings is right.
     void expect(std::string name, std::uint64_t fingerprint = 0);
@@ -62,7 +62,7 @@ class listener {
     void greet(guest& from);
     void refuse(const guest& whom, const std::string& reason);
 
-    options how_;
+    options options_;
     file_handle socket_;
     std::string address_;
     int port_ = 0;

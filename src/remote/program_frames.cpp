@@ -50,11 +50,11 @@ std::vector<program_variable> get_variables(wire_reader& from) {
 program_question get_question(wire_reader& from) {
     program_question q;
     for (auto* text : {&q.name, &q.unit, &q.description, &q.text}) *text = from.get_text();
-    q.what = from.get<program_question::kind>();
+    q.form = from.get<program_question::kind>();
     q.required = from.get<bool>();
     q.numbers = get_numbers(from);
-    if (q.what < program_question::kind{} || q.what > program_question::kind::list ||
-        (q.what == program_question::kind::number && q.numbers.size() != 1))
+    if (q.form < program_question::kind{} || q.form > program_question::kind::list ||
+        (q.form == program_question::kind::number && q.numbers.size() != 1))
         throw run_error("a message of a program that does not fit came");
     return q;
 }
@@ -78,7 +78,7 @@ program_declaration get_declaration(wire_reader& from) {
 void put(wire_writer& to, const program_question& q) {
     to.put(message::question);
     for (const auto* text : {&q.name, &q.unit, &q.description, &q.text}) to.put(*text);
-    to.put(q.what);
+    to.put(q.form);
     to.put(q.required);
     put_numbers(to, q.numbers);
 }

@@ -16,7 +16,7 @@ inline constexpr char first_program_message = 16;
 
 struct program_question {
     std::string name, unit, description;
-    enum class kind : char { number, text, list } what = kind::number;
+    enum class kind : char { number, text, list } form = kind::number;
     bool required = false;
     std::vector<double> numbers = {};  ///< the default, one number or a list
     std::string text = {};             ///< the default of a text

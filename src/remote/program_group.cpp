@@ -16,9 +16,9 @@
 
 namespace mdpcosim {
 
-std::unique_ptr<child_process> program_launcher::launch(const child_process::program& what) const {
+std::unique_ptr<child_process> program_launcher::launch(const child_process::program& started) const {
     try {
-        return std::make_unique<child_process>(what);
+        return std::make_unique<child_process>(started);
     } catch (const user_error& problem) {
         throw user_error(spec_.source.where, fmt::format("subsystem '{}': {}", spec_.name, problem.what()));
     }
@@ -29,11 +29,11 @@ std::unique_ptr<remote_group> program_launcher::begin(bool spin) const {
 }
 
 std::unique_ptr<child_process> program_launcher::start(const listener& door, const std::string& key, bool spin) const {
-    child_process::program what = program_to_start(spec_, spin);
-    what.environment.push_back(fmt::format("{}={}", address_variable, door.address()));
-    what.environment.push_back(fmt::format("{}={}", token_variable, door.token()));
-    what.environment.push_back(fmt::format("{}={}", program_key_variable, key));
-    return launch(what);
+    child_process::program started = program_to_start(spec_, spin);
+    started.environment.push_back(fmt::format("{}={}", address_variable, door.address()));
+    started.environment.push_back(fmt::format("{}={}", token_variable, door.token()));
+    started.environment.push_back(fmt::format("{}={}", program_key_variable, key));
+    return launch(started);
 }
 
 std::unique_ptr<remote_group> program_launcher::meet(std::unique_ptr<frame_link> link,
@@ -60,10 +60,10 @@ struct program_group::start {
             throw run_error(fmt::format("no pair of sockets: {}", std::strerror(errno)));
         link = make_socket_link(file_handle(ends[0]));
         const file_handle other(ends[1]);
-        child_process::program what = program_to_start(launcher.spec_, spin);
-        what.environment.push_back(fmt::format("{}={} {}", program_files_variable, other.get(), memory.get()));
-        what.files = {other.get(), memory.get()};
-        process = launcher.launch(what);
+        child_process::program started = program_to_start(launcher.spec_, spin);
+        started.environment.push_back(fmt::format("{}={} {}", program_files_variable, other.get(), memory.get()));
+        started.files = {other.get(), memory.get()};
+        process = launcher.launch(started);
     }
 };
 
@@ -90,13 +90,13 @@ program_group::~program_group() {
 }
 
 void program_group::introduce() {
-    set_limit(std::max(how_.limit, program_launcher::start_limit));
+    set_limit(std::max(options_.limit, program_launcher::start_limit));
     try {
         converse();
     } catch (const run_error& problem) {
         launcher_.refuse(problem.what());
     }
-    set_limit(how_.limit);
+    set_limit(options_.limit);
 }
 
 void program_group::converse() {

@@ -32,7 +32,7 @@ class program_launcher {
     [[noreturn]] void refuse(const std::string& reason) const;
 
    private:
-    std::unique_ptr<child_process> launch(const child_process::program& what) const;
+    std::unique_ptr<child_process> launch(const child_process::program& started) const;
     friend class program_group;
 
     subsystem_spec spec_;

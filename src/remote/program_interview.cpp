@@ -67,9 +67,9 @@ program_answer program_interview::answer(const program_question& q) {
     const setting* set = given(name);
     const std::span<const setting> settings(set, set == nullptr ? 0 : 1);
     program_answer told;
-    subsystem_description::parameter shown{name, {}, q.what == kind::list};
-    if (q.what != kind::text) {
-        infos.front().list = q.what == kind::list;
+    subsystem_description::parameter shown{name, {}, q.form == kind::list};
+    if (q.form != kind::text) {
+        infos.front().list = q.form == kind::list;
         told.numbers = resolve_parameters(infos, settings, spec_.where, owner_).list(name);
         if (set == nullptr) told.numbers = q.numbers;
         const bool plain = q.unit.empty() || q.unit == "1";

@@ -83,17 +83,17 @@ std::string with_folder(const char* variable, const fs::path& folder) {
 }  // namespace
 
 child_process::program program_to_start(const subsystem_spec& spec, bool spin) {
-    child_process::program what;
+    child_process::program started;
     const fs::path folder = fs::absolute(spec.program.folder).lexically_normal();
-    what.command = spec.program.command;
-    what.command.front() = find_program(spec, folder).lexically_normal().string();
-    what.folder = folder.string();
-    what.environment.push_back(fmt::format("{}={}", program_name_variable, spec.name));
-    what.environment.push_back(fmt::format("{}={}", program_spin_variable, spin ? 1 : 0));
+    started.command = spec.program.command;
+    started.command.front() = find_program(spec, folder).lexically_normal().string();
+    started.folder = folder.string();
+    started.environment.push_back(fmt::format("{}={}", program_name_variable, spec.name));
+    started.environment.push_back(fmt::format("{}={}", program_spin_variable, spin ? 1 : 0));
     if (const fs::path modules = module_folder(); !modules.empty())
         for (const char* variable : {"PYTHONPATH", "OCTAVE_PATH"})
-            what.environment.push_back(with_folder(variable, modules));
-    return what;
+            started.environment.push_back(with_folder(variable, modules));
+    return started;
 }
 
 }  // namespace mdpcosim

@@ -28,7 +28,7 @@ bool remote_group::done(std::chrono::milliseconds wait) {
         return false;
     }
     const auto& top = areas_.top();
-    if (top.failed < 0 || top.request.what == remote_command::quit) return true;
+    if (top.failed < 0 || top.request.command == remote_command::quit) return true;
     failed_ = top.failed;
     throw run_error(top.message.data());
 }
@@ -37,7 +37,8 @@ std::vector<std::byte> remote_group::get_state(std::size_t member, int number) {
     std::vector<std::byte> all;
     do {
         areas_.top().piece.at = all.size();
-        call({.what = remote_command::write_state, .subsystem = static_cast<std::int32_t>(member), .number = number});
+        call(
+            {.command = remote_command::write_state, .subsystem = static_cast<std::int32_t>(member), .number = number});
     } while (!areas_.take_piece(all));
     return all;
 }
@@ -48,24 +49,24 @@ void remote_group::set_state(std::size_t member, int number, std::span<const std
     do {
         piece.at = at;
         areas_.give_piece(bytes);
-        call({.what = remote_command::read_state, .subsystem = static_cast<std::int32_t>(member), .number = number});
+        call({.command = remote_command::read_state, .subsystem = static_cast<std::int32_t>(member), .number = number});
         at += piece.size;
     } while (at < bytes.size());
 }
 
 void remote_group::look_after_it() {
     if (!waiting_since_) waiting_since_ = clock::now();
-    const std::string how = ended();
-    if (how.empty() && !over_limit(*waiting_since_)) return;
-    const std::string where = fmt::format("in {}", name_of(areas_.top().request.what));
-    if (!how.empty()) give_up(fmt::format("{} {}", how, where));
-    check_limit(*waiting_since_, where);
+    const std::string ending = ended();
+    if (ending.empty() && !over_limit(*waiting_since_)) return;
+    const std::string during = fmt::format("in {}", name_of(areas_.top().request.command));
+    if (!ending.empty()) give_up(fmt::format("{} {}", ending, during));
+    check_limit(*waiting_since_, during);
 }
 
 bool remote_group::say_goodbye() noexcept {
     constexpr auto patience = std::chrono::seconds(10) / look_after;
     try {
-        post({.what = remote_command::quit});
+        post({.command = remote_command::quit});
         for (int i = 0; i < patience; ++i)
             if (done(look_after)) return true;
     } catch (const std::exception&) {  // it has ended otherwise
@@ -84,10 +85,10 @@ bool remote_group::over_limit(clock::time_point begin) const {
     return limit_ > 0 && clock::now() - begin > std::chrono::duration<double>(limit_);
 }
 
-void remote_group::check_limit(clock::time_point begin, const std::string& where) {
+void remote_group::check_limit(clock::time_point begin, const std::string& during) {
     if (!over_limit(begin)) return;
     stop();
-    give_up(fmt::format("its process did not answer within {:g} s {} and was ended", limit_, where));
+    give_up(fmt::format("its process did not answer within {:g} s {} and was ended", limit_, during));
 }
 
 void remote_group::give_up(const std::string& reason) {

@@ -63,8 +63,8 @@ class remote_group {
     void meet(std::vector<remote_member> members);
     /// The other side is no use any more.
     [[noreturn]] void give_up(const std::string& reason);
-    /// Ends it when the limit is over since `begin`; `where` as in "at its start".
-    void check_limit(std::chrono::steady_clock::time_point begin, const std::string& where);
+    /// Ends it when the limit is over since `begin`; `during` as in "at its start".
+    void check_limit(std::chrono::steady_clock::time_point begin, const std::string& during);
     /// Asks it to end in order; false where it does not answer.
     bool say_goodbye() noexcept;
 

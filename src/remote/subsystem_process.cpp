@@ -53,7 +53,7 @@ void share_memory(wire_reader& words) {
         while (!top.request_box.wait_for(round, top.first_look(spin), std::chrono::seconds(1)))
             if (getppid() != master) return;  // it has gone, but a copy of it may hold our lifeline
         host.carry_out(areas);
-        const bool last = top.request.what == remote_command::quit;
+        const bool last = top.request.command == remote_command::quit;
         top.reply_box.post(round);
         if (last) return;
     }
@@ -63,9 +63,9 @@ const host_task_registration sharing_task{{"sharing", share_memory}};
 
 }  // namespace
 
-subsystem_process::subsystem_process(const process_options& how, const std::vector<subsystem_text>& members)
-    : name_(how.name), spin_(how.spin), count_(members.size()) {
-    set_limit(how.limit);
+subsystem_process::subsystem_process(const process_options& options, const std::vector<subsystem_text>& members)
+    : name_(options.name), spin_(options.spin), count_(members.size()) {
+    set_limit(options.limit);
     memory_file_ = make_shared_file(name_);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
@@ -117,8 +117,8 @@ bool subsystem_process::receive(std::chrono::milliseconds wait) {
 }
 
 std::string subsystem_process::ended() {
-    const std::string how = process_->ended();
-    return how.empty() ? how : "its process " + how;
+    const std::string ending = process_->ended();
+    return ending.empty() ? ending : "its process " + ending;
 }
 
 }  // namespace mdpcosim

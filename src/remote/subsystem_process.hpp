@@ -22,7 +22,7 @@ struct process_options {
 /// new process ends with this one: nothing is left behind, however either ends.
 class subsystem_process final : public remote_group {
    public:
-    subsystem_process(const process_options& how, const std::vector<subsystem_text>& members);
+    subsystem_process(const process_options& options, const std::vector<subsystem_text>& members);
     ~subsystem_process() override;
 
     void introduce() override;

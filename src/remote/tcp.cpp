@@ -27,14 +27,14 @@ std::string shown(const tcp_address& a) {
     return fmt::format("{}{}{}:{}", six ? "[" : "", a.host, six ? "]" : "", a.port);
 }
 
-found_addresses look_up(const tcp_address& where) {
+found_addresses look_up(const tcp_address& address) {
     addrinfo wanted{};
     wanted.ai_socktype = SOCK_STREAM;
     wanted.ai_flags = AI_NUMERICSERV;
     addrinfo* found = nullptr;
-    if (const int status = getaddrinfo(where.host.c_str(), where.port.c_str(), &wanted, &found); status != 0)
+    if (const int status = getaddrinfo(address.host.c_str(), address.port.c_str(), &wanted, &found); status != 0)
         throw user_error(fmt::format("host '{}' is not known: {}. Allowed are names and numeric addresses of machines.",
-                                     where.host, gai_strerror(status)));
+                                     address.host, gai_strerror(status)));
     return {found, freeaddrinfo};
 }
 
@@ -90,8 +90,8 @@ int port_of(const sockaddr_storage& address) {
                                                : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-file_handle listen_at(const tcp_address& where) {
-    const auto found = look_up(where);
+file_handle listen_at(const tcp_address& address) {
+    const auto found = look_up(address);
     file_handle made = make_socket(*found);
     const int yes = 1;
     setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -101,13 +101,13 @@ file_handle listen_at(const tcp_address& where) {
                          : problem == EADDRNOTAVAIL ? "The host must be an address of this machine."
                          : problem == EACCES        ? "Choose a port from 1024 on."
                                                     : "Choose another address.";
-    throw user_error(fmt::format("cannot listen at {}: {}. {}", shown(where), std::strerror(problem), remedy));
+    throw user_error(fmt::format("cannot listen at {}: {}. {}", shown(address), std::strerror(problem), remedy));
 }
 
-file_handle connect_to(const tcp_address& where, double wait) {
-    if (where.host.empty() || where.port.empty() || where.port == "0")
-        throw user_error(fmt::format("'{}' names no master. Allowed is HOST:PORT.", shown(where)));
-    const auto found = look_up(where);
+file_handle connect_to(const tcp_address& address, double wait) {
+    if (address.host.empty() || address.port.empty() || address.port == "0")
+        throw user_error(fmt::format("'{}' names no master. Allowed is HOST:PORT.", shown(address)));
+    const auto found = look_up(address);
     constexpr std::chrono::seconds longest_silence{10};
     const auto end = clock::now() + std::chrono::duration<double>(wait);
     for (;;) {
@@ -123,7 +123,7 @@ file_handle connect_to(const tcp_address& where, double wait) {
             throw user_error(
                 fmt::format("no master answers at {}: {}. Has the run been started, and does it listen at an address "
                             "that this machine reaches?",
-                            shown(where), std::strerror(problem)));
+                            shown(address), std::strerror(problem)));
         poll(nullptr, 0, 100);
     }
 }

@@ -20,9 +20,9 @@ std::string to_string(const sockaddr_storage& address);
 int port_of(const sockaddr_storage& address);
 
 /// Throws user_error with the reason and what to do.
-file_handle listen_at(const tcp_address& where);
+file_handle listen_at(const tcp_address& address);
 /// Tries for `wait` seconds where nobody listens yet. Throws user_error.
-file_handle connect_to(const tcp_address& where, double wait);
+file_handle connect_to(const tcp_address& address, double wait);
 
 /// What every connection of a run wants: small messages at once.
 void prepare_connection(int socket);

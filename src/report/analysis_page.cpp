@@ -51,12 +51,12 @@ json panel_json(const plot_panel& panel) {
             {"equal", panel.equal_aspect}};
 }
 
-void write(const std::string& path, const char* what, const std::string& text, const std::string& results,
+void write(const std::string& path, const char* analysis, const std::string& text, const std::string& results,
            const plot& picture, json maps = json::array()) {
     json panels = json::array();
     for (const auto& panel : picture.panels) panels.push_back(panel_json(panel));
     const json document{{"kind", "analysis"},
-                        {"what", what},
+                        {"what", analysis},
                         {"title", picture.title},
                         {"text", text},
                         {"results", json::parse(results)},

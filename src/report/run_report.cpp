@@ -49,17 +49,21 @@ std::map<std::string, std::string> units_of(const json& system) {
 
 json series_json(const result_table& table, const std::map<std::string, std::string>& units, std::size_t budget) {
     const std::size_t rows = table.rows(), columns = std::min(table.columns(), most_columns);
-    const reduction how = choose_reduction(rows, columns, budget);
-    json out{{"rows", rows}, {"stride", how.stride}, {"single", how.single}, {"left_out", table.columns() - columns}};
-    out["time"] = encode(rows == 0 ? table.time : bucket_times(table.time, how.stride));
+    const reduction reduced_to = choose_reduction(rows, columns, budget);
+    json out{{"rows", rows},
+             {"stride", reduced_to.stride},
+             {"single", reduced_to.single},
+             {"left_out", table.columns() - columns}};
+    out["time"] = encode(rows == 0 ? table.time : bucket_times(table.time, reduced_to.stride));
     json list = json::array();
     std::vector<double> values(rows);
     for (std::size_t k = 0; k < columns; ++k) {
         for (std::size_t i = 0; i < rows; ++i) values[i] = table.value(i, k);
-        const reduced_column reduced = rows == 0 ? reduced_column{} : reduce_column(table.time, values, how.stride);
+        const reduced_column reduced =
+            rows == 0 ? reduced_column{} : reduce_column(table.time, values, reduced_to.stride);
         const auto unit = units.find(table.names[k]);
         json entry{{"name", table.names[k]}, {"unit", unit == units.end() ? "" : unit->second}};
-        entry["y"] = encode(reduced.values, how.single);
+        entry["y"] = encode(reduced.values, reduced_to.single);
         if (!reduced.at.empty()) entry["at"] = encode(reduced.at);
         list.push_back(std::move(entry));
     }

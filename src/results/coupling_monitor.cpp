@@ -9,7 +9,7 @@ namespace mdpcosim {
 
 coupling_monitor::coupling_monitor(std::vector<conjugate> conjugates)
     : state_(conjugates.size()), jumps_(conjugates.size(), 0.0), energy_errors_(conjugates.size(), 0.0) {
-    for (std::size_t c = 0; c < conjugates.size(); ++c) state_[c].how = conjugates[c];
+    for (std::size_t c = 0; c < conjugates.size(); ++c) state_[c].partner = conjugates[c];
 }
 
 void coupling_monitor::set_rates(std::size_t channel, bool rate_of_u, bool rate_of_q) {
@@ -60,14 +60,14 @@ void coupling_monitor::step(double H, const step_values& s) {
 
 void coupling_monitor::add_energy(channel_state& c, double H, double begin, double middle, double end, double u,
                                   double du, double q, double v) const {
-    if (c.how == conjugate::none) return;
+    if (c.partner == conjugate::none) return;
     const double u_middle = (c.u + u) / 2 + (c.rate_of_u ? H / 8 * (c.du - du) : 0);
     double p0 = 1, p1 = 1, p2 = 1;
-    if (c.how == conjugate::value) {
+    if (c.partner == conjugate::value) {
         p0 = c.q;
         p2 = q;
         p1 = (p0 + p2) / 2;
-    } else if (c.how == conjugate::rate) {
+    } else if (c.partner == conjugate::rate) {
         const double mean = (q - c.q) / H;
         p0 = c.rate_of_q ? c.v : mean;
         p2 = c.rate_of_q ? v : mean;

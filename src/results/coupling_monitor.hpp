@@ -76,7 +76,7 @@ class coupling_monitor {
         double window_squares = 0, window_low = 0, window_high = 0;
         double record = 0, streak_begin = 0;
         int streak = 0;
-        conjugate how = conjugate::none;
+        conjugate partner = conjugate::none;
         bool rate_of_u = false, rate_of_q = false;
     };
 

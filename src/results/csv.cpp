@@ -90,8 +90,9 @@ class csv_sink final : public result_sink {
         used_ = 0;
     }
 
-    [[noreturn]] void fail(const char* what) const {
-        throw run_error(fmt::format("{}: the results cannot be {} ({})", path_.string(), what, std::strerror(errno)));
+    [[noreturn]] void fail(const char* attempted) const {
+        throw run_error(
+            fmt::format("{}: the results cannot be {} ({})", path_.string(), attempted, std::strerror(errno)));
     }
 
     std::filesystem::path path_;

@@ -34,8 +34,8 @@ progress::style progress::fitting(bool quiet) {
     return ::isatty(STDERR_FILENO) != 0 ? style::bar : style::lines;
 }
 
-progress::progress(style how, double start, double end, writer out)
-    : how_(how), out_(std::move(out)), start_(start), end_(end), begin_(clock::now()), last_(begin_) {}
+progress::progress(style wanted, double start, double end, writer out)
+    : style_(wanted), out_(std::move(out)), start_(start), end_(end), begin_(clock::now()), last_(begin_) {}
 
 progress::~progress() { finish(); }
 
@@ -66,13 +66,13 @@ std::string progress::fitted_line(double start, double end, double t, double wal
 }
 
 void progress::update(double t) {
-    if (how_ == style::none) return;
+    if (style_ == style::none) return;
     const auto now = clock::now();
-    const double interval = how_ == style::bar ? 0.1 : 10;
+    const double interval = style_ == style::bar ? 0.1 : 10;
     if (std::chrono::duration<double>(now - last_).count() < interval) return;
     last_ = now;
     const double wall = std::chrono::duration<double>(now - begin_).count();
-    if (how_ == style::bar)
+    if (style_ == style::bar)
         out_("\r\033[K" + fitted_line(start_, end_, t, wall, terminal_columns()));
     else
         out_(line(start_, end_, t, wall, 0) + "\n");
@@ -80,7 +80,7 @@ void progress::update(double t) {
 }
 
 void progress::finish() {
-    if (shown_ && how_ == style::bar) out_("\r\033[K");
+    if (shown_ && style_ == style::bar) out_("\r\033[K");
     shown_ = false;
 }
 

@@ -17,7 +17,7 @@ class progress {
     static style fitting(bool quiet);
 
     using writer = std::function<void(const std::string&)>;
-    progress(style how, double start, double end, writer out);
+    progress(style wanted, double start, double end, writer out);
     ~progress();
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
@@ -33,7 +33,7 @@ class progress {
     static std::string fitted_line(double start, double end, double t, double wall, int columns);
 
    private:
-    style how_;
+    style style_;
     writer out_;
     double start_, end_;
     std::chrono::steady_clock::time_point begin_, last_;

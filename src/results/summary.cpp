@@ -12,7 +12,7 @@ namespace {
 nlohmann::ordered_json iterations_json(const std::vector<run_summary::iteration>& all) {
     auto list = nlohmann::ordered_json::array();
     for (const auto& x : all)
-        list.push_back({{"of", x.what},
+        list.push_back({{"of", x.subject},
                         {"solver", x.solver},
                         {"variables", x.variables},
                         {"solutions", x.solutions},
@@ -153,11 +153,11 @@ void append_iterations(std::string& out, const run_summary& s) {
         out += fmt::format("  initialised in {}, {} evaluations\n", duration_text(s.initialisation->seconds),
                            s.initialisation->evaluations);
         for (const auto& x : s.initialisation->loops)
-            out += fmt::format("    {}: {} iterations of {}, residual {:.1e}\n", x.what, x.iterations, x.solver,
+            out += fmt::format("    {}: {} iterations of {}, residual {:.1e}\n", x.subject, x.iterations, x.solver,
                                x.residual);
     }
     for (const auto& x : s.iterations)
-        out += fmt::format("  {}: {:.3g} iterations of {} in the mean, {} at most\n", x.what, x.mean(), x.solver,
+        out += fmt::format("  {}: {:.3g} iterations of {} in the mean, {} at most\n", x.subject, x.mean(), x.solver,
                            x.largest);
 }
 

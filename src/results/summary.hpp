@@ -46,7 +46,7 @@ struct run_summary {
 
     /// What was found by iteration: an algebraic loop, or the macro steps themselves.
     struct iteration {
-        std::string what;  ///< "macro steps", or the loop from output to input
+        std::string subject;  ///< "macro steps", or the loop from output to input
         std::string solver;
         std::vector<std::string> variables;
         std::int64_t solutions = 0, iterations = 0, evaluations = 0;

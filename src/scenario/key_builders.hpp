@@ -301,9 +301,9 @@ inline const char* const include_fragment =
 
 /// `k` with a check, or a default that follows from its value.
 template <class Owner>
-key_info then(key_info k, std::function<void(Owner&, const yaml_node&, const key_place&)> what) {
-    k.after = [what](void* owner, const yaml_node& node, const key_place& at) {
-        what(*static_cast<Owner*>(owner), node, at);
+key_info then(key_info k, std::function<void(Owner&, const yaml_node&, const key_place&)> action) {
+    k.after = [action](void* owner, const yaml_node& node, const key_place& at) {
+        action(*static_cast<Owner*>(owner), node, at);
     };
     return k;
 }

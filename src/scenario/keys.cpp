@@ -26,8 +26,8 @@ key_info& key_info::not_negative() {
     allowed = parameter_info::range::not_negative;
     return *this;
 }
-key_info& key_info::by_default(std::string what) {
-    without = std::move(what);
+key_info& key_info::by_default(std::string text) {
+    without = std::move(text);
     return *this;
 }
 key_info& key_info::more_in(std::string page_of_docs) {
@@ -106,10 +106,10 @@ void check_choice(const text& word, const key_info& info, const key_place& at) {
 
 void check_list(const yaml_node& node, const key_info& info, const key_place& at) {
     if (node.kind == yaml_node::type::list) return;
-    const std::string what = at.object == "scenario"
+    const std::string text = at.object == "scenario"
                                  ? fmt::format("{}: a list of {} is expected", info.name, info.list_of)
                                  : fmt::format("{} is a list of {}", at.whole(), info.list_of);
-    throw user_error(node.where, fmt::format("{}{}, not {}.", what, info.example, describe(node.kind)));
+    throw user_error(node.where, fmt::format("{}{}, not {}.", text, info.example, describe(node.kind)));
 }
 
 bool read_flag(const yaml_node& node, const key_place& at) {

@@ -99,7 +99,7 @@ struct key_info {
     key_info& needed();
     key_info& positive();
     key_info& not_negative();
-    key_info& by_default(std::string what);
+    key_info& by_default(std::string text);
     key_info& more_in(std::string page_of_docs);
     key_info& from(catalogue registry);
     key_info& of(unsigned source_bits);

@@ -37,8 +37,8 @@ key_info coefficients(const char* name, std::vector<double> extrapolation_spec::
 /// A name, with F or without, or own coefficients.
 void check_extrapolation(void* owner, const yaml_node& node, const key_place& at) {
     auto& spec = *static_cast<extrapolation_spec*>(owner);
-    const auto refuse = [&](const std::string& what) {
-        throw user_error(node.where, fmt::format("{}: {}.", at.object, what));
+    const auto refuse = [&](const std::string& reason) {
+        throw user_error(node.where, fmt::format("{}: {}.", at.object, reason));
     };
     const bool coefficients_given = spec.degree || !spec.a.empty() || !spec.b.empty() || spec.continuous;
     if (!spec.name.empty() && coefficients_given) refuse("it has a name and own coefficients; give one of the two");

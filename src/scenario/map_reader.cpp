@@ -128,12 +128,12 @@ void map_reader::finish() const {
     }
 }
 
-void check_name(const yaml_key& key, const char* what) {
+void check_name(const yaml_key& key, const char* kind) {
     if (!is_name(key.name))
         throw user_error(key.where,
                          fmt::format("{} '{}': a name holds letters, digits, '_' and '-' and starts with a letter "
                                      "or '_'.",
-                                     what, key.name));
+                                     kind, key.name));
 }
 
 }  // namespace mdpcosim

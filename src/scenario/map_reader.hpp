@@ -52,6 +52,6 @@ class map_reader {
 extrapolation_spec read_extrapolation(const yaml_node& node, const let_table& let, const std::string& object);
 
 /// Names of subsystems, connections and variables: letters, digits, `_` and `-`, starting with a letter or `_`.
-void check_name(const yaml_key& key, const char* what);
+void check_name(const yaml_key& key, const char* kind);
 
 }  // namespace mdpcosim

@@ -29,11 +29,11 @@ let_table read_let(const yaml_node* node, std::vector<setting>& written) {
 /// One name, one object: subsystems, connections and named signals share the addresses of results and messages.
 void check_unique(const scenario& s) {
     std::unordered_map<std::string, const char*> seen;
-    const auto add = [&](const std::string& name, const location& where, const char* what) {
-        const auto [found, is_new] = seen.emplace(name, what);
+    const auto add = [&](const std::string& name, const location& where, const char* kind) {
+        const auto [found, is_new] = seen.emplace(name, kind);
         if (!is_new)
             throw user_error(
-                where, fmt::format("{} '{}': a {} has the same name. Names must differ.", what, name, found->second));
+                where, fmt::format("{} '{}': a {} has the same name. Names must differ.", kind, name, found->second));
     };
     for (const auto& x : s.subsystems) add(x.name, x.where, "subsystem");
     for (const auto& x : s.connections) add(x.name, x.where, "connection");

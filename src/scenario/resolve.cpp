@@ -48,8 +48,8 @@ double read_choice(const text& value, const parameter_info& info, std::string_vi
 
 void check_range(double value, const text& written, const parameter_info& info, std::string_view object) {
     using range = parameter_info::range;
-    const auto refuse = [&](const char* what) {
-        throw user_error(written.where, fmt::format("{}: '{}' must be {}.", object, written.value, what));
+    const auto refuse = [&](const char* expected) {
+        throw user_error(written.where, fmt::format("{}: '{}' must be {}.", object, written.value, expected));
     };
     if (info.allowed == range::positive && !(value > 0)) refuse("greater than zero");
     if (info.allowed == range::not_negative && !(value >= 0)) refuse("zero or greater");

@@ -187,7 +187,7 @@ std::string check(const scenario& s) {
     write_channels(out, a, true);
     for (const auto& loop : a.system.loops)
         out += fmt::format("\nalgebraic loop {}\n  solved at the start and at every macro point by {} for {}\n",
-                           loop.path(), name_of(loop.options().how),
+                           loop.path(), name_of(loop.options().algorithm),
                            fmt::join(variables_of(loop, a.system.coupling), ", "));
     if (s.iteration.given && a.system.loops.empty()) out += "\niteration: there are no algebraic loops\n";
     out += fmt::format("\nreference (--monolithic): {}\n", solver_text(full.reference.solver));

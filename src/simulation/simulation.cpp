@@ -131,7 +131,7 @@ struct simulation::impl {
     }
 
     void initialise() {
-        if (where != stage::built)
+        if (reached != stage::built)
             throw user_error("simulation: initialise() was called before; make another simulation.");
         try {
             if (reference) {
@@ -152,23 +152,23 @@ struct simulation::impl {
         } catch (const composite_interrupted&) {
             interrupted = true;
         } catch (...) {
-            where = stage::failed;
+            reached = stage::failed;
             throw;
         }
-        where = stage::running;
+        reached = stage::running;
         at_end = reference ? reference->done() : steps->done();
     }
 
     void check_running(const char* call) const {
-        if (where == stage::built)
+        if (reached == stage::built)
             throw user_error(fmt::format("simulation: {} before initialise(). Call initialise() once, first.", call));
-        if (where == stage::failed)
+        if (reached == stage::failed)
             throw user_error(
                 fmt::format("simulation: {} after a failure at t = {:.10g} s; it can only be looked at.", call, time));
     }
 
     macro_step step() {
-        if (where != stage::running || at_end) [[unlikely]] {
+        if (reached != stage::running || at_end) [[unlikely]] {
             check_running("step()");
             throw user_error(fmt::format("simulation: step() after the end, t = {:.10g} s, was reached.", time));
         }
@@ -186,7 +186,7 @@ struct simulation::impl {
             if (watch && watch->after(system(), done_step)) diverged = true;
             return done_step;
         } catch (...) {
-            where = stage::failed;
+            reached = stage::failed;
             throw;
         }
     }
@@ -221,7 +221,7 @@ struct simulation::impl {
     }
 
     void tune(const address_book::parameter_place& at, const std::string& address, double value) {
-        if (where == stage::running && !at.what.between_steps)
+        if (reached == stage::running && !at.parameter.between_steps)
             throw user_error(fmt::format(
                 "simulation: parameter '{}' can be set before initialise() only, or with reset().", address));
         try {
@@ -303,7 +303,7 @@ struct simulation::impl {
     }
 
     void load(std::istream& from) {
-        if (where == stage::failed) check_running("load()");
+        if (reached == stage::failed) check_running("load()");
         if (const std::string why = why_not_saved(); !why.empty())
             throw user_error(fmt::format("simulation: load(): {}.", why));
         need_scenario("load()");
@@ -312,7 +312,7 @@ struct simulation::impl {
             throw user_error(
                 fmt::format("simulation: load(): the state was saved by a simulation of another scenario: {}.", other));
         set_parameters(all.text("parameters"));
-        if (where == stage::built) initialise();
+        if (reached == stage::built) initialise();
         try {
             visit_masters([&](const std::string& name, auto& part) {
                 if (all.has(name)) all.put_state_of(name, part);
@@ -327,10 +327,10 @@ struct simulation::impl {
             subsystems.restore(checkpoint());
             system().forget_begin();
         } catch (const state_mismatch& problem) {
-            where = stage::failed;
+            reached = stage::failed;
             throw user_error(fmt::format("simulation: load(): {}.", problem.what()));
         } catch (...) {
-            where = stage::failed;
+            reached = stage::failed;
             throw;
         }
         writes.clear();
@@ -374,7 +374,7 @@ struct simulation::impl {
         parts.chosen_method = make_method(resolved);
         parts.brief(*parts.chosen_method);
         make_masters(resolved);
-        where = stage::built;
+        reached = stage::built;
         time = grid.start();
         count = 0;
         at_end = interrupted = diverged = false;
@@ -433,7 +433,7 @@ struct simulation::impl {
     state_bytes pristine;  ///< the system before its start
     std::optional<state_id> checkpoint_state;
     std::string early_end;
-    stage where = stage::built;
+    stage reached = stage::built;
     double time;
     std::int64_t count = 0;
     bool at_end = false, interrupted = false, diverged = false;
@@ -458,7 +458,7 @@ macro_step simulation::step() {
     if (self_->interrupted) return done_step;
     for (observer* o : self_->observers) o->committed(*this, done_step);
     if (self_->diverged) [[unlikely]] {
-        self_->where = impl::stage::failed;
+        self_->reached = impl::stage::failed;
         throw run_error(self_->watch->divergence());
     }
     return done_step;
@@ -541,13 +541,13 @@ double simulation::value(const place& at) const {
 }
 
 double simulation::value(const std::string& address) const {
-    if (self_->where == impl::stage::built)
+    if (self_->reached == impl::stage::built)
         throw user_error(fmt::format("simulation: '{}' has no value before initialise().", address));
     return value(find(address));
 }
 
 void simulation::set(const std::string& address, double value) {
-    if (self_->where == impl::stage::failed) self_->check_running("set()");
+    if (self_->reached == impl::stage::failed) self_->check_running("set()");
     if (self_->options.monolithic)
         throw user_error(
             fmt::format("simulation: '{}' cannot be set: a reference has no inputs from outside.", address));
@@ -559,7 +559,7 @@ void simulation::set(const std::string& address, double value) {
     if (!book.has_input(address)) {
         const auto parameter = book.find_parameter({address, {}}, "simulation");
         self_->tune(parameter, address, value);
-        if (self_->where == impl::stage::running) self_->writes.push_back({{}, parameter.subsystem, value});
+        if (self_->reached == impl::stage::running) self_->writes.push_back({{}, parameter.subsystem, value});
         for (observer* o : self_->observers) o->written(*this, {address, value, self_->count});
         return;
     }
@@ -596,7 +596,7 @@ const coupling_trace* simulation::trace() const { return self_->watch ? &self_->
 run_summary simulation::finish() {
     impl& s = *self_;
     run_summary& summary = s.summary;
-    summary.wall_seconds = s.where == impl::stage::built ? 0 : seconds_since(s.loop_begin);
+    summary.wall_seconds = s.reached == impl::stage::built ? 0 : seconds_since(s.loop_begin);
     summary.setup_seconds = s.setup_seconds;
     summary.reached = s.time;
     summary.steps = s.count;

@@ -14,11 +14,11 @@ coupling_monitor make_monitor(const assembly& a) {
 }
 
 coupling_watch make_watch(const assembly& a, coupling_monitor& monitor, const monitor_spec& spec) {
-    std::vector<std::string> what;
+    std::vector<std::string> names;
     for (const auto& channel : a.channels)
-        what.push_back(fmt::format("{} '{}'", channel.is_signal ? "signal to" : "connection", channel.name));
+        names.push_back(fmt::format("{} '{}'", channel.is_signal ? "signal to" : "connection", channel.name));
     using reaction = coupling_watch::on_divergence;
-    return {monitor, std::move(what), spec.divergence.value == "note" ? reaction::note : reaction::stop};
+    return {monitor, std::move(names), spec.divergence.value == "note" ? reaction::note : reaction::stop};
 }
 
 }  // namespace mdpcosim

@@ -178,7 +178,7 @@ class subsystem {
     virtual const subsystem_description& describe() const noexcept = 0;
     virtual capabilities offers() const = 0;
 
-    virtual void expect(const usage& /*how*/) {}
+    virtual void expect(const usage& /*used*/) {}
 
     virtual void initialise(double t0) = 0;
     virtual void reset();

@@ -24,28 +24,28 @@ double seconds(clock::time_point t) { return std::chrono::duration<double>(t.tim
 class group_transport final : public transport {
    public:
     group_transport(std::vector<std::string> names, std::vector<served_group> elsewhere, local_group here,
-                    const binding& where)
+                    const binding& cores)
         : groups_(std::move(elsewhere)),
           here_(std::move(here)),
           places_(names.size()),
           group_cost_(groups_.size()),
           ahead_(groups_.size(), 0.0),
           unit_(groups_.size(), -1) {
-        const int local_workers = here_.where ? here_.where->workers() : 0;
+        const int local_workers = here_.transport ? here_.transport->workers() : 0;
         for (std::size_t k = 0; k < here_.members.size(); ++k)
             places_[static_cast<std::size_t>(here_.members[k])].member = k;
         for (std::size_t g = 0; g < groups_.size(); ++g)
             for (std::size_t k = 0; k < groups_[g].members.size(); ++k) {
                 place& at = places_[static_cast<std::size_t>(groups_[g].members[k])];
-                at.group = groups_[g].where.get();
+                at.group = groups_[g].group.get();
                 at.member = k;
                 at.worker = local_workers + static_cast<int>(g);
             }
         // All have been started; now each says what it made.
         for (auto& g : groups_) {
             try {
-                g.where->introduce();
-                ahead_[static_cast<std::size_t>(&g - groups_.data())] = clock_ahead(*g.where);
+                g.group->introduce();
+                ahead_[static_cast<std::size_t>(&g - groups_.data())] = clock_ahead(*g.group);
             } catch (const run_error& problem) {
                 throw run_error(fmt::format("subsystem '{}' failed at its start: {}",
                                             names[static_cast<std::size_t>(g.members.front())], problem.what()));
@@ -68,7 +68,7 @@ class group_transport final : public transport {
         }
         inputs_.resize(input);
         outputs_.resize(output);
-        bind_as_told(where);
+        bind_as_told(cores);
         for (std::size_t w = 0; w < groups_.size(); ++w) profile_.emplace_back(most_events / groups_.size());
     }
 
@@ -76,40 +76,42 @@ class group_transport final : public transport {
     const std::string& name(subsystem_index i) const override { return places_[i.value()].name; }
     const subsystem_description& describe(subsystem_index i) const override {
         const place& at = places_[i.value()];
-        return at.group != nullptr ? at.group->describe(at.member) : here_.where->describe(local(at));
+        return at.group != nullptr ? at.group->describe(at.member) : here_.transport->describe(local(at));
     }
     capabilities offers(subsystem_index i) const override {
         const place& at = places_[i.value()];
-        return at.group != nullptr ? at.group->offers(at.member) : here_.where->offers(local(at));
+        return at.group != nullptr ? at.group->offers(at.member) : here_.transport->offers(local(at));
     }
     std::size_t input_offset(subsystem_index i) const override { return places_[i.value()].input; }
     std::size_t output_offset(subsystem_index i) const override { return places_[i.value()].output; }
     std::span<polynomial> inputs() override { return inputs_; }
     std::span<const double> outputs() const override { return outputs_; }
 
-    void expect(subsystem_index i, const usage& how) override {
+    void expect(subsystem_index i, const usage& used) override {
         place& at = places_[i.value()];
-        at.outputs_follow = how.outputs_follow;
-        if (at.group == nullptr) return here_.where->expect(local(at), how);
-        at.group->areas().put_usage(at.member, how);
+        at.outputs_follow = used.outputs_follow;
+        if (at.group == nullptr) return here_.transport->expect(local(at), used);
+        at.group->areas().put_usage(at.member, used);
         call(at, remote_command::expect);
     }
 
     void tune(subsystem_index i, int parameter, double value) override {
         place& at = places_[i.value()];
-        if (at.group == nullptr) return here_.where->tune(local(at), parameter, value);
-        at.group->call(
-            {.what = remote_command::tune, .subsystem = static_cast<int>(at.member), .t0 = value, .number = parameter});
+        if (at.group == nullptr) return here_.transport->tune(local(at), parameter, value);
+        at.group->call({.command = remote_command::tune,
+                        .subsystem = static_cast<int>(at.member),
+                        .t0 = value,
+                        .number = parameter});
     }
 
     void initialise(double t0) override {
         time_ = t0;
-        all({.what = remote_command::initialise, .t0 = t0}, [&] { here_.where->initialise(t0); });
+        all({.command = remote_command::initialise, .t0 = t0}, [&] { here_.transport->initialise(t0); });
         report_failures();
     }
 
     void reset() override {
-        all({.what = remote_command::reset}, [&] { here_.where->reset(); });
+        all({.command = remote_command::reset}, [&] { here_.transport->reset(); });
         report_failures();
         notices_ = {};
     }
@@ -117,7 +119,7 @@ class group_transport final : public transport {
     void evaluate(subsystem_index i, std::span<const double> u, bool provisional) override {
         place& at = places_[i.value()];
         if (at.group == nullptr) {
-            here_.where->evaluate(local(at), u, provisional);
+            here_.transport->evaluate(local(at), u, provisional);
             return fetch(at);
         }
         std::ranges::copy(u, at.group->areas().inputs(at.member).begin());
@@ -130,7 +132,7 @@ class group_transport final : public transport {
     void rate_sensitivities(subsystem_index i, std::span<const double> u, int input,
                             std::span<double> by_output) override {
         place& at = places_[i.value()];
-        if (at.group == nullptr) return here_.where->rate_sensitivities(local(at), u, input, by_output);
+        if (at.group == nullptr) return here_.transport->rate_sensitivities(local(at), u, input, by_output);
         std::ranges::copy(u, at.group->areas().inputs(at.member).begin());
         call(at, remote_command::rate_sensitivities, input);
         std::ranges::copy(at.group->areas().derivatives(at.member), by_output.begin());
@@ -141,10 +143,11 @@ class group_transport final : public transport {
         const auto begin = timed ? clock::now() : clock::time_point{};
         for (place& at : places_) std::ranges::copy(input_of(at), polynomials_of(at).begin());
         if (cores_ && master_) take_turns(true);
-        all({.what = remote_command::advance, .step = step, .timed = timed}, [&] { here_.where->advance(step); });
+        all({.command = remote_command::advance, .step = step, .timed = timed},
+            [&] { here_.transport->advance(step); });
         for (place& at : places_) fetch(at);
         notices_ = {};
-        if (here_.where) notice_here();
+        if (here_.transport) notice_here();
         for (std::size_t i = 0; i < places_.size(); ++i) notice(i);
         if (timed && failures_.empty() && !local_failure_) learn(step, begin, {});
         ++calls_;
@@ -166,7 +169,7 @@ class group_transport final : public transport {
                 here_some_.push_back({local(at), step});
             } else {
                 auto& queue = queues_[static_cast<std::size_t>(at.worker - first_worker())];
-                queue.push_back({.what = remote_command::advance,
+                queue.push_back({.command = remote_command::advance,
                                  .subsystem = static_cast<std::int32_t>(at.member),
                                  .step = step,
                                  .timed = timed});
@@ -176,7 +179,7 @@ class group_transport final : public transport {
         for (std::size_t turn = 0; turn < turns && failures_.empty() && !local_failure_; ++turn)
             ask([&](std::size_t g) { return turn < queues_[g].size() ? &queues_[g][turn] : nullptr; },
                 [&] {
-                    if (turn == 0 && !here_some_.empty()) here_.where->advance_some(here_some_);
+                    if (turn == 0 && !here_some_.empty()) here_.transport->advance_some(here_some_);
                 });
         for (const auto& [i, step] : some) fetch(places_[i.value()]);
         notices_ = {};
@@ -190,12 +193,12 @@ class group_transport final : public transport {
 
     double next_step(subsystem_index i) const override {
         const place& at = places_[i.value()];
-        return at.group == nullptr ? here_.where->next_step(local(at)) : report(*at.group, at.member).next_step;
+        return at.group == nullptr ? here_.transport->next_step(local(at)) : report(*at.group, at.member).next_step;
     }
 
     double next_event(subsystem_index i) const override {
         const place& at = places_[i.value()];
-        return at.group == nullptr ? here_.where->next_event(local(at))
+        return at.group == nullptr ? here_.transport->next_event(local(at))
                                    : at.group->areas().report(at.member).next_event;
     }
     const step_notices& notices() const override { return notices_; }
@@ -203,40 +206,41 @@ class group_transport final : public transport {
     std::vector<std::byte> get_state(state_id of, subsystem_index i) override {
         const place& at = places_[i.value()];
         if (at.group != nullptr) return at.group->get_state(at.member, static_cast<int>(of));
-        return here_.where->get_state(states_[static_cast<std::size_t>(of)].here, local(at));
+        return here_.transport->get_state(states_[static_cast<std::size_t>(of)].here, local(at));
     }
     void set_state(state_id of, subsystem_index i, const std::vector<std::byte>& bytes) override {
         const place& at = places_[i.value()];
         if (at.group != nullptr) return at.group->set_state(at.member, static_cast<int>(of), bytes);
-        here_.where->set_state(states_[static_cast<std::size_t>(of)].here, local(at), bytes);
+        here_.transport->set_state(states_[static_cast<std::size_t>(of)].here, local(at), bytes);
     }
     void set_state(state_id of, double time, std::span<const double> outputs) override {
         saved_state& saved = states_[static_cast<std::size_t>(of)];
         saved.time = time;
         std::ranges::copy(outputs, saved.outputs.begin());
-        if (!here_.where) return;
+        if (!here_.transport) return;
         std::vector<double> local_outputs;
         for (const int i : here_.members) {
             const auto own = output_of(places_[static_cast<std::size_t>(i)]);
             const auto first = outputs.begin() + (own.data() - outputs_.data());
             local_outputs.insert(local_outputs.end(), first, first + static_cast<std::ptrdiff_t>(own.size()));
         }
-        here_.where->set_state(saved.here, time, local_outputs);
+        here_.transport->set_state(saved.here, time, local_outputs);
     }
 
     state_id make_state() override {
         const auto number = static_cast<std::int32_t>(states_.size());
         saved_state& made = states_.emplace_back();
         made.outputs = outputs_;
-        all({.what = remote_command::make_snapshot, .number = number}, [&] { made.here = here_.where->make_state(); });
+        all({.command = remote_command::make_snapshot, .number = number},
+            [&] { made.here = here_.transport->make_state(); });
         report_failures();
         return static_cast<state_id>(number);
     }
 
     void save(state_id into) override {
         saved_state& to = states_[static_cast<std::size_t>(into)];
-        all({.what = remote_command::save, .number = static_cast<std::int32_t>(into)},
-            [&] { here_.where->save(to.here); });
+        all({.command = remote_command::save, .number = static_cast<std::int32_t>(into)},
+            [&] { here_.transport->save(to.here); });
         report_failures();
         to.time = time_;
         to.outputs = outputs_;
@@ -244,8 +248,8 @@ class group_transport final : public transport {
 
     void restore(state_id from) override {
         const saved_state& saved = states_[static_cast<std::size_t>(from)];
-        all({.what = remote_command::restore, .number = static_cast<std::int32_t>(from)},
-            [&] { here_.where->restore(saved.here); });
+        all({.command = remote_command::restore, .number = static_cast<std::int32_t>(from)},
+            [&] { here_.transport->restore(saved.here); });
         report_failures();
         time_ = saved.time;
         outputs_ = saved.outputs;
@@ -253,31 +257,31 @@ class group_transport final : public transport {
 
     subsystem_statistics statistics(subsystem_index i) const override {
         const place& at = places_[i.value()];
-        if (at.group == nullptr) return here_.where->statistics(local(at));
+        if (at.group == nullptr) return here_.transport->statistics(local(at));
         return report(*at.group, at.member).statistics;
     }
     subsystem_cost cost(subsystem_index i) const override {
         const place& at = places_[i.value()];
-        if (at.group == nullptr) return here_.where->cost(local(at));
+        if (at.group == nullptr) return here_.transport->cost(local(at));
         return {at.seconds, at.worker};
     }
     double cpu_seconds() const override {
         double sum = process_cpu_seconds();
-        for (const auto& g : groups_) sum += report(*g.where, 0).cpu_seconds;
+        for (const auto& g : groups_) sum += report(*g.group, 0).cpu_seconds;
         return sum;
     }
     int workers() const override {
-        return static_cast<int>(groups_.size()) + (here_.where ? here_.where->workers() : 0);
+        return static_cast<int>(groups_.size()) + (here_.transport ? here_.transport->workers() : 0);
     }
     std::int64_t parallel_steps() const override {
-        if (groups_.empty()) return here_.where ? here_.where->parallel_steps() : 0;
+        if (groups_.empty()) return here_.transport ? here_.transport->parallel_steps() : 0;
         return workers() > 1 ? calls_ : 0;
     }
 
     std::span<const profile_log> profile() const override {
         shown_.clear();
-        if (here_.where)
-            for (profile_log log : here_.where->profile()) {
+        if (here_.transport)
+            for (profile_log log : here_.transport->profile()) {
                 for (auto& e : log.events())
                     if (e.subsystem >= 0) e.subsystem = here_.members[static_cast<std::size_t>(e.subsystem)];
                 shown_.push_back(std::move(log));
@@ -312,20 +316,21 @@ class group_transport final : public transport {
             notices_.add(subsystem_index(i), at.group->areas().report(at.member).notice);
     }
     void notice_here() {
-        step_notices all = here_.where->notices();
+        step_notices all = here_.transport->notices();
         if (all.asked_to_end.valid())
             all.asked_to_end = subsystem_index(static_cast<std::size_t>(here_.members[all.asked_to_end.value()]));
         notices_.add(all);
     }
 
-    int first_worker() const { return here_.where ? here_.where->workers() : 0; }
+    int first_worker() const { return here_.transport ? here_.transport->workers() : 0; }
 
     static subsystem_index local(const place& at) { return subsystem_index(at.member); }
 
     /// What it says now; of a group that has gone what it said last, since figures after a failure must not fail.
     static const remote_report& report(remote_group& group, std::size_t member) {
         try {
-            if (!group.gone()) group.call({.what = remote_command::statistics, .subsystem = static_cast<int>(member)});
+            if (!group.gone())
+                group.call({.command = remote_command::statistics, .subsystem = static_cast<int>(member)});
         } catch (const run_error&) {
         }
         return group.areas().report(member);
@@ -339,7 +344,7 @@ class group_transport final : public transport {
         double ahead = 0, quickest = std::numeric_limits<double>::infinity();
         for (int n = 0; n < questions; ++n) {
             const double asked = seconds(clock::now());
-            group.call({.what = remote_command::clock, .subsystem = 0, .timed = true});
+            group.call({.command = remote_command::clock, .subsystem = 0, .timed = true});
             const double heard = seconds(clock::now());
             if (heard - asked >= quickest) continue;
             quickest = heard - asked;
@@ -349,9 +354,9 @@ class group_transport final : public transport {
         return ahead;
     }
 
-    void call(place& at, remote_command what, int number = 0) {
+    void call(place& at, remote_command command, int number = 0) {
         try {
-            at.group->call({.what = what, .subsystem = static_cast<int>(at.member), .number = number});
+            at.group->call({.command = command, .subsystem = static_cast<int>(at.member), .number = number});
         } catch (const run_error& problem) {
             throw subsystem_failure(at.name, time_, problem.what());
         }
@@ -366,8 +371,8 @@ class group_transport final : public transport {
     template <class Request, class Local>
     void ask(const Request& request_for, const Local& do_here) {
         for (std::size_t g = 0; g < groups_.size(); ++g)
-            if (const remote_request* request = request_for(g)) groups_[g].where->post(*request);
-        if (here_.where) {
+            if (const remote_request* request = request_for(g)) groups_[g].group->post(*request);
+        if (here_.transport) {
             try {
                 do_here();
             } catch (const subsystem_failure& problem) {
@@ -384,9 +389,9 @@ class group_transport final : public transport {
     /// Whether the group is at rest; its failure is noted.
     bool settled(served_group& g, std::chrono::milliseconds wait) {
         try {
-            return g.where->done(wait);
+            return g.group->done(wait);
         } catch (const run_error& problem) {
-            const int member = std::max(0, g.where->which_failed());
+            const int member = std::max(0, g.group->which_failed());
             failures_.push_back(
                 {static_cast<std::size_t>(g.members[static_cast<std::size_t>(member)]), problem.what()});
             return true;
@@ -406,7 +411,7 @@ class group_transport final : public transport {
             if (failures_.empty() && !local_failure_) continue;
             if (!failed_at) failed_at = clock::now();
             if (clock::now() - *failed_at < moment) continue;
-            for (served_group* g : waiting_) g->where->end("it was ended because another subsystem had failed");
+            for (served_group* g : waiting_) g->group->end("it was ended because another subsystem had failed");
             waiting_.clear();
         }
     }
@@ -417,29 +422,30 @@ class group_transport final : public transport {
     }
     std::span<polynomial> polynomials_of(const place& at) {
         if (at.group != nullptr) return at.group->areas().polynomials(at.member);
-        return here_.where->inputs().subspan(here_.where->input_offset(local(at)), at.input_count);
+        return here_.transport->inputs().subspan(here_.transport->input_offset(local(at)), at.input_count);
     }
     void fetch(const place& at) {
         if (at.group != nullptr)
             std::ranges::copy(at.group->areas().outputs(at.member), output_of(at).begin());
         else
-            std::ranges::copy(here_.where->outputs().subspan(here_.where->output_offset(local(at)), at.output_count),
-                              output_of(at).begin());
+            std::ranges::copy(
+                here_.transport->outputs().subspan(here_.transport->output_offset(local(at)), at.output_count),
+                output_of(at).begin());
     }
 
-    void bind_as_told(const binding& where) {
-        if (where.master >= 0) master_.emplace(where.master);
+    void bind_as_told(const binding& cores) {
+        if (cores.master >= 0) master_.emplace(cores.master);
         for (std::size_t g = 0; g < groups_.size(); ++g)
             for (const int i : groups_[g].members)
-                if (const int unit = where.of(static_cast<std::size_t>(i)); unit >= 0) bind(g, unit);
+                if (const int unit = cores.of(static_cast<std::size_t>(i)); unit >= 0) bind(g, unit);
         const bool free = !master_ && std::ranges::all_of(unit_, [](int unit) { return unit < 0; });
         // Where the master and every process have a core of their own the system does well without us.
-        if (where.automatic && free && !here_.where && workers() + 1 > available_cores())
+        if (cores.automatic && free && !here_.transport && workers() + 1 > available_cores())
             cores_.emplace(groups_.size(), available_cores());
     }
 
     void bind(std::size_t group, int unit) {
-        const pid_t process = groups_[group].where->process();
+        const pid_t process = groups_[group].group->process();
         if (process > 0 && unit_[group] != unit && bind_to_unit(process, unit)) unit_[group] = unit;
     }
 
@@ -469,7 +475,7 @@ class group_transport final : public transport {
     void take_turns(bool apart) {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const auto on_its_core = static_cast<std::int64_t>(g) / std::max(1, available_cores() - 1);
-            groups_[g].where->areas().top().next_at_once.store(apart && (calls_ + on_its_core) % 2 == 0,
+            groups_[g].group->areas().top().next_at_once.store(apart && (calls_ + on_its_core) % 2 == 0,
                                                                std::memory_order_relaxed);
         }
     }
@@ -607,8 +613,8 @@ class group_transport final : public transport {
 }  // namespace
 
 std::unique_ptr<transport> make_group_transport(std::vector<std::string> names, std::vector<served_group> elsewhere,
-                                                local_group here, const binding& where) {
-    return std::make_unique<group_transport>(std::move(names), std::move(elsewhere), std::move(here), where);
+                                                local_group here, const binding& cores) {
+    return std::make_unique<group_transport>(std::move(names), std::move(elsewhere), std::move(here), cores);
 }
 
 }  // namespace mdpcosim

@@ -28,7 +28,7 @@ group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recip
         all.name += (all.name.empty() ? "" : ", ") + r.name;
         all.limit += r.limit;
         limited = limited && r.limit > 0;
-        all.what.push_back(std::move(r.what));
+        all.texts.push_back(std::move(r.text));
         all.program = r.program;
     }
     if (!limited) all.limit = 0;
@@ -36,7 +36,7 @@ group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recip
 }
 
 std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> subsystems,
-                                                  const std::vector<std::vector<int>>& groups, const binding& where) {
+                                                  const std::vector<std::vector<int>>& groups, const binding& cores) {
     std::vector<std::string> names;
     for (const auto& s : subsystems) names.push_back(s.name);
     const auto all = complete_groups(subsystems.size(), groups);
@@ -49,9 +49,9 @@ std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> 
             continue;
         }
         served.push_back(
-            {members, std::make_unique<subsystem_process>(process_options{r.name, r.limit, spin}, r.what)});
+            {members, std::make_unique<subsystem_process>(process_options{r.name, r.limit, spin}, r.texts)});
     }
-    return make_group_transport(std::move(names), std::move(served), {}, where);
+    return make_group_transport(std::move(names), std::move(served), {}, cores);
 }
 
 }  // namespace mdpcosim

@@ -15,7 +15,7 @@ class program_launcher;
 /// A subsystem that is made where it will live.
 struct subsystem_recipe {
     std::string name;
-    subsystem_text what;
+    subsystem_text text;
     double limit = 0;  ///< s of wall time for one macro step; 0: any time
     /// Of a program, which the host program has no part in: it is in a group of its own.
     std::shared_ptr<const program_launcher> program = {};
@@ -28,7 +28,7 @@ std::vector<std::vector<int>> complete_groups(std::size_t subsystems, const std:
 /// What the members of one group need, one after the other.
 struct group_recipe {
     std::string name;  ///< theirs, with commas
-    std::vector<subsystem_text> what;
+    std::vector<subsystem_text> texts;
     double limit = 0;  ///< all of them may take theirs; 0: any time
     std::shared_ptr<const program_launcher> program = {};
 };
@@ -38,6 +38,6 @@ group_recipe gather(const std::vector<int>& members, std::vector<subsystem_recip
 /// number; those in no group get a process each.
 std::unique_ptr<transport> make_process_transport(std::vector<subsystem_recipe> subsystems,
                                                   const std::vector<std::vector<int>>& groups = {},
-                                                  const binding& where = {});
+                                                  const binding& cores = {});
 
 }  // namespace mdpcosim

@@ -38,23 +38,24 @@ struct party {
 }
 
 void check_alive(party& p, clock::time_point begin) {
-    const std::string how = p.process->ended();
-    if (how.empty()) {
+    const std::string ending = p.process->ended();
+    if (ending.empty()) {
         if (p.program && clock::now() - begin > std::chrono::duration<double>(p.program->start_limit))
             p.program->refuse(fmt::format("it did not connect within {:g} s", p.program->start_limit));
         return;
     }
     if (p.program)
-        p.program->refuse(fmt::format("its process {} at its start; it wrote last: {}", how, p.process->last_text()));
-    throw run_error(fmt::format("subsystem '{}' failed at its start: its process {}; it wrote last: {}", p.name, how,
+        p.program->refuse(
+            fmt::format("its process {} at its start; it wrote last: {}", ending, p.process->last_text()));
+    throw run_error(fmt::format("subsystem '{}' failed at its start: its process {}; it wrote last: {}", p.name, ending,
                                 p.process->last_text()));
 }
 
-void wait_for_all(std::vector<party>& parties, listener& door, const tcp_options& how) {
+void wait_for_all(std::vector<party>& parties, listener& door, const tcp_options& options) {
     const auto begin = clock::now();
     for (auto missing = door.missing(); !missing.empty(); missing = door.missing()) {
         door.work(remote_group::look_after);
-        if (how.interrupt != nullptr && *how.interrupt)
+        if (options.interrupt != nullptr && *options.interrupt)
             throw run_error(fmt::format("interrupted while waiting for subsystem '{}'", missing.front()));
         std::vector<std::string> elsewhere;
         for (party& p : parties) {
@@ -64,24 +65,24 @@ void wait_for_all(std::vector<party>& parties, listener& door, const tcp_options
             else
                 elsewhere.push_back(p.name);
         }
-        if (!elsewhere.empty() && clock::now() - begin > std::chrono::duration<double>(how.wait))
-            nobody_came(elsewhere, door.port(), how.wait);
+        if (!elsewhere.empty() && clock::now() - begin > std::chrono::duration<double>(options.wait))
+            nobody_came(elsewhere, door.port(), options.wait);
     }
 }
 
 }  // namespace
 
 std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subsystems,
-                                              const std::vector<std::vector<int>>& groups, const tcp_options& how) {
+                                              const std::vector<std::vector<int>>& groups, const tcp_options& options) {
     std::vector<std::string> names;
     for (const auto& s : subsystems) names.push_back(s.name);
     const auto all = complete_groups(subsystems.size(), groups);
     const auto elsewhere = [&](const std::vector<int>& members) {
-        return std::find(how.remote.begin(), how.remote.end(), members.front()) != how.remote.end();
+        return std::find(options.remote.begin(), options.remote.end(), members.front()) != options.remote.end();
     };
     const auto here = static_cast<int>(all.size()) - static_cast<int>(std::count_if(all.begin(), all.end(), elsewhere));
     const bool spin = here < available_cores();
-    listener door({.address = how.listen, .token = how.token, .spin = spin});
+    listener door({.address = options.listen, .token = options.token, .spin = spin});
     std::vector<party> parties;
     for (const auto& members : all) {
         const std::uint64_t fingerprint = subsystems[static_cast<std::size_t>(members.front())].fingerprint;
@@ -90,11 +91,11 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
         if (!elsewhere(members) && r.program)
             p.process = r.program->start(door, own_key(members), spin);
         else if (!elsewhere(members))
-            p.process = start_connecting(door, own_key(members), r.what, spin);
+            p.process = start_connecting(door, own_key(members), r.texts, spin);
         door.expect(p.key(), elsewhere(members) ? fingerprint : 0);
     }
-    if (!how.remote.empty() && how.announce) how.announce(door);
-    wait_for_all(parties, door, how);
+    if (!options.remote.empty() && options.announce) options.announce(door);
+    wait_for_all(parties, door, options);
     door.close();
     std::vector<served_group> served;
     for (party& p : parties) {
@@ -103,10 +104,10 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
             served.push_back({p.members, p.program->meet(std::move(link), std::move(p.process))});
             continue;
         }
-        const linked_group::options options{p.name, p.members.size(), p.limit, p.process ? 0 : how.wait};
-        served.push_back({p.members, std::make_unique<linked_group>(options, std::move(link), std::move(p.process))});
+        const linked_group::options of_link{p.name, p.members.size(), p.limit, p.process ? 0 : options.wait};
+        served.push_back({p.members, std::make_unique<linked_group>(of_link, std::move(link), std::move(p.process))});
     }
-    return make_group_transport(std::move(names), std::move(served), {}, how.where);
+    return make_group_transport(std::move(names), std::move(served), {}, options.cores);
 }
 
 }  // namespace mdpcosim

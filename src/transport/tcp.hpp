@@ -16,13 +16,13 @@ struct tcp_options {
     double wait = 60;              ///< s for them to come, and then to make what they bring
     std::function<void(const listener&)> announce = {};  ///< called once somebody can connect, if there are any of them
     const std::atomic<bool>* interrupt = nullptr;        ///< set: nobody is waited for any more, a run_error
-    binding where = {};
+    binding cores = {};
 };
 
 /// Subsystems in processes of their own that connect to this one over TCP: started here (see make_process_transport()), and
 /// programs elsewhere. Nobody can connect any more once all have come. A subsystem that nobody brings in time is a user_error.
 std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subsystems,
                                               const std::vector<std::vector<int>>& groups = {},
-                                              const tcp_options& how = {});
+                                              const tcp_options& options = {});
 
 }  // namespace mdpcosim

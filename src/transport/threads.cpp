@@ -21,7 +21,7 @@ double seconds_since(clock::time_point begin) { return std::chrono::duration<dou
 
 class thread_transport final : public transport, public worker_pool::job {
    public:
-    thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed, const binding& where)
+    thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed, const binding& cores)
         : subsystems_(std::move(subsystems)),
           cost_(subsystems_.size(), 0.0),
           last_(subsystems_.size()),
@@ -44,12 +44,12 @@ class thread_transport final : public transport, public worker_pool::job {
         inputs_.resize(input);
         outputs_.resize(output);
         if (!timed) next_sample_ = std::numeric_limits<std::int64_t>::max();
-        const bool told = where.master >= 0 || std::ranges::any_of(where.units, [](int unit) { return unit >= 0; });
+        const bool told = cores.master >= 0 || std::ranges::any_of(cores.units, [](int unit) { return unit >= 0; });
         if (workers_ == 1 && !told) return;
-        const std::vector<int> units = places_of_workers(where);
+        const std::vector<int> units = places_of_workers(cores);
         for (std::size_t i = 0; i < size(); ++i)
-            if (where.of(i) >= 0) {
-                const auto worker = std::find(units.begin(), units.end(), where.of(i)) - units.begin();
+            if (cores.of(i) >= 0) {
+                const auto worker = std::find(units.begin(), units.end(), cores.of(i)) - units.begin();
                 if (worker == workers_) continue;  // more units than workers
                 schedule_.fix(i, static_cast<int>(worker));
                 may_share_ = false;
@@ -83,9 +83,9 @@ class thread_transport final : public transport, public worker_pool::job {
 
     double next_event(subsystem_index i) const override { return subsystems_[i.value()].model->next_event(); }
 
-    void expect(subsystem_index i, const usage& how) override {
-        for_all_instances(i.value(), [&](subsystem& model) { model.expect(how); });
-        places_[i.value()].outputs_follow = how.outputs_follow;
+    void expect(subsystem_index i, const usage& used) override {
+        for_all_instances(i.value(), [&](subsystem& model) { model.expect(used); });
+        places_[i.value()].outputs_follow = used.outputs_follow;
     }
 
     void tune(subsystem_index i, int parameter, double value) override {
@@ -273,15 +273,15 @@ class thread_transport final : public transport, public worker_pool::job {
     };
 
     /// A unit for every worker, those that are asked for first; none where nothing is to be bound.
-    std::vector<int> places_of_workers(const binding& where) const {
+    std::vector<int> places_of_workers(const binding& cores) const {
         std::vector<int> units;
         const auto add = [&](int unit) {
             if (unit >= 0 && std::find(units.begin(), units.end(), unit) == units.end()) units.push_back(unit);
         };
-        add(where.master);
-        for (std::size_t i = 0; i < size(); ++i) add(where.of(i));
-        if (units.empty() && (!where.automatic || workers_ > available_cores())) return {};
-        if (where.automatic)
+        add(cores.master);
+        for (std::size_t i = 0; i < size(); ++i) add(cores.of(i));
+        if (units.empty() && (!cores.automatic || workers_ > available_cores())) return {};
+        if (cores.automatic)
             for (const int unit : processing_units()) add(unit);
         units.resize(static_cast<std::size_t>(workers_), -1);
         return units;
@@ -634,8 +634,8 @@ class thread_transport final : public transport, public worker_pool::job {
 }  // namespace
 
 std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers, bool timed,
-                                                 const binding& where) {
-    return std::make_unique<thread_transport>(std::move(subsystems), workers, timed, where);
+                                                 const binding& cores) {
+    return std::make_unique<thread_transport>(std::move(subsystems), workers, timed, cores);
 }
 
 }  // namespace mdpcosim

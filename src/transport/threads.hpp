@@ -21,6 +21,6 @@ struct named_subsystem {
 /// is measured, so that there are no costs and no profile, and all steps are serial. A subsystem bound to a unit is served by the
 /// worker there and by no other; with automatic binding all workers have a unit each.
 std::unique_ptr<transport> make_thread_transport(std::vector<named_subsystem> subsystems, int workers,
-                                                 bool timed = true, const binding& where = {});
+                                                 bool timed = true, const binding& cores = {});
 
 }  // namespace mdpcosim

@@ -113,7 +113,7 @@ class transport {
     virtual std::span<const double> outputs() const = 0;
 
     /// As in the subsystem contract, for one subsystem; where outputs follow, evaluate(i) is called after every advance() before they are read.
-    virtual void expect(subsystem_index i, const usage& how) = 0;
+    virtual void expect(subsystem_index i, const usage& used) = 0;
     /// As in the subsystem contract, with the same user_error, or run_error where the subsystem lives elsewhere.
     virtual void tune(subsystem_index i, int parameter, double value) = 0;
     virtual void initialise(double t0) = 0;

@@ -37,7 +37,7 @@ std::size_t transport_host::numbered(const std::string& name) const {
 
 void transport_host::attempt(exchange& areas) {
     const remote_request& r = areas.top().request;
-    switch (r.what) {
+    switch (r.command) {
         case remote_command::initialise:
             inner_->initialise(r.t0);
             return tell_notices(areas);
@@ -71,17 +71,17 @@ void transport_host::attempt(exchange& areas) {
     }
     for (auto [i, end] = areas.addressed(); i < end; ++i) {
         const subsystem_index index(i);
-        if (r.what == remote_command::expect) {
+        if (r.command == remote_command::expect) {
             inner_->expect(index, areas.get_usage(i));
-        } else if (r.what == remote_command::tune) {
+        } else if (r.command == remote_command::tune) {
             inner_->tune(index, r.number, r.t0);
-        } else if (r.what == remote_command::write_state || r.what == remote_command::read_state) {
+        } else if (r.command == remote_command::write_state || r.command == remote_command::read_state) {
             carry_state(areas, index);
-        } else if (r.what == remote_command::statistics) {
+        } else if (r.command == remote_command::statistics) {
             areas.report(i).statistics = inner_->statistics(index);
             areas.report(i).cpu_seconds = inner_->cpu_seconds();
             areas.report(i).next_step = inner_->next_step(index);
-        } else if (r.what == remote_command::rate_sensitivities) {
+        } else if (r.command == remote_command::rate_sensitivities) {
             inner_->rate_sensitivities(index, areas.inputs(i), r.number, areas.derivatives(i));
         } else {
             inner_->evaluate(index, areas.inputs(i), true);  // the master judges what is finite
@@ -114,7 +114,7 @@ void transport_host::advance_one(exchange& areas, std::size_t i) {
 
 void transport_host::carry_state(exchange& areas, subsystem_index i) {
     const state_id id = states_.at(static_cast<std::size_t>(areas.top().request.number));
-    if (areas.top().request.what == remote_command::write_state) {
+    if (areas.top().request.command == remote_command::write_state) {
         if (areas.top().piece.at == 0) bytes_ = inner_->get_state(id, i);
         areas.give_piece(bytes_);
     } else if (areas.take_piece(bytes_)) {

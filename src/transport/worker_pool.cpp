@@ -10,10 +10,10 @@
 
 namespace mdpcosim {
 
-worker_pool::worker_pool(int workers, job& what, std::vector<int> units)
+worker_pool::worker_pool(int workers, job& given, std::vector<int> units)
     : workers_(workers),
       spin_(workers <= available_cores()),
-      job_(what),
+      job_(given),
       units_(std::move(units)),
       done_(new lone_mailbox[static_cast<std::size_t>(workers)]) {
     try {

@@ -24,7 +24,7 @@ class worker_pool {
 
     /// Throws run_error when the system gives no more threads.
     /// `units` binds each worker but the caller's thread; empty, or -1: free.
-    worker_pool(int workers, job& what, std::vector<int> units = {});
+    worker_pool(int workers, job& given, std::vector<int> units = {});
     worker_pool(const worker_pool&) = delete;
     worker_pool& operator=(const worker_pool&) = delete;
     ~worker_pool();

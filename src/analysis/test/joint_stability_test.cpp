@@ -49,7 +49,7 @@ TEST(joint_stability, recurrence_and_run_agree) {
         for (int n = 0; n < 200; ++n) {
             r = P * r;
             const double t = n;
-            system.how->step(system.system, {t, t + 1, n});
+            system.chosen->step(system.system, {t, t + 1, n});
             steps.get(t + 1, {run.data(), static_cast<std::size_t>(run.size())});
             ASSERT_LT((r - run).norm(), 1e-9) << "step " << n << ", degree " << degree;
         }

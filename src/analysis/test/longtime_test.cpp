@@ -107,7 +107,7 @@ TEST(longtime, the_modified_equation_has_the_values_of_the_running_program) {
             const modified_equation modified(matrix.matrix(H), H);
             std::int64_t n = 0;
             const auto step = [&] {
-                running.how->step(running.system, {static_cast<double>(n) * H, static_cast<double>(n + 1) * H, n});
+                running.chosen->step(running.system, {static_cast<double>(n) * H, static_cast<double>(n + 1) * H, n});
                 ++n;
             };
             while (n < max_history) step();

@@ -66,16 +66,16 @@ TEST(one_pass_method, a_run_follows_its_recurrence) {
         linear_system running = make_test_system(p), analysed = make_test_system(p);
         const double m_B = p.V / (p.frequency_ratio * p.frequency_ratio);
         for (linear_system* each : {&running, &analysed}) {  // measured ones differ a little with the state
-            hand_over(*each->how, given_sensitivities{{input_slot(0), output_slot(1), 1},
-                                                      {input_slot(1), output_slot(3), 1 / m_B}});
-            each->how->prepare(each->system);
+            hand_over(*each->chosen, given_sensitivities{{input_slot(0), output_slot(1), 1},
+                                                         {input_slot(1), output_slot(3), 1 / m_B}});
+            each->chosen->prepare(each->system);
         }
         recurrence live(running), matrix(analysed);
         const Eigen::MatrixXd P = matrix.matrix(H);
         std::int64_t n = 0;
         Eigen::VectorXd r(live.size()), now(live.size());
         const auto step = [&] {
-            running.how->step(running.system, {static_cast<double>(n) * H, static_cast<double>(n + 1) * H, n});
+            running.chosen->step(running.system, {static_cast<double>(n) * H, static_cast<double>(n + 1) * H, n});
             ++n;
             live.get(static_cast<double>(n) * H, {now.data(), static_cast<std::size_t>(now.size())});
         };

@@ -15,7 +15,7 @@ double omega_max(const extrapolation_rule& rule, double F, double resolution) {
     p.rule = rule;
     p.F = F;
     const auto found = stability_scan(p).limit(stability_tolerance, resolution);
-    return found.what == stability_limit::kind::limit ? found.omega_max : 0;
+    return found.outcome == stability_limit::kind::limit ? found.omega_max : 0;
 }
 
 /// The optimum for one F alone, F = 10^1/2, 10^5/4, 10^2; optimise_long_test.cpp finds them again.

@@ -26,7 +26,7 @@ double difference(linear_system& running, linear_system& analysed, double H, int
     const Eigen::MatrixXd P = matrix.matrix(H);
     std::int64_t n = 0;
     const auto step = [&] {
-        running.how->step(running.system, {static_cast<double>(n) * H, static_cast<double>(n + 1) * H, n});
+        running.chosen->step(running.system, {static_cast<double>(n) * H, static_cast<double>(n + 1) * H, n});
         ++n;
     };
     while (n < warm_up) step();

@@ -28,7 +28,7 @@ TEST(stability, tables_2_4_to_2_7) {
     for (const auto& table : published_tables())
         for (const auto& row : table.rows) {
             const auto found = limit(rule_with_free(table.degree, table.K, table.R, row.free), row.F);
-            EXPECT_EQ(found.what, kind::limit);
+            EXPECT_EQ(found.outcome, kind::limit);
             if (row.found)
                 EXPECT_GE(found.omega_max, row.omega_max) << table.number << " F = " << row.F;
             else
@@ -66,7 +66,7 @@ TEST(stability, said_to_have_no_limit) {
         for (const double F : published_F()) {
             stability_scan scan(system(make_extrapolation(name), F));
             const auto found = scan.limit();
-            EXPECT_EQ(found.what, kind::none) << name << " F = " << F;
+            EXPECT_EQ(found.outcome, kind::none) << name << " F = " << F;
             EXPECT_GT(found.growth, 1.9) << name;
             // The border moves with the tolerance as a power says.
             const double expected = std::pow(10, 1 / found.growth);
@@ -79,8 +79,9 @@ TEST(stability, pockets_between_grid_points_are_found) {
         for (const double F : {0.1, 100.0}) {
             stability_scan scan(system(make_extrapolation(name), F));
             const auto coarse = scan.limit(), dense = scan.limit(stability_tolerance, 0.003);
-            EXPECT_EQ(coarse.what, dense.what) << name << " F = " << F;
-            EXPECT_NEAR(coarse.omega_max, dense.omega_max, (coarse.what == kind::none ? 1e-6 : 1e-8) * dense.omega_max)
+            EXPECT_EQ(coarse.outcome, dense.outcome) << name << " F = " << F;
+            EXPECT_NEAR(coarse.omega_max, dense.omega_max,
+                        (coarse.outcome == kind::none ? 1e-6 : 1e-8) * dense.omega_max)
                 << name << " F = " << F;
         }
 }
@@ -101,7 +102,7 @@ TEST(stability, stiff_couplings_follow_the_level_line) {
         const double level = limit(name, 1e4).omega_max * std::sqrt(2e4 + 1);
         for (const double F : {1e5, 1e6}) {
             const auto found = limit(name, F);
-            EXPECT_EQ(found.what, kind::limit) << name << " F = " << F;
+            EXPECT_EQ(found.outcome, kind::limit) << name << " F = " << F;
             EXPECT_NEAR(found.omega_max * std::sqrt(2 * F + 1), level, 0.01 * level) << name << " F = " << F;
         }
         EXPECT_EQ(stability_scan(system(make_extrapolation(name), 1e6)).order(),
@@ -168,7 +169,7 @@ TEST(stability, variants_tend_to_the_same_system) {
     const auto error = [&](int steps) {
         linear_system s = make_test_system(p);
         const double H = 1.0 / steps;
-        for (int n = 0; n < steps; ++n) s.how->step(s.system, {n * H, (n + 1) * H, n});
+        for (int n = 0; n < steps; ++n) s.chosen->step(s.system, {n * H, (n + 1) * H, n});
         Eigen::Vector4d reached;
         for (int i = 0; i < 4; ++i)
             reached[i] = s.parts[static_cast<std::size_t>(i / 2)]->state()[static_cast<std::size_t>(i % 2)];
@@ -189,7 +190,7 @@ TEST(stability, time_domain) {
         linear_system s = make_test_system(system(make_extrapolation(name), 100));
         double largest = 0;
         for (int n = 0; n < 5000; ++n) {
-            s.how->step(s.system, {n * omega, (n + 1) * omega, n});
+            s.chosen->step(s.system, {n * omega, (n + 1) * omega, n});
             largest = std::max(largest, std::abs(s.system.subsystems->outputs()[0]));
             if (largest > 1e9) break;
         }

@@ -23,7 +23,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 std::string told(const std::vector<violation>& violations) {
     std::string text;
     for (const violation& v : violations)
-        text += v.file + ":" + std::to_string(v.line) + ": " + v.what + (v.fatal ? " (fatal)\n" : "\n");
+        text += v.file + ":" + std::to_string(v.line) + ": " + v.message + (v.fatal ? " (fatal)\n" : "\n");
     return text;
 }
 

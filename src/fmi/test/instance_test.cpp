@@ -388,7 +388,7 @@ TEST(instance, all_test_fmus_keep_the_standard) {
         const fmu_texts texts = read_fmu_texts(entry.path());
         std::vector<violation> violations;
         read_description(texts.description, texts.terminals, entry.path().string(), &violations);
-        for (const violation& v : violations) ADD_FAILURE() << entry.path() << ":" << v.line << ": " << v.what;
+        for (const violation& v : violations) ADD_FAILURE() << entry.path() << ":" << v.line << ": " << v.message;
         ++count;
     }
     EXPECT_GT(count, 40);

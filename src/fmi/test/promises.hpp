@@ -38,7 +38,7 @@ inline std::string try_description(const std::string& xml, const std::string& go
     for (const violation& v : violations) {
         fatal = fatal || v.fatal;
         EXPECT_GE(v.line, 0);
-        outcome += v.what + "\n";
+        outcome += v.message + "\n";
     }
     try {
         read_description(xml, "", "fuzz.fmu");
@@ -48,7 +48,7 @@ inline std::string try_description(const std::string& xml, const std::string& go
     }
     violations.clear();
     expect_sound(read_description(good, xml, "fuzz.fmu", &violations));
-    for (const violation& v : violations) outcome += v.what + "\n";
+    for (const violation& v : violations) outcome += v.message + "\n";
     return outcome;
 }
 

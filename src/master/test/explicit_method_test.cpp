@@ -34,12 +34,12 @@ double largest_error(const extrapolation_rule& rule, int n, bool exact_history) 
     constexpr double t0 = 0.3, span = 2;
     const time_grid grid(t0, t0 + span, span / n);
     coupled_system system = two_mass::make(rule, grid.step_size() / 8);
-    const auto how = explicit_method();
+    const auto chosen = explicit_method();
     system.initialise(t0);
     if (exact_history) give_history(system, t0, grid.step_size(), rule.K);
     double largest = 0;
     for (std::int64_t i = 0; i < grid.steps(); ++i) {
-        how->step(system, grid.step(i));
+        chosen->step(system, grid.step(i));
         largest = std::max(largest, two_mass::error(system, grid.time(i + 1)));
     }
     return largest;

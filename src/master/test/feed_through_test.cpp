@@ -62,10 +62,10 @@ TEST(feed_through, outputs_agree_with_each_other_at_the_start) {
 TEST(feed_through, outputs_that_others_take_are_exact_at_every_macro_point) {
     gain_chain chain;
     chain.system.initialise(0);
-    const auto how = method_registry::instance().find("explicit")->make();
+    const auto chosen = method_registry::instance().find("explicit")->make();
     const time_grid grid(0, 2, 0.125);
     for (std::int64_t n = 0; n < grid.steps(); ++n) {
-        how->step(chain.system, grid.step(n));
+        chosen->step(chain.system, grid.step(n));
         const double t = grid.time(n + 1);
         for (std::size_t link = 0; link < 4; ++link)
             ASSERT_EQ(chain.y(link), gain_chain::product[link] * gain_chain::source(t))
@@ -82,9 +82,9 @@ TEST(feed_through, nothing_is_evaluated_needlessly) {
     gain_chain chain;
     chain.system.initialise(0);
     for (auto* model : chain.models) model->evaluations = 0;
-    const auto how = method_registry::instance().find("explicit")->make();
+    const auto chosen = method_registry::instance().find("explicit")->make();
     for (std::int64_t n = 0; n < 10; ++n)
-        how->step(chain.system, {0.1 * static_cast<double>(n), 0.1 * static_cast<double>(n + 1), n});
+        chosen->step(chain.system, {0.1 * static_cast<double>(n), 0.1 * static_cast<double>(n + 1), n});
     std::vector<int> counts;
     for (const auto* model : chain.models) counts.push_back(model->evaluations);
     EXPECT_THAT(counts, ElementsAre(0, 10, 10, 10, 0));

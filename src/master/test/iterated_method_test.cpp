@@ -23,9 +23,9 @@ std::unique_ptr<method> iterated(int points, double tolerance, const char* solve
 /// At t = 2, with Runge-Kutta 4 and four micro steps per macro step.
 double error_at_end(int points, double H) {
     coupled_system system = two_mass::make(make_extrapolation("poly-2"), H / 4);
-    const auto how = iterated(points, 1e-13);
+    const auto chosen = iterated(points, 1e-13);
     system.initialise(0);
-    test::run_steps(system, *how, time_grid(0, 2, H));
+    test::run_steps(system, *chosen, time_grid(0, 2, H));
     return two_mass::error(system, 2);
 }
 
@@ -48,25 +48,25 @@ TEST(iterated_method, all_solvers_find_the_same_solution) {
     std::vector<std::vector<double>> ends;
     for (const char* solver : {"newton", "anderson", "iqn-ils", "fixed-point"}) {
         coupled_system system = two_mass::make(make_extrapolation("poly-3"), 0.01);
-        const auto how = iterated(2, 1e-11, solver);
+        const auto chosen = iterated(2, 1e-11, solver);
         system.initialise(0);
-        test::run_steps(system, *how, time_grid(0, 1, 0.02));
+        test::run_steps(system, *chosen, time_grid(0, 1, 0.02));
         ends.emplace_back(system.subsystems->outputs().begin(), system.subsystems->outputs().end());
         for (std::size_t i = 0; i < ends[0].size(); ++i) EXPECT_NEAR(ends.back()[i], ends[0][i], 1e-9) << solver;
-        EXPECT_EQ(how->iterations()->solutions, 50);
-        EXPECT_EQ(system.integrations, how->iterations()->evaluations);
-        EXPECT_EQ(system.advances, 2 * how->iterations()->evaluations);
+        EXPECT_EQ(chosen->iterations()->solutions, 50);
+        EXPECT_EQ(system.integrations, chosen->iterations()->evaluations);
+        EXPECT_EQ(system.advances, 2 * chosen->iterations()->evaluations);
     }
 }
 
 /// The polynomials that the watch sees end where the coupling variable does.
 TEST(iterated_method, polynomials_meet_the_coupling_variables) {
     coupled_system system = two_mass::make(make_extrapolation("poly-1"), 0.01);
-    const auto how = iterated(3, 1e-10);
+    const auto chosen = iterated(3, 1e-10);
     system.initialise(0);
-    how->prepare(system);
+    chosen->prepare(system);
     for (int n = 0; n < 10; ++n) {
-        how->step(system, {0.1 * n, 0.1 * (n + 1), n});
+        chosen->step(system, {0.1 * n, 0.1 * (n + 1), n});
         EXPECT_NEAR(system.coupling.expected(channel_index(0), 0.1 * (n + 1)), system.u[0], 1e-8);
         const double t = 0.1 * n + 0.07;
         EXPECT_NEAR(system.coupling.expected(channel_index(0), t), 4 * std::cos(3 * t), 2e-2);
@@ -75,11 +75,11 @@ TEST(iterated_method, polynomials_meet_the_coupling_variables) {
 
 TEST(iterated_method, says_what_does_not_converge) {
     coupled_system system = two_mass::make(make_extrapolation("poly-2"), 0.01);
-    const auto how = iterated(2, 1e-8, "fixed-point", 3);
+    const auto chosen = iterated(2, 1e-8, "fixed-point", 3);
     system.initialise(0);
-    how->prepare(system);
+    chosen->prepare(system);
     try {
-        how->step(system, {0, 0.5, 0});
+        chosen->step(system, {0, 0.5, 0});
         FAIL() << "it converged";
     } catch (const run_error& problem) {
         const std::string text = problem.what();

@@ -60,7 +60,7 @@ struct running {
         const method_info* info = method_registry::instance().find(c.name);
         parameter_values options(info->options);
         for (const auto& [option, value] : c.options) options.set(option, {value});
-        how = info->make_with(options);
+        chosen = info->make_with(options);
         std::vector<named_subsystem> parts;
         for (const char* name : {"A", "B", "C"}) {
             const bool moves = !info->traits.holds_joints && *name == 'A';
@@ -89,17 +89,17 @@ struct running {
             net.add_channel("signal", nullptr, {{output_slot(3), {}, 0.5}}, make_extrapolation(own_rule("poly-2")));
         net.add_delivery(input_slot(2), max_degree, {signal, 1});
         net.finish(std::vector<double>(3, 0.0));
-        hand_over(*how, multirate_plan{0, 100 * H, H, {H, H / 2, H}, {}, std::vector<double>(net.channels(), 0.0)});
+        hand_over(*chosen, multirate_plan{0, 100 * H, H, {H, H / 2, H}, {}, std::vector<double>(net.channels(), 0.0)});
         system.finish();
-        how->check(system);
+        chosen->check(system);
         system.initialise(0);
-        how->prepare(system);
-        how->keep(system);  // makes room, once
+        chosen->prepare(system);
+        chosen->keep(system);  // makes room, once
         system.forget_begin();
     }
 
     std::string own_rule(const char* otherwise) const {
-        const std::string own = how->own_extrapolation();
+        const std::string own = chosen->own_extrapolation();
         return own.empty() ? otherwise : own;
     }
 
@@ -108,7 +108,7 @@ struct running {
         const joint_info& rigid = *joint_registry::instance().find("rigid");
         joint_connection j;
         j.name = "joint";
-        j.what = rigid.make(parameter_values(rigid.parameters), port_kind::translation);
+        j.joint = rigid.make(parameter_values(rigid.parameters), port_kind::translation);
         j.multipliers = {net.add_imposed("joint")};
         for (std::size_t e = 0; e < 2; ++e) {
             auto& end = j.ends[e];
@@ -124,7 +124,7 @@ struct running {
     macro_step next(double length = H) const { return {t, t + length, n}; }
     void step(double length = H) {
         const macro_step s = next(length);
-        how->step(system, s);
+        chosen->step(system, s);
         t = s.end;
         ++n;
     }
@@ -136,7 +136,7 @@ struct running {
 
     std::vector<failing*> models;
     coupled_system system;
-    std::unique_ptr<method> how;
+    std::unique_ptr<method> chosen;
     double t = 0;
     std::int64_t n = 0;
 };
@@ -146,13 +146,13 @@ class method_contract : public testing::TestWithParam<method_case> {};
 TEST_P(method_contract, a_step_that_is_repeated_gives_the_same_bits) {
     running r(GetParam());
     for (int n = 0; n < 8; ++n) {
-        r.how->keep(r.system);
-        r.how->attempt(r.system, r.next());
+        r.chosen->keep(r.system);
+        r.chosen->attempt(r.system, r.next());
         const auto first = r.values();
-        r.how->rollback(r.system);
-        r.how->attempt(r.system, r.next());
+        r.chosen->rollback(r.system);
+        r.chosen->attempt(r.system, r.next());
         EXPECT_EQ(r.values(), first) << "step " << n;
-        r.how->rollback(r.system);
+        r.chosen->rollback(r.system);
         r.step();
         EXPECT_EQ(r.values(), first) << "step " << n;
     }
@@ -160,13 +160,13 @@ TEST_P(method_contract, a_step_that_is_repeated_gives_the_same_bits) {
 
 TEST_P(method_contract, a_rejected_attempt_leaves_no_trace) {
     running plain(GetParam()), other(GetParam());
-    const bool own_steps = plain.how->traits().own_steps;
+    const bool own_steps = plain.chosen->traits().own_steps;
     for (int n = 0; n < 20; ++n) {
         if (n % 3 == 0) {
-            other.how->keep(other.system);
+            other.chosen->keep(other.system);
             const double length = own_steps ? running::H : running::H * (n % 2 == 0 ? 2 : 0.7);
-            other.how->attempt(other.system, other.next(length));
-            other.how->rollback(other.system);
+            other.chosen->attempt(other.system, other.next(length));
+            other.chosen->rollback(other.system);
         }
         plain.step();
         other.step();
@@ -180,14 +180,14 @@ TEST_P(method_contract, a_failure_in_the_middle_of_an_attempt_can_be_rolled_back
         for (int n = 0; n < 12; ++n) {
             plain.step();
             if (n == 5) {
-                other.how->keep(other.system);
+                other.chosen->keep(other.system);
                 other.models[1]->until_failure = advances;
                 try {
-                    other.how->attempt(other.system, other.next());
+                    other.chosen->attempt(other.system, other.next());
                 } catch (const run_error&) {
                 }
                 other.models[1]->until_failure = 0;
-                other.how->rollback(other.system);
+                other.chosen->rollback(other.system);
             }
             other.step();
             ASSERT_EQ(other.values(), plain.values()) << "failure in advance " << advances << ", step " << n;
@@ -202,7 +202,7 @@ TEST_P(method_contract, a_state_that_is_put_back_goes_on_as_before) {
     r.system.subsystems->save(saved);
     state_bytes bytes;
     bytes.write();
-    bytes(r.system, *r.how);
+    bytes(r.system, *r.chosen);
     const double t = r.t;
     const std::int64_t n = r.n;
     std::vector<std::vector<double>> first;
@@ -210,7 +210,7 @@ TEST_P(method_contract, a_state_that_is_put_back_goes_on_as_before) {
     for (int again = 0; again < 2; ++again) {
         r.system.subsystems->restore(saved);
         bytes.read();
-        bytes(r.system, *r.how);
+        bytes(r.system, *r.chosen);
         bytes.finish();
         r.t = t;
         r.n = n;
@@ -228,7 +228,7 @@ TEST_P(method_contract, saving_changes_nothing) {
     for (int n = 0; n < 15; ++n) {
         saved.system.subsystems->save(id);
         bytes.write();
-        bytes(saved.system, *saved.how);
+        bytes(saved.system, *saved.chosen);
         plain.step();
         saved.step();
         ASSERT_EQ(saved.values(), plain.values()) << "step " << n;
@@ -237,7 +237,7 @@ TEST_P(method_contract, saving_changes_nothing) {
 
 TEST_P(method_contract, unequal_steps_come_to_the_same_end) {
     running equal(GetParam()), unequal(GetParam());
-    if (equal.how->traits().own_steps) GTEST_SKIP() << "its steps lie on grids";
+    if (equal.chosen->traits().own_steps) GTEST_SKIP() << "its steps lie on grids";
     for (int n = 0; n < 20; ++n) equal.step();
     for (int n = 0; n < 20; ++n) unequal.step(running::H * (n % 2 == 0 ? 0.6 : 1.4));
     EXPECT_NEAR(unequal.t, equal.t, 1e-12);

@@ -11,9 +11,9 @@ std::unique_ptr<method> make_multirate_method(const std::vector<std::pair<std::s
     const method_info* info = method_registry::instance().find("multirate");
     parameter_values values(info->options);
     for (const auto& [name, value] : options) values.set(name, {value});
-    auto how = info->make_with(values);
-    hand_over(*how, std::move(plan));
-    return how;
+    auto chosen = info->make_with(values);
+    hand_over(*chosen, std::move(plan));
+    return chosen;
 }
 
 enum scheme_number { slowest_first, fastest_first, sequential };
@@ -57,9 +57,9 @@ struct ring_of_clocks {
     }
 
     std::vector<advance_call> run(scheme_number s) {
-        const auto how = make_multirate_method({{"scheme", s}}, plan);
+        const auto chosen = make_multirate_method({{"scheme", s}}, plan);
         system.initialise(0);
-        test::run_steps(system, *how, time_grid(0, plan.end, plan.macro_step));
+        test::run_steps(system, *chosen, time_grid(0, plan.end, plan.macro_step));
         return calls;
     }
 };
@@ -89,12 +89,12 @@ TEST(multirate, among_three_each_leads_the_next_by_one_of_its_steps) {
 
 TEST(multirate, outputs_at_macro_points_are_interpolated_where_subsystems_are_ahead) {
     ring_of_clocks r({0.3, 0.7}, 0.25, 1);
-    const auto how = make_multirate_method({}, r.plan);
+    const auto chosen = make_multirate_method({}, r.plan);
     r.system.initialise(0);
-    how->prepare(r.system);
+    chosen->prepare(r.system);
     const time_grid grid(0, 1, 0.25);
     for (std::int64_t n = 0; n < grid.steps(); ++n) {
-        how->step(r.system, grid.step(n));
+        chosen->step(r.system, grid.step(n));
         for (const double y : r.system.outputs()) EXPECT_NEAR(y, grid.time(n + 1), 1e-12);
     }
 }
@@ -139,9 +139,9 @@ TEST(multirate, gauss_seidel_gives_the_recursion_that_follows_from_it) {
         system.finish();
         multirate_plan plan{0, 2, H, {H, H}, {}, {0, 0}};
         if (reversed) plan.order = {subsystem_index(1), subsystem_index(0)};
-        const auto how = make_multirate_method({{"scheme", sequential}, {"slow-order", 0}, {"fast-order", 0}}, plan);
+        const auto chosen = make_multirate_method({{"scheme", sequential}, {"slow-order", 0}, {"fast-order", 0}}, plan);
         system.initialise(0);
-        test::run_steps(system, *how, time_grid(0, 2, H));
+        test::run_steps(system, *chosen, time_grid(0, 2, H));
         double first = reversed ? -2 : 1, second = reversed ? 1 : -2;
         const double decay = std::exp(-H), rest = 1 - decay;
         for (int n = 0; n < 20; ++n) {

@@ -98,7 +98,7 @@ class plain_body final : public subsystem {
 struct row_of_bodies {
     coupled_system system;
     std::vector<plain_body*> bodies;
-    std::unique_ptr<method> how = method_registry::instance().find("one-pass")->make();
+    std::unique_ptr<method> chosen = method_registry::instance().find("one-pass")->make();
     std::int64_t n = 0;
     double largest = 0;  ///< displacement
 
@@ -129,16 +129,16 @@ struct row_of_bodies {
     void give_inertias(const std::vector<double>& m) {
         given_sensitivities given;
         for (std::size_t i = 0; i < m.size(); ++i) given.push_back({input_slot(i), output_slot(2 * i + 1), 1 / m[i]});
-        hand_over(*how, std::move(given));
+        hand_over(*chosen, std::move(given));
     }
     void run(double H, int steps) {
         if (n == 0) {
             system.initialise(0);
-            how->prepare(system);
+            chosen->prepare(system);
         }
         for (int i = 0; i < steps; ++i, ++n) {
             const auto k = static_cast<double>(n);
-            how->step(system, {k * H, (k + 1) * H, n});
+            chosen->step(system, {k * H, (k + 1) * H, n});
             for (std::size_t s = 0; s < system.subsystems->outputs().size(); s += 2)
                 largest = std::max(largest, std::abs(system.subsystems->outputs()[s]));
         }
@@ -185,7 +185,7 @@ TEST(one_pass_method, takes_derivatives_for_what_the_user_would_give) {
             {.m = 0.7, .omega = 2, .saves = saves, .known = derivatives::exact, .fixed_step = true}};
         row_of_bodies found(which, 1e4), given(which, 1e4);
         given.give_inertias({0.3, 0.7});
-        EXPECT_THAT(found.how->about_subsystems(found.system),
+        EXPECT_THAT(found.chosen->about_subsystems(found.system),
                     testing::Each(testing::StrEq("sensitivity from its directional derivatives")));
         found.run(0.1, 300);
         given.run(0.1, 300);
@@ -224,7 +224,7 @@ TEST(one_pass_method, short_steps_that_a_subsystem_cannot_take_are_refused_befor
             if (at_run)
                 row.run(0.1, 1);
             else
-                row.how->check(row.system);
+                row.chosen->check(row.system);
         } catch (const user_error& problem) {
             return problem.what();
         }
@@ -274,7 +274,7 @@ TEST(one_pass_method, a_wrong_inertia_is_told_by_growth) {
     two.give_inertias({2, 2});
     two.run(0.3, 60);
     EXPECT_GT(two.largest, 1e3);
-    EXPECT_THAT(two.how->traits().remedy, testing::HasSubstr("20 %"));
+    EXPECT_THAT(two.chosen->traits().remedy, testing::HasSubstr("20 %"));
 }
 
 TEST(one_pass_method, a_port_that_does_not_answer_is_named) {
@@ -291,7 +291,7 @@ TEST(one_pass_method, a_port_that_does_not_answer_is_named) {
 TEST(one_pass_method, some_inertias_of_a_subsystem_are_not_enough) {
     row_of_bodies row({{.m = 1}, {.m = 1, .ports = 2}, {.m = 1}}, 1e4);
     row.give_inertias({1, 1});
-    EXPECT_THROW(row.how->check(row.system), user_error);
+    EXPECT_THROW(row.chosen->check(row.system), user_error);
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ errors error_of(const coupled_system& system, double t) {
 errors run_from_exact_history(const char* name, int degree, double H, std::int64_t steps) {
     constexpr double t0 = 0.3;
     coupled_system system = two_mass::make(make_extrapolation("poly-" + std::to_string(degree + 1)), H / 4);
-    const auto how = method_named(name);
+    const auto chosen = method_named(name);
     system.initialise(t0);
-    how->prepare(system);
+    chosen->prepare(system);
     for (int k = degree + 1; k >= 1; --k) {
         const auto x = two_mass::exact(t0 - k * H);
         const std::array<double, 6> y{x[0], x[1], 0, x[2], x[3], 0};
@@ -41,7 +41,7 @@ errors run_from_exact_history(const char* name, int degree, double H, std::int64
     errors largest{0, 0};
     for (std::int64_t n = 0; n < steps; ++n) {
         const auto N = static_cast<double>(n);
-        how->step(system, {t0 + N * H, t0 + (N + 1) * H, n});
+        chosen->step(system, {t0 + N * H, t0 + (N + 1) * H, n});
         const errors now = error_of(system, t0 + (N + 1) * H);
         largest = {std::max(largest.position, now.position), std::max(largest.velocity, now.velocity)};
     }
@@ -75,9 +75,9 @@ TEST(semi_implicit_method, errs_less_than_the_explicit_method_by_the_published_r
 TEST(semi_implicit_method, measures_answers_once_and_keeps_them) {
     for (const bool tells : {false, true}) {
         coupled_system system = two_mass::make(make_extrapolation("poly-2"), 0.01, 1, 0, tells);
-        const auto how = method_named("semi-implicit");
+        const auto chosen = method_named("semi-implicit");
         system.initialise(0);
-        test::run_steps(system, *how, time_grid(0, 2, 0.02));
+        test::run_steps(system, *chosen, time_grid(0, 2, 0.02));
         // Two per step, and one trial at the first step, whose answers serve the second one, too; none where accelerations tell as much.
         EXPECT_EQ(system.integrations, 2 * 100 + (tells ? 0 : 1));
         EXPECT_LT(two_mass::error(system, 2), 2e-3);
@@ -91,10 +91,10 @@ TEST(semi_implicit_method, takes_first_answers_from_accelerations_with_the_same_
             for (const bool tells : {false, true}) {
                 coupled_system system =
                     two_mass::make(make_extrapolation("poly-" + std::to_string(degree + 1)), H / 20, 1, 0, tells);
-                const auto how = method_named("semi-implicit");
+                const auto chosen = method_named("semi-implicit");
                 system.initialise(0);
-                how->prepare(system);
-                for (int n = 0; n < 3; ++n) how->step(system, {n * H, (n + 1) * H, n});
+                chosen->prepare(system);
+                for (int n = 0; n < 3; ++n) chosen->step(system, {n * H, (n + 1) * H, n});
                 errors.push_back(two_mass::error(system, 3 * H));
                 EXPECT_EQ(system.integrations, tells ? 6 : 7);
             }
@@ -106,11 +106,11 @@ TEST(semi_implicit_method, measures_where_accelerations_tell_too_little) {
     std::vector<std::vector<double>> ends;
     for (const bool tells : {false, true}) {
         coupled_system system = two_mass::make(make_extrapolation("poly-2"), 0.01, 1, 0, tells);
-        const auto how = method_named("semi-implicit");
+        const auto chosen = method_named("semi-implicit");
         system.initialise(0);
-        how->prepare(system);
+        chosen->prepare(system);
         constexpr double H = 5;  // the bodies swing once within a step
-        for (int n = 0; n < 3; ++n) how->step(system, {n * H, (n + 1) * H, n});
+        for (int n = 0; n < 3; ++n) chosen->step(system, {n * H, (n + 1) * H, n});
         ends.emplace_back(system.subsystems->outputs().begin(), system.subsystems->outputs().end());
         EXPECT_EQ(system.integrations, tells ? 9 : 7) << "the first step once more, measured";
     }
@@ -121,12 +121,12 @@ TEST(semi_implicit_method, trial_steps_on_replicas_give_the_same_bits) {
     std::vector<std::vector<double>> ends;
     for (const auto& [replicas, workers] : {std::pair{0, 1}, {1, 1}, {1, 2}, {2, 3}, {3, 2}}) {
         coupled_system system = two_mass::make(make_extrapolation("poly-3"), 0.01, workers, replicas, false);
-        const auto how = method_named("semi-implicit");
+        const auto chosen = method_named("semi-implicit");
         system.initialise(0);
-        how->prepare(system);
+        chosen->prepare(system);
         std::vector<double> errors(6);
         for (int n = 0; n < 50; ++n)  // steps of different lengths have answers measured again and again
-            how->step(system, {0.03 * n * (1 + 0.01 * n), 0.03 * (n + 1) * (1 + 0.01 * (n + 1)), n});
+            chosen->step(system, {0.03 * n * (1 + 0.01 * n), 0.03 * (n + 1) * (1 + 0.01 * (n + 1)), n});
         ends.emplace_back(system.subsystems->outputs().begin(), system.subsystems->outputs().end());
         EXPECT_EQ(ends.back(), ends.front()) << replicas << " replicas, " << workers << " workers";
     }

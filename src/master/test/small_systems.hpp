@@ -108,9 +108,9 @@ struct two_mass {
 };
 
 /// From the present time of an initialised system over all steps of the grid.
-inline void run_steps(coupled_system& system, method& how, const time_grid& grid) {
-    how.prepare(system);
-    for (std::int64_t n = 0; n < grid.steps(); ++n) how.step(system, grid.step(n));
+inline void run_steps(coupled_system& system, method& chosen, const time_grid& grid) {
+    chosen.prepare(system);
+    for (std::int64_t n = 0; n < grid.steps(); ++n) chosen.step(system, grid.step(n));
 }
 
 /// A subsystem without a state: y from the time and the inputs, by a function.

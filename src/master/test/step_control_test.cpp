@@ -35,15 +35,15 @@ struct outcome {
 
 outcome run_controlled(const char* name, const char* rule, const options& control, double end = 5) {
     coupled_system system = two_mass::make(make_extrapolation(rule), 2e-4);
-    const auto how = method_named(name);
+    const auto chosen = method_named(name);
     system.initialise(0);
-    how->prepare(system);
+    chosen->prepare(system);
     step_controller steps(control, 0, end);
-    steps.prepare(system, *how);
+    steps.prepare(system, *chosen);
     outcome result;
     while (!steps.done()) {
         const auto before = state_of(system);
-        const macro_step step = steps.step(system, *how);
+        const macro_step step = steps.step(system, *chosen);
         result.accepted.push_back(step);
         const auto should = exact_step(before, step.end - step.begin), is = state_of(system);
         for (std::size_t k = 0; k < 4; ++k) {
@@ -153,9 +153,9 @@ judged run_one_pass(double stiffness, const char* rule, options::level of, doubl
     const unequal_pair pair{stiffness};
     const bool stiff = stiffness > 100;
     coupled_system system = pair.make(rule, watched);
-    const auto how = method_named("one-pass");
+    const auto chosen = method_named("one-pass");
     system.initialise(0);
-    how->prepare(system);
+    chosen->prepare(system);
     step_controller steps({.rtol = 1e-12,
                            .atol = tolerance,
                            .atol_rate = tolerance,
@@ -164,11 +164,11 @@ judged run_one_pass(double stiffness, const char* rule, options::level of, doubl
                            .smallest = 1e-9,
                            .largest = 1},
                           0, 5);
-    steps.prepare(system, *how);
+    steps.prepare(system, *chosen);
     judged found{};
     while (!steps.done()) {
         const auto before = state_of(system);
-        const macro_step step = steps.step(system, *how);
+        const macro_step step = steps.step(system, *chosen);
         const auto should = pair.exact_step(before, step.end - step.begin, !stiff), is = state_of(system);
         for (std::size_t k = of == options::level::value ? 0 : 1; k < 4; k += 2)
             found.largest = std::max(found.largest, std::abs(is[k] - should[k]) / tolerance);
@@ -208,30 +208,30 @@ TEST(step_control, signals_do_not_spoil_estimates_of_one_pass) {
 class failing_once final : public method {
    public:
     failing_once() : method(method_registry::instance().find("explicit")->traits) {}
-    void attempt(coupled_system& system, const macro_step& step) override { how_->attempt(system, step); }
-    void prepare_estimates(coupled_system& system) override { how_->prepare_estimates(system); }
+    void attempt(coupled_system& system, const macro_step& step) override { chosen_->attempt(system, step); }
+    void prepare_estimates(coupled_system& system) override { chosen_->prepare_estimates(system); }
     estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
                                          std::span<double> error) override {
         if (step.counter == 5 && !std::exchange(failed_, true)) throw run_error("no answer over so long a step");
-        return how_->attempt_and_estimate(system, step, error);
+        return chosen_->attempt_and_estimate(system, step, error);
     }
 
    private:
-    std::unique_ptr<method> how_ = method_named("explicit");
+    std::unique_ptr<method> chosen_ = method_named("explicit");
     bool failed_ = false;
 };
 
 TEST(step_control, a_failure_before_the_trial_goes_back_no_further_than_to_the_begin_of_the_step) {
     coupled_system system = two_mass::make(make_extrapolation("poly-3"), 2e-4);
     coupled_system again = two_mass::make(make_extrapolation("poly-3"), 2e-4);
-    failing_once how;
+    failing_once chosen;
     system.initialise(0);
     step_controller steps(
         {.rtol = 1e-4, .atol = 1e-4, .atol_rate = 1e-4, .first = 0.01, .smallest = 1e-9, .largest = 1}, 0, 2);
-    steps.prepare(system, how);
+    steps.prepare(system, chosen);
     const auto plain = method_named("explicit");
     again.initialise(0);
-    while (!steps.done()) plain->step(again, steps.step(system, how));
+    while (!steps.done()) plain->step(again, steps.step(system, chosen));
     EXPECT_GT(steps.counts().rejected, 0);
     EXPECT_EQ(state_of(system), state_of(again));
 }
@@ -244,10 +244,10 @@ TEST(step_control, rejected_steps_leave_no_trace) {
             {.rtol = 1e-6, .atol = 1e-6, .atol_rate = 1e-6, .first = 0.3, .smallest = 1e-9, .largest = 1});
         EXPECT_GT(r.rejected, 0);
         coupled_system system = two_mass::make(make_extrapolation("poly-3"), 2e-4);
-        const auto how = method_named(name);
+        const auto chosen = method_named(name);
         system.initialise(0);
-        how->prepare(system);
-        for (const macro_step& step : r.accepted) how->step(system, step);
+        chosen->prepare(system);
+        for (const macro_step& step : r.accepted) chosen->step(system, step);
         EXPECT_EQ(state_of(system), r.end);
     }
 }
@@ -278,12 +278,16 @@ TEST(step_control, says_where_the_tolerance_cannot_be_met) {
 
 /// Without a second integration: smaller tolerances give smaller errors, by as much as the order says, or more.
 TEST(step_control, estimators_that_repeat_nothing) {
-    for (const auto how : {options::estimator::jump, options::estimator::energy}) {
+    for (const auto chosen : {options::estimator::jump, options::estimator::energy}) {
         double before = 1;
         for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
-            const outcome r = run_controlled(
-                "explicit", "poly-3",
-                {.rtol = tolerance, .atol = tolerance, .how = how, .first = 1e-3, .smallest = 1e-9, .largest = 1});
+            const outcome r = run_controlled("explicit", "poly-3",
+                                             {.rtol = tolerance,
+                                              .atol = tolerance,
+                                              .estimate = chosen,
+                                              .first = 1e-3,
+                                              .smallest = 1e-9,
+                                              .largest = 1});
             EXPECT_EQ(r.rejected, 0);
             const auto x = two_mass::exact(5);
             double error = 0;
@@ -302,7 +306,7 @@ TEST(step_control, one_pass_steps_grow_where_little_changes) {
         const outcome r = run_controlled("one-pass", "lin-2-3-opt",
                                          {.rtol = tolerance,
                                           .atol = tolerance,
-                                          .how = options::estimator::jump,
+                                          .estimate = options::estimator::jump,
                                           .first = 1e-3,
                                           .smallest = 1e-9,
                                           .largest = 1});
@@ -324,16 +328,16 @@ TEST(step_control, names_who_cannot_repeat_and_what_needs_less) {
     system.subsystems = make_thread_transport(std::move(parts), 1);
     system.coupling.finish({});
     system.finish();
-    const auto how = method_named("explicit");
+    const auto chosen = method_named("explicit");
     try {
-        step_controller::check({}, system, *how, "explicit");
+        step_controller::check({}, system, *chosen, "explicit");
         FAIL();
     } catch (const user_error& problem) {
         const std::string text = problem.what();
         EXPECT_NE(text.find("plain"), std::string::npos) << text;
         EXPECT_NE(text.find("estimate: jump"), std::string::npos) << text;
     }
-    EXPECT_NO_THROW(step_controller::check({.how = options::estimator::jump}, system, *how, "explicit"));
+    EXPECT_NO_THROW(step_controller::check({.estimate = options::estimator::jump}, system, *chosen, "explicit"));
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ inline void fuzz_frames(int count, unsigned seed) {
     const auto members = some_members();
     exchange areas(members);
     areas.place();
-    areas.top().request = {.what = remote_command::advance, .timed = true};
+    areas.top().request = {.command = remote_command::advance, .timed = true};
     for (std::size_t i = 0; i < 2; ++i)
         for (auto& p : areas.polynomials(i)) p.degree = 3;
     const bytes hello = hello_of("token", "name");
@@ -148,7 +148,7 @@ inline void fuzz_frames(int count, unsigned seed) {
         refused += !taken([&] { get_reply(random.damaged(reply), areas); });
         // What was read into the areas must be fit for writing again.
         if (taken([&] { get_request(random.damaged(request), areas); })) request_of(areas);
-        areas.top().request = {.what = static_cast<remote_command>(random.below(10)),
+        areas.top().request = {.command = static_cast<remote_command>(random.below(10)),
                                .subsystem = static_cast<int>(random.below(3)) - 1,
                                .timed = random.sometimes()};
     }
@@ -156,8 +156,8 @@ inline void fuzz_frames(int count, unsigned seed) {
     EXPECT_TRUE(taken([&] { get_introduction(introduction, 2); }));
 }
 
-inline void say(int socket, const bytes& what) {
-    static_cast<void>(::send(socket, what.data(), what.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+inline void say(int socket, const bytes& sent) {
+    static_cast<void>(::send(socket, sent.data(), sent.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 inline bytes with_length(const bytes& frame) {
@@ -174,7 +174,7 @@ inline void fuzz_peers(int count, unsigned seed) {
     const auto members = some_members();
     exchange areas(members);
     areas.place();
-    areas.top().request = {.what = remote_command::advance};
+    areas.top().request = {.command = remote_command::advance};
     const bytes introduction = introduction_of(members);
     const bytes reply = reply_of(areas);
     const bytes nothing = frame_of([](wire_writer& w) { w.put(std::int32_t{-1}); });
@@ -196,8 +196,8 @@ inline void fuzz_peers(int count, unsigned seed) {
         if (random.sometimes(0.8)) theirs.close();
         try {
             group.introduce();
-            group.call({.what = remote_command::initialise});
-            for (int n = 0; n < 5; ++n, ++steps) group.call({.what = remote_command::advance, .step = {0, 1, n}});
+            group.call({.command = remote_command::initialise});
+            for (int n = 0; n < 5; ++n, ++steps) group.call({.command = remote_command::advance, .step = {0, 1, n}});
         } catch (const run_error&) {
             ++failures;
         } catch (const user_error&) {

@@ -15,11 +15,11 @@ namespace {
 using testing::HasSubstr;
 
 /// In a process at the other end of a pair of sockets.
-std::unique_ptr<subsystem> linked(const subsystem_text& what, double limit = 0) {
+std::unique_ptr<subsystem> linked(const subsystem_text& text, double limit = 0) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw run_error("no pair of sockets");
     file_handle mine(ends[0]), theirs(ends[1]);
-    auto process = start_linked(theirs.get(), {what}, false);
+    auto process = start_linked(theirs.get(), {text}, false);
     theirs.close();
     return make_remote_subsystem(std::make_unique<linked_group>(linked_group::options{"far", 1, limit},
                                                                 make_socket_link(std::move(mine)), std::move(process)));

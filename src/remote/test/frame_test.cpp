@@ -46,7 +46,7 @@ TEST(frames, ports_in_space_arrive_as_they_were_and_only_whole) {
 TEST(frames, derivatives_by_an_input_that_does_not_exist_are_refused) {
     exchange areas(some_members());
     areas.place();
-    areas.top().request = {.what = remote_command::rate_sensitivities, .subsystem = 1, .number = 2};
+    areas.top().request = {.command = remote_command::rate_sensitivities, .subsystem = 1, .number = 2};
     get_request(request_of(areas), areas);
     areas.top().request.number = 3;
     EXPECT_THROW(get_request(request_of(areas), areas), run_error);

@@ -13,7 +13,9 @@ using function = std::function<double(double)>;
 
 /// Feeds one channel with u = f(t), q = g(t) and polynomials u~ = f + miss over n steps of length H.
 struct single_channel {
-    explicit single_channel(conjugate how, bool rates = true) : monitor({how}) { monitor.set_rates(0, rates, rates); }
+    explicit single_channel(conjugate partner, bool rates = true) : monitor({partner}) {
+        monitor.set_rates(0, rates, rates);
+    }
 
     void run(double H, int n, const function& u, const function& du, const function& q, const function& v,
              const function& miss) {
@@ -64,8 +66,8 @@ TEST(coupling_monitor, energy_errors_of_each_kind_of_power) {
     const function u = [](double t) { return std::cos(3 * t); }, du = [](double t) { return -3 * std::sin(3 * t); };
     const function q = [](double t) { return std::sin(2 * t); }, v = [](double t) { return 2 * std::cos(2 * t); };
     const function miss = [](double) { return 0.01; };
-    const auto error = [&](conjugate how, bool rates, int steps = 100) {
-        single_channel c(how, rates);
+    const auto error = [&](conjugate partner, bool rates, int steps = 100) {
+        single_channel c(partner, rates);
         c.run(1.0 / steps, steps, u, du, q, v, miss);
         return c.monitor.quality(0).energy_error;
     };

@@ -65,14 +65,15 @@ void check_hosts(const std::vector<mpi_host>& hosts) {
     const auto begin = std::chrono::steady_clock::now();
     for (const auto& [name, ssh] : asked) {
         const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
-        const std::string how = ssh->ended(std::max(0.0, patience - used.count()));
+        const std::string ending = ssh->ended(std::max(0.0, patience - used.count()));
         if (ssh->succeeded()) continue;
-        const std::string reason = how.empty() ? fmt::format("nothing came within {:g} s", patience) : ssh->last_text();
+        const std::string reason =
+            ending.empty() ? fmt::format("nothing came within {:g} s", patience) : ssh->last_text();
         throw user_error(
             fmt::format("transport 'mpi': host '{}' does not answer: {}. 'ssh {} true' must work without a password; "
                         "or leave '{}' out "
                         "of --hosts.",
-                        name, reason.empty() ? how : last_line(reason), name, name));
+                        name, reason.empty() ? ending : last_line(reason), name, name));
     }
 }
 

@@ -75,11 +75,11 @@ launcher choose_launcher() {
                                  fmt::join(packages, ", or "), built ? "" : ", and build mdpcosim again"));
 }
 
-std::vector<std::string> command_line(const launcher& by, const mpi_launch& what, const std::string& mark) {
+std::vector<std::string> command_line(const launcher& by, const mpi_launch& launch, const std::string& mark) {
     std::vector<std::string> words{by.mpiexec};
     const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
     std::vector<std::string> hosts;
-    for (const auto& h : what.hosts) hosts.push_back(fmt::format("{}:{}", h.name, h.ranks));
+    for (const auto& h : launch.hosts) hosts.push_back(fmt::format("{}:{}", h.name, h.ranks));
     const std::string list = fmt::format("{}", fmt::join(hosts, ","));
     if (by.of->name == "openmpi") {
         add({"-q", "--oversubscribe", "--bind-to", "none", "-x", "MDPCOSIM_MPI=openmpi", "-x",
@@ -90,17 +90,17 @@ std::vector<std::string> command_line(const launcher& by, const mpi_launch& what
         add({"-genv", "MDPCOSIM_MPI", "mpich", "-genv", mark_variable, mark});
         if (!hosts.empty()) add({"-hosts", list});
     }
-    add({"-n", std::to_string(what.groups.size())});
-    words.insert(words.end(), what.command.begin(), what.command.end());
+    add({"-n", std::to_string(launch.groups.size())});
+    words.insert(words.end(), launch.command.begin(), launch.command.end());
     return words;
 }
 
 /// mpiexec in a process group of its own, so that Ctrl-C reaches this process only; its standard error passes through here.
 class supervised {
    public:
-    supervised(const launcher& by, const mpi_launch& what)
-        : by_(by), groups_(what.groups), mark_(fmt::format("mdpcosim-{:08x}", std::random_device()())) {
-        const auto words = command_line(by, what, mark_);
+    supervised(const launcher& by, const mpi_launch& launch)
+        : by_(by), groups_(launch.groups), mark_(fmt::format("mdpcosim-{:08x}", std::random_device()())) {
+        const auto words = command_line(by, launch, mark_);
         std::vector<char*> arguments;
         for (const auto& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
         arguments.push_back(nullptr);
@@ -137,7 +137,7 @@ class supervised {
         }
         process_ = -1;
         while (listen(std::chrono::milliseconds(100))) continue;
-        tell(rest_);
+        show(rest_);
         if (lost_) return 1;
         if (done_) return *done_;
         fmt::print(stderr, "mdpcosim: {} ended before the run was done ({} {})\n", by_.mpiexec,
@@ -172,10 +172,10 @@ class supervised {
     void hear(const std::string& line) {
         const std::size_t at = line.find(mark_);
         if (at == std::string::npos) {
-            if (!lost_ || !done_) tell(line);  // what MPI says about the end of the ranks is no news
+            if (!lost_ || !done_) show(line);  // what MPI says about the end of the ranks is no news
             return;
         }
-        tell(line.substr(0, at));
+        show(line.substr(0, at));
         const char* word = line.c_str() + at + mark_.size();
         int status = 0;
         std::size_t rank = 0;
@@ -193,7 +193,7 @@ class supervised {
     /// SIGTERM makes Open MPI's mpiexec kill, before long; MPICH's knows no SIGUSR2.
     int hurry() const { return kill(process_, by_.of->name == "openmpi" ? SIGUSR2 : SIGTERM); }
 
-    static void tell(const std::string& text) {
+    static void show(const std::string& text) {
         std::fputs(text.c_str(), stderr);
         std::fflush(stderr);
     }
@@ -209,10 +209,10 @@ class supervised {
 
 }  // namespace
 
-int launch_ranks(const mpi_launch& what, const std::atomic<int>& interrupts) {
+int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts) {
     const launcher by = choose_launcher();
-    check_hosts(what.hosts);
-    return supervised(by, what).run(interrupts);
+    check_hosts(launch.hosts);
+    return supervised(by, launch).run(interrupts);
 }
 
 namespace {

@@ -18,7 +18,7 @@ struct mpi_launch {
 /// Runs it to its end and gives the exit status: that of rank 0; 1 where a rank was lost, which is told on standard error;
 /// 130 where it was interrupted. `interrupts` counts the signals that ask for an end: the first one asks rank 0 to end in
 /// order, the second one all ranks to end at once. Throws user_error where there is no MPI.
-int launch_ranks(const mpi_launch& what, const std::atomic<int>& interrupts);
+int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts);
 
 /// In a rank that launch_ranks() has started: goes on in a process of its own, whose end the first one watches. Should it be
 /// killed, the launching process is told: mpiexec would tell it late, and kill rank 0 before it can close its results. To be

@@ -86,11 +86,11 @@ void mpi_ranks::will_work_with(int threads) { spin_ = neighbours_ * threads <= c
 
 std::unique_ptr<frame_link> mpi_ranks::link(int other) { return std::make_unique<mpi_link>(*this, other); }
 
-void mpi_ranks::check(int status, const char* what) const {
+void mpi_ranks::check(int status, const char* call) const {
     if (status == 0) return;
     char reason[512];
     mpi_.explain(status, reason, sizeof reason);
-    throw run_error(fmt::format("{}: {}", what, reason));
+    throw run_error(fmt::format("{}: {}", call, reason));
 }
 
 void mpi_ranks::lose(int other) {
@@ -158,14 +158,14 @@ void mpi_ranks::expect(int from) {
 }
 
 std::optional<mpi_ranks::message> mpi_ranks::receive(int from, clock::duration most) {
-    message what;
+    message arrived;
     const auto came = [&](int tries) {
         int yes = 0;
-        check(mpi_.arrived(from, tries, &yes, &what.tag, &what.count), "a message was not received");
+        check(mpi_.arrived(from, tries, &yes, &arrived.tag, &arrived.count), "a message was not received");
         return yes != 0;
     };
     if (!wait_for(came, from, most)) return {};
-    return what;
+    return arrived;
 }
 
 bool mpi_ranks::receive_frame(int from, std::vector<char>& frame, clock::duration most_time, std::size_t most) {

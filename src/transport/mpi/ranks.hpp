@@ -55,7 +55,7 @@ class mpi_ranks {
         int tag = 0, count = 0;
     };
 
-    void check(int status, const char* what) const;
+    void check(int status, const char* call) const;
     [[noreturn]] void lose(int other);
     void hurry_up(int other, clock::time_point now);
     template <class Done>

@@ -130,11 +130,11 @@ std::unique_ptr<subsystem> make_where_am_i(const std::string& work) {
     return std::make_unique<where_am_i>(test::from_text<int>(work));
 }
 
-std::vector<double> units_of_processes(const binding& where, int processes, int work = 20000) {
+std::vector<double> units_of_processes(const binding& cores, int processes, int work = 20000) {
     std::vector<subsystem_recipe> recipes;
     for (int i = 0; i < processes; ++i)
         recipes.push_back({"s" + std::to_string(i), test::far_subsystem(make_where_am_i, test::as_text(work))});
-    auto t = make_process_transport(std::move(recipes), {}, where);
+    auto t = make_process_transport(std::move(recipes), {}, cores);
     t->initialise(0);
     for (int k = 0; k < 20; ++k) t->advance({0.1 * k, 0.1 * (k + 1), k});
     if (work == 0) {

@@ -90,9 +90,9 @@ std::string failure_of(const maker& make, std::vector<subsystem_recipe> recipes)
 
 class group_failure : public testing::TestWithParam<std::string> {
    protected:
-    static std::unique_ptr<transport> make(std::vector<subsystem_recipe> recipes, const binding& where) {
-        if (GetParam() == "tcp") return make_tcp_transport(std::move(recipes), {}, {.where = where});
-        return make_process_transport(std::move(recipes), {}, where);
+    static std::unique_ptr<transport> make(std::vector<subsystem_recipe> recipes, const binding& cores) {
+        if (GetParam() == "tcp") return make_tcp_transport(std::move(recipes), {}, {.cores = cores});
+        return make_process_transport(std::move(recipes), {}, cores);
     }
     static std::unique_ptr<transport> make_free(std::vector<subsystem_recipe> recipes) {
         return make(std::move(recipes), {});
@@ -176,11 +176,12 @@ TEST(tcp_transport, a_lost_connection_is_told_while_another_one_hangs) {
 
 TEST(tcp_transport, a_subsystem_that_nobody_brings_is_told_with_the_remedy) {
     bool announced = false;
-    const tcp_options how{.listen = {}, .token = {}, .remote = {1}, .wait = 0.1, .announce = [&](const listener& door) {
-                              announced = door.port() > 0;
-                          }};
+    const tcp_options options{
+        .listen = {}, .token = {}, .remote = {1}, .wait = 0.1, .announce = [&](const listener& door) {
+            announced = door.port() > 0;
+        }};
     try {
-        make_tcp_transport({doing("a", 0, nothing), doing("b", 0, nothing)}, {}, how);
+        make_tcp_transport({doing("a", 0, nothing), doing("b", 0, nothing)}, {}, options);
         FAIL() << "it came";
     } catch (const user_error& problem) {
         EXPECT_THAT(problem.what(), AllOf(HasSubstr("no program brought subsystem 'b' within 0.1 s"),
@@ -191,9 +192,9 @@ TEST(tcp_transport, a_subsystem_that_nobody_brings_is_told_with_the_remedy) {
 
 TEST(tcp_transport, waiting_can_be_interrupted) {
     const std::atomic<bool> interrupt{true};
-    const tcp_options how{
+    const tcp_options options{
         .listen = {}, .token = {}, .remote = {0}, .wait = 60, .announce = {}, .interrupt = &interrupt};
-    EXPECT_THROW(make_tcp_transport({doing("a", 0, nothing)}, {}, how), run_error);
+    EXPECT_THROW(make_tcp_transport({doing("a", 0, nothing)}, {}, options), run_error);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ std::unique_ptr<transport> make_linked(const std::vector<test_traits>& all, int 
             {numbers, std::make_unique<linked_group>(linked_group::options{"group", numbers.size(), 0},
                                                      make_socket_link(std::move(mine)), std::move(process))});
     }
-    here.where = make_chosen(all, here.members, workers);
+    here.transport = make_chosen(all, here.members, workers);
     return make_group_transport(std::move(names), std::move(elsewhere), std::move(here));
 }
 
