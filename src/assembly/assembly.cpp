@@ -525,6 +525,7 @@ class builder {
         for (const recorded_column& c : result_.columns)
             if (c.from == recorded_column::source::output) all[c.index] = true;
         if (method_->traits().reads_accelerations) add_accelerations(all);
+        if (writable_) all.assign(all.size(), true);  // whoever looks on between steps may ask for any of them
         std::vector<bool> follow(transport_().size(), false);
         if (method_->traits().evaluates_each_step)
             for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))

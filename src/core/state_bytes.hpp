@@ -49,6 +49,13 @@ class state_bytes {
     void operator()(Values&... values) {
         (one(values), ...);
     }
+    /// A vector whose length follows from how its owner was built.
+    template <class T>
+    void fixed(std::vector<T>& values) {
+        const std::size_t there = values.size();
+        one(values);
+        if (values.size() != there) mismatch(values.size(), there);
+    }
     /// Plain memory.
     void raw(void* data, std::size_t size) {
         if (size == 0) return;

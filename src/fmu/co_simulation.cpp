@@ -19,7 +19,7 @@ constexpr int most_stops = 100000;  ///< returns of the FMU before the end of on
 struct fmu_snapshot final : snapshot {
     explicit fmu_snapshot(const fmu_component& of) : fmu(of) {}
     void state(state_bytes& bytes) override {
-        bytes(time, mode, next_event);
+        bytes(time, mode, next_event, ended);
         fmu.state(bytes, *saved, time);
     }
 
@@ -27,6 +27,7 @@ struct fmu_snapshot final : snapshot {
     std::unique_ptr<fmi::saved_state> saved;
     double time = 0, next_event = 0;
     int mode = 0;
+    bool ended = false;
 };
 
 class alignas(64) fmu_co_simulation final : public subsystem {
@@ -84,7 +85,9 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
     void reset() override {
         if (!begun_) return;
-        begun_ = false;
+        begun_ = ended_ = false;
+        micro_steps_ = 0;
+        counted_ = {};
         fmu_.call(time_, [&] { instance_->reset(); });
         next_event_ = std::numeric_limits<double>::infinity();
         forget_values();
@@ -166,6 +169,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         s.time = time_;
         s.next_event = next_event_;
         s.mode = static_cast<int>(mode_);
+        s.ended = ended_;
     }
 
     void restore(const snapshot& from) override {
@@ -174,6 +178,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         time_ = s.time;
         next_event_ = s.next_event;
         mode_ = static_cast<mode>(s.mode);
+        ended_ = s.ended;
         forget_values();
     }
 
@@ -344,6 +349,8 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
     /// From step.begin to step.end: nearly always in one step.
     [[gnu::always_inline]] void integrate(const macro_step& step) {
+        if (ended_) [[unlikely]]
+            return ask_to_end();
         if (degree_ > 0) set_derivatives(0);
         ++micro_steps_;
         if (!instance_->do_whole_step(time_, step.end - step.begin, keeps_state_)) [[unlikely]]
@@ -352,7 +359,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
     fmi::discrete_update update_discrete_states(double t) {
         const fmi::discrete_update done = fmu_.update_discrete_states(t);
-        if (done.terminate) ask_to_end();
+        if (done.terminate) ended_ = true, ask_to_end();
         return done;
     }
 
@@ -372,6 +379,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             }
             if (done.terminate) {
                 // What it has reached is the end, and nothing moves it further.
+                ended_ = true;
                 ask_to_end();
                 return;
             }
@@ -431,6 +439,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     bool read_continuous_ = false, read_discrete_ = false;  ///< those that follow inputs, since then
     bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
     bool outputs_follow_ = false;
+    bool ended_ = false;    ///< it asked for the end of the simulation and takes no more steps
     bool follows_ = false;  ///< outputs follow inputs that change during the step
     int degree_ = 0;        ///< highest of the inputs
     fmu_values continuous_, outputs_, discrete_, rates_, follow_continuous_, follow_discrete_;

@@ -65,6 +65,7 @@ void coupled_system::advance(const macro_step& step) {
     if (journal.kept()) [[unlikely]]
         journal.add(step, subsystems->inputs());
     subsystems->carry_out(step, plan_);
+    notices.add(subsystems->notices());
     ++integrations;
     ++advances;
     for (const algebraic_loop& loop : loops)
@@ -80,9 +81,12 @@ void coupled_system::initialise(double t0) {
         const auto values = values_of(subsystem_index(i));
         for (const auto& input : subsystems->describe(subsystem_index(i)).inputs)
             std::fill_n(values.begin() + input.slot, input.size, input.start);
+        for (const free_input& f : free_inputs_)
+            if (f.slot.value() - inputs_[i].first < values.size()) values[f.slot.value() - inputs_[i].first] = f.value;
         evaluate_outputs(subsystem_index(i), true);
     }
     coupling.deliver_starts(subsystems->inputs());
+    for (const free_input& f : free_inputs_) use_free_input(f);
     coupling.start(t0, subsystems->outputs());
     for (const algebraic_loop& loop : loops)
         for (const channel_index c : loop.torn()) {
@@ -117,6 +121,7 @@ void coupled_system::save_begin() {
 void coupled_system::restore_begin() {
     subsystems->restore(*begin_);
     journal.clear();
+    notices = {};
 }
 
 double coupled_system::input_value(input_slot input) const {
@@ -126,21 +131,42 @@ double coupled_system::input_value(input_slot input) const {
 }
 
 void coupled_system::set_free_input(input_slot input, double value) {
-    subsystems->inputs()[input.value()] = {.c = {value}};
-    plan_.values[input.value()] = value;
+    const auto known = std::ranges::find(free_inputs_, input, &free_input::slot);
+    if (known != free_inputs_.end())
+        known->value = value;
+    else
+        free_inputs_.push_back({input, value});
+    use_free_input({input, value});
 }
 
-void coupled_system::state(state_bytes& bytes) { bytes(coupling, loops, u, du, present); }
+void coupled_system::use_free_input(const free_input& input) {
+    subsystems->inputs()[input.slot.value()] = {.c = {input.value}};
+    plan_.values[input.slot.value()] = input.value;
+}
+
+void coupled_system::state(state_bytes& bytes) {
+    bytes(coupling, loops);
+    bytes.fixed(u);
+    bytes.fixed(du);
+    bytes(present);
+}
 
 void coupled_system::used_inputs_and_counts(state_bytes& bytes) {
     for (polynomial& p : subsystems->inputs()) bytes(p);
-    bytes(plan_.values, integrations, advances, evaluations);
+    bytes.fixed(plan_.values);
+    bytes(free_inputs_, integrations, advances, evaluations);
+    for (const free_input& f : free_inputs_)
+        if (f.slot.value() >= plan_.values.size())
+            throw state_mismatch("the saved state has an input that is not here");
 }
 
 void coupled_system::advance_trials(const macro_step& step, std::span<trial_step> trials) {
     save_begin();
+    for (const free_input& f : free_inputs_)
+        for (trial_step& trial : trials) trial.inputs[f.slot.value()] = {.c = {f.value}};
     if (at_each_step.empty()) {
         subsystems->advance_trials(step, trials, *begin_);
+        notices = subsystems->notices();
         if (journal.kept()) {
             journal.clear();
             journal.add(step, trials.back().inputs);

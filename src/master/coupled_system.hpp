@@ -17,6 +17,7 @@ struct coupled_system : coupling_structure {
     std::vector<evaluation> at_start;  ///< as at_each_step, for every output with feed-through
 
     input_journal journal;          ///< kept where somebody asks for it
+    step_notices notices;           ///< since the begin of the macro step; who drives the steps clears them
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
     std::int64_t advances = 0;      ///< the same, each part of a divided macro step counted
     std::int64_t evaluations = 0;   ///< of the outputs of one subsystem, outside of steps without loops
@@ -52,10 +53,17 @@ struct coupled_system : coupling_structure {
     void evaluate_one(subsystem_index subsystem, bool provisional);
     std::span<double> values_of(subsystem_index subsystem);  ///< its inputs as they were evaluated last
     double input_value(input_slot input) const;              ///< that belongs to the present u
-    /// An input that nothing is delivered to, from now on.
+    /// An input that nothing is delivered to, from now on; after another initialise(), too.
     void set_free_input(input_slot input, double value);
 
    private:
+    struct free_input {
+        input_slot slot;
+        double value;
+    };
+    std::vector<free_input> free_inputs_;  ///< that were set
+    void use_free_input(const free_input& input);
+
     std::optional<state_id> begin_;
     bool begin_saved_ = false;
 

@@ -200,6 +200,7 @@ void multirate_method::advance(coupled_system& system) {
     }
     if (system.journal.kept()) system.journal.add(turn_, t.inputs());
     t.advance_some(turn_);
+    system.notices.add(t.notices());
     ++system.integrations;
     ++system.advances;
     for (group* g : taken_) {

@@ -60,6 +60,8 @@ class step_controller final : public stepper {
         bytes(t_, H_, n_, repeated_, error_before_, factor_before_, counts_, largest_);
     }
 
+    bool stands_at(double t) const override { return t_ == t; }
+
    private:
     struct verdict {
         double error = 0;   ///< 1: just what is allowed

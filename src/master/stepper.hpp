@@ -15,6 +15,8 @@ class stepper {
     /// The step that was done, by `chosen`.
     virtual macro_step step(coupled_system& system, method& chosen) = 0;
     virtual void state(state_bytes& bytes) = 0;
+    /// Whether its next step begins at t, which a state that was put back must.
+    virtual bool stands_at(double t) const = 0;
 };
 
 class constant_stepper final : public stepper {
@@ -28,6 +30,7 @@ class constant_stepper final : public stepper {
         return next;
     }
     void state(state_bytes& bytes) override { bytes(n_); }
+    bool stands_at(double t) const override { return grid_.time(n_) == t; }
 
    private:
     time_grid grid_;

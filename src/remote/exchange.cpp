@@ -104,8 +104,10 @@ void exchange::give_piece(std::span<const std::byte> all) {
 bool exchange::take_piece(std::vector<std::byte>& all) const {
     const state_piece& piece = head_->piece;
     if (piece.at == 0) all.clear();
-    if (piece.at != all.size() || piece.size > state_piece::largest || piece.total - piece.at < piece.size)
-        throw run_error("a piece of a saved state does not fit the ones before");
+    const bool fits = piece.at == all.size() && piece.total <= state_piece::most && piece.at <= piece.total &&
+                      piece.size <= std::min<std::uint64_t>(state_piece::largest, piece.total - piece.at) &&
+                      (piece.size > 0 || piece.at == piece.total);
+    if (!fits) throw run_error("a piece of a saved state does not fit the ones before");
     const auto* bytes = reinterpret_cast<const std::byte*>(piece.bytes.data());
     all.insert(all.end(), bytes, bytes + piece.size);
     return all.size() == piece.total;

@@ -70,7 +70,8 @@ struct remote_usage {
 /// A piece of a snapshot's bytes.
 struct state_piece {
     static constexpr std::size_t largest = 16384;
-    std::uint64_t at = 0, total = 0;  ///< where it begins, and the number of all bytes
+    static constexpr std::uint64_t most = std::uint64_t{1} << 33;  ///< bytes of one state
+    std::uint64_t at = 0, total = 0;                               ///< where it begins, and the number of all bytes
     std::uint32_t size = 0;
     std::array<char, largest> bytes{};
 };

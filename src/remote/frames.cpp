@@ -167,6 +167,16 @@ std::vector<remote_member> get_introduction(std::span<const char> frame, std::si
     return members;
 }
 
+namespace {
+
+/// Afterwards a subsystem may have another next event.
+bool moves(remote_command command) {
+    return command == remote_command::advance || command == remote_command::initialise ||
+           command == remote_command::restore || command == remote_command::tune;
+}
+
+}  // namespace
+
 void put_request(wire_writer& to, const exchange& from) {
     const remote_request& r = from.top().request;
     to.put(request_head{r.command, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.timed});
@@ -234,7 +244,7 @@ void put_reply(wire_writer& to, const exchange& from) {
             to.put(from.report(i).notice.first_event);
             to.put(from.report(i).notice.ask_to_end);
         }
-        if (r.command == remote_command::advance && from.expected(i).next_event) to.put(from.report(i).next_event);
+        if (moves(r.command) && from.expected(i).next_event) to.put(from.report(i).next_event);
         if (r.command == remote_command::outputs || r.command == remote_command::advance) put_all(to, from.outputs(i));
         if (r.command == remote_command::rate_sensitivities) put_all(to, from.derivatives(i));
         if (r.command == remote_command::statistics) {
@@ -264,8 +274,7 @@ void get_reply(std::span<const char> frame, exchange& to) {
                 to.report(i).notice.first_event = from.get<double>();
                 to.report(i).notice.ask_to_end = from.get<bool>();
             }
-            if (r.command == remote_command::advance && to.expected(i).next_event)
-                to.report(i).next_event = from.get<double>();
+            if (moves(r.command) && to.expected(i).next_event) to.report(i).next_event = from.get<double>();
             if (r.command == remote_command::outputs || r.command == remote_command::advance)
                 get_all(from, to.outputs(i));
             if (r.command == remote_command::rate_sensitivities) get_all(from, to.derivatives(i));

@@ -60,6 +60,16 @@ void subsystem_host::attempt(exchange& areas, std::size_t i) noexcept {
     if (timed) told.end = now();
 }
 
+snapshot& subsystem_host::saved(std::size_t i, std::size_t number) {
+    if (number >= snapshots_[i].size() || !snapshots_[i][number])
+        throw run_error("it has saved no state of that number");
+    return *snapshots_[i][number];
+}
+
+void subsystem_host::tell_next_event(exchange& areas, std::size_t i) {
+    if (areas.expected(i).next_event) areas.report(i).next_event = models_[i]->next_event();
+}
+
 void subsystem_host::carry_out(exchange& areas, std::size_t i) {
     const remote_request& r = areas.top().request;
     subsystem& model = *models_[i];
@@ -69,33 +79,32 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
             return model.expect(areas.get_usage(i));
         case remote_command::initialise:
             model.initialise(r.t0);
-            if (areas.expected(i).next_event) areas.report(i).next_event = model.next_event();
-            return;
+            return tell_next_event(areas, i);
         case remote_command::outputs:
             return model.outputs(areas.inputs(i), areas.outputs(i));
         case remote_command::advance:
             model.advance(r.step, areas.polynomials(i), areas.outputs(i));
             if (model.has_notice()) areas.notice(i, model.take_notice());
-            if (areas.expected(i).next_event) areas.report(i).next_event = model.next_event();
-            return;
+            return tell_next_event(areas, i);
         case remote_command::make_snapshot:
             if (snapshots_[i].size() <= number) snapshots_[i].resize(number + 1);
             snapshots_[i][number] = model.make_snapshot();
             return;
         case remote_command::save:
-            return model.save(*snapshots_[i].at(number));
+            return model.save(saved(i, number));
         case remote_command::restore:
-            model.restore(*snapshots_[i].at(number));
-            if (areas.expected(i).next_event) areas.report(i).next_event = model.next_event();
-            return;
+            model.restore(saved(i, number));
+            return tell_next_event(areas, i);
         case remote_command::write_state:
-            if (areas.top().piece.at == 0) bytes_ = to_bytes(*snapshots_[i].at(number));
+            if (areas.top().piece.at == 0) bytes_ = to_bytes(saved(i, number));
             return areas.give_piece(bytes_);
         case remote_command::read_state:
-            if (areas.take_piece(bytes_)) from_bytes(*snapshots_[i].at(number), bytes_);
+            if (areas.take_piece(bytes_)) from_bytes(saved(i, number), bytes_);
             return;
         case remote_command::tune:
-            return model.tune(r.number, r.t0);
+            if (number >= members_[i].offers.parameters.size()) throw run_error("it has no parameter of that number");
+            model.tune(r.number, r.t0);
+            return tell_next_event(areas, i);
         case remote_command::reset:
             return model.reset();
         case remote_command::statistics:

@@ -40,6 +40,8 @@ class subsystem_host final : public request_host {
    private:
     void attempt(exchange& areas, std::size_t i) noexcept;
     void carry_out(exchange& areas, std::size_t i);
+    snapshot& saved(std::size_t i, std::size_t number);
+    void tell_next_event(exchange& areas, std::size_t i);
 
     std::vector<std::unique_ptr<subsystem>> models_;
     std::vector<std::vector<std::unique_ptr<snapshot>>> snapshots_;  ///< by member

@@ -67,6 +67,10 @@ class record_grid {
         next_ = start_ + static_cast<double>(count_) * *every_;
         return true;
     }
+    void begin_again() {
+        count_ = 0;
+        next_ = start_;
+    }
     void state(state_bytes& bytes) { bytes(count_, next_); }
 
    private:

@@ -6,9 +6,14 @@ row_recorder::row_recorder(recorder& rows, const time_grid& grid, std::optional<
     : rows_(rows), grid_(grid, every), last_(grid.start()) {}
 
 void row_recorder::started(const simulation& of) {
-    if (of.jumps().empty()) none_.assign(of.coupling_variables().size(), 0.0);
+    make_room(of);
+    grid_.begin_again();
     grid_.due(of.time());
     add(of);
+}
+
+void row_recorder::make_room(const simulation& of) {
+    if (of.jumps().empty()) none_.assign(of.coupling_variables().size(), 0.0);
 }
 
 void row_recorder::committed(const simulation& of, const macro_step& step) {

@@ -15,6 +15,7 @@ class row_recorder final : public observer {
 
     void started(const simulation& of) override;
     void committed(const simulation& of, const macro_step& step) override;
+    void loaded(const simulation& of) override { make_room(of); }
     std::string name() const override { return "rows"; }
     void state(state_bytes& bytes) override { bytes(grid_, last_, any_); }
     /// The present values, unless they are there already: for a run that ends before its end.
@@ -23,6 +24,7 @@ class row_recorder final : public observer {
 
    private:
     void add(const simulation& of);
+    void make_room(const simulation& of);
 
     recorder& rows_;
     record_grid grid_;

@@ -39,26 +39,38 @@ assembly put_together(const scenario& s, const simulation_options& options) {
                         .writable = options.writable});
 }
 
-/// What must be the same in the simulation that loads a saved state: not the end, nor who works where, nor pictures. What is in the files that
-/// the scenario names counts, too.
-std::string identity_of(scenario s) {
-    std::string files;
-    for (auto& entry : s.subsystems) {
-        entry.scene.clear();
-        for (const auto& path : {entry.path, entry.file.path}) {
-            std::ifstream file(path, std::ios::binary);
-            if (path.empty() || !file) continue;
-            std::uint64_t sum = 0xcbf29ce484222325;
-            std::vector<char> some(1 << 16);
-            while (file.read(some.data(), static_cast<std::streamsize>(some.size())) || file.gcount() > 0)
-                for (std::streamsize i = 0; i < file.gcount(); ++i)
-                    sum = (sum ^ static_cast<unsigned char>(some[static_cast<std::size_t>(i)])) * 0x100000001b3;
-            files += fmt::format("content of {}: {:016x}\n", path.filename().string(), sum);
+std::uint64_t sum_of(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::uint64_t sum = 0xcbf29ce484222325;
+    std::vector<char> some(1 << 16);
+    while (file.read(some.data(), static_cast<std::streamsize>(some.size())) || file.gcount() > 0)
+        for (std::streamsize i = 0; i < file.gcount(); ++i)
+            sum = (sum ^ static_cast<unsigned char>(some[static_cast<std::size_t>(i)])) * 0x100000001b3;
+    return sum;
+}
+
+/// The check sums of all files that the scenario names: FMUs, plugins, data, programs and what is handed to them.
+std::string contents_of(const scenario& s) {
+    std::string text;
+    for (const auto& entry : s.subsystems) {
+        std::vector<std::filesystem::path> paths{entry.path, entry.file.path};
+        for (const auto& word : entry.program.command) paths.push_back(entry.program.folder / word);
+        for (const auto& path : paths) {
+            std::error_code none;
+            if (!path.empty() && std::filesystem::is_regular_file(path, none))
+                text += fmt::format("content of {}: {:016x}\n", path.filename().string(), sum_of(path));
         }
     }
+    return text;
+}
+
+/// What must be the same in the simulation that loads a saved state: not the end, unless steps depend on it, nor who works where, nor
+/// pictures.
+std::string identity_of(scenario s, bool end_matters) {
+    for (auto& entry : s.subsystems) entry.scene.clear();
     s.placement = {};
-    s.time.end = s.time.start;
-    return comparable_text(std::move(s)) + files;
+    if (!end_matters) s.time.end = s.time.start;
+    return comparable_text(std::move(s));
 }
 
 }  // namespace
@@ -79,6 +91,7 @@ struct simulation::impl {
         resolved = mdpcosim::resolved(s, parts);
         describe_before();
         if (options.monolithic) return;
+        if (options.writable) contents = contents_of(resolved);
         pristine.write();
         pristine(system());
         make_masters(s);
@@ -141,8 +154,10 @@ struct simulation::impl {
             } else {
                 if (std::ranges::any_of(observers, [](const observer* o) { return o->wants_inputs(); }))
                     system().journal.keep(*system().subsystems);
+                for (const auto& w : writes)
+                    if (w.slot.valid()) system().set_free_input(w.slot, w.value);
+                writes.clear();
                 summary.initialisation = mdpcosim::initialise(system(), grid.start());
-                apply_writes();
                 chosen().prepare(system());
                 steps->prepare(system(), chosen());
                 setup_seconds = seconds_since(made_at);
@@ -172,16 +187,17 @@ struct simulation::impl {
             check_running("step()");
             throw user_error(fmt::format("simulation: step() after the end, t = {:.10g} s, was reached.", time));
         }
-        if (!writes.empty()) [[unlikely]]
-            apply_writes();
         try {
             if (reference) return step_reference();
+            if (!writes.empty()) [[unlikely]]
+                apply_writes();
             system().journal.clear();
+            system().notices = {};
             const macro_step done_step = steps->step(system(), chosen());
             time = done_step.end;
             at_end = steps->done();
             ++count;
-            if (const subsystem_index by = system().subsystems->notices().asked_to_end; by.valid()) [[unlikely]]
+            if (const subsystem_index by = system().notices.asked_to_end; by.valid()) [[unlikely]]
                 end_early(system().subsystems->name(by));
             if (watch && watch->after(system(), done_step)) diverged = true;
             return done_step;
@@ -215,15 +231,22 @@ struct simulation::impl {
         if (writes.empty()) return;
         for (const auto& w : writes)
             if (w.slot.valid()) system().set_free_input(w.slot, w.value);
-        for (const auto& w : writes) system().evaluate_one(w.subsystem, false);
-        system().evaluate(time, system().at_start);
+        // Subsystems with steps of their own may be ahead: they see it in their next one.
+        if (!chosen().traits().own_steps) {
+            for (const auto& w : writes) system().evaluate_one(w.subsystem, false);
+            system().evaluate(time, system().at_start);
+        }
         writes.clear();
     }
 
-    void tune(const address_book::parameter_place& at, const std::string& address, double value) {
+    void check_tunable(const address_book::parameter_place& at, const std::string& address) const {
         if (reached == stage::running && !at.parameter.between_steps)
             throw user_error(fmt::format(
                 "simulation: parameter '{}' can be set before initialise() only, or with reset().", address));
+    }
+
+    void tune(const address_book::parameter_place& at, const std::string& address, double value) {
+        check_tunable(at, address);
         try {
             system().subsystems->tune(at.subsystem, at.number, value);
         } catch (const std::exception& problem) {
@@ -234,6 +257,11 @@ struct simulation::impl {
             known->second = value;
         else
             tuned.emplace_back(address, value);
+    }
+
+    std::string identity() const {
+        return identity_of(resolved, parts.chosen_method->traits().own_steps) +
+               (options.writable ? contents : contents_of(resolved));
     }
 
     std::string why_not_saved() const {
@@ -263,7 +291,7 @@ struct simulation::impl {
     template <class Visit>
     void visit_masters(const Visit& visit) {
         const auto counted = [this](state_bytes& bytes) {
-            bytes(time, count, at_end, diverged, early_end);
+            bytes(time, count, at_end, diverged, early_end, writes);
             system().used_inputs_and_counts(bytes);
         };
         struct {
@@ -284,9 +312,11 @@ struct simulation::impl {
         if (const std::string why = why_not_saved(); !why.empty())
             throw user_error(fmt::format("simulation: save(): {}.", why));
         need_scenario("save()");
-        apply_writes();
+        if (options.writable && contents != contents_of(resolved))
+            throw user_error(
+                "simulation: save(): a file that the scenario names has changed since the simulation was made.");
         saved_simulation all;
-        all.add_text("scenario", identity_of(resolved));
+        all.add_text("scenario", identity());
         std::string set;
         for (const auto& [address, value] : tuned) set += fmt::format("{} {:a}\n", address, value);
         all.add_text("parameters", set);
@@ -308,7 +338,7 @@ struct simulation::impl {
             throw user_error(fmt::format("simulation: load(): {}.", why));
         need_scenario("load()");
         const saved_simulation all = saved_simulation::read(from);
-        if (const std::string other = first_difference(all.text("scenario"), identity_of(resolved)); !other.empty())
+        if (const std::string other = first_difference(all.text("scenario"), identity()); !other.empty())
             throw user_error(
                 fmt::format("simulation: load(): the state was saved by a simulation of another scenario: {}.", other));
         set_parameters(all.text("parameters"));
@@ -326,6 +356,12 @@ struct simulation::impl {
             subsystems.set_state(checkpoint(), time, outputs);
             subsystems.restore(checkpoint());
             system().forget_begin();
+            if (watch && !all.has("watch")) watch->start(system(), time);
+            if (!steps->stands_at(time))
+                throw user_error(
+                    fmt::format("simulation: load(): the state was saved after a last step that its end, {:.10g} s, "
+                                "had cut short. Load it with that end.",
+                                time));
         } catch (const state_mismatch& problem) {
             reached = stage::failed;
             throw user_error(fmt::format("simulation: load(): {}.", problem.what()));
@@ -333,7 +369,6 @@ struct simulation::impl {
             reached = stage::failed;
             throw;
         }
-        writes.clear();
         at_end = !early_end.empty() || steps->done();
     }
 
@@ -351,9 +386,11 @@ struct simulation::impl {
                     "simulation: load(): '{}' was set to {} here, but not in the simulation that was saved.", address,
                     value));
         const address_book book(*system().subsystems);
+        std::erase_if(saved, [&](const auto& s) { return std::ranges::find(tuned, s) != tuned.end(); });
         for (const auto& [address, value] : saved)
-            if (std::ranges::find(tuned, std::pair(address, value)) == tuned.end())
-                tune(book.find_parameter({address, {}}, "simulation"), address, value);
+            check_tunable(book.find_parameter({address, {}}, "simulation"), address);
+        for (const auto& [address, value] : saved)
+            tune(book.find_parameter({address, {}}, "simulation"), address, value);
     }
 
     void reset() {
@@ -375,6 +412,7 @@ struct simulation::impl {
         parts.brief(*parts.chosen_method);
         make_masters(resolved);
         reached = stage::built;
+        made_at = clock::now();
         time = grid.start();
         count = 0;
         at_end = interrupted = diverged = false;
@@ -431,6 +469,7 @@ struct simulation::impl {
     std::vector<written_value> writes;  ///< for the next macro point
     std::vector<std::pair<std::string, double>> tuned;
     state_bytes pristine;  ///< the system before its start
+    std::string contents;  ///< of the files that were read
     std::optional<state_id> checkpoint_state;
     std::string early_end;
     stage reached = stage::built;
@@ -465,6 +504,12 @@ macro_step simulation::step() {
 }
 
 void simulation::reset(std::span<const std::pair<std::string, double>> changes) {
+    const address_book book(*self_->parts.system.subsystems);
+    for (const auto& [address, value] : changes) {
+        if (!book.has_input(address)) book.find_parameter({address, {}}, "simulation");
+        if (!std::isfinite(value))
+            throw user_error(fmt::format("simulation: '{}' cannot be set to {}.", address, value));
+    }
     self_->reset();
     for (const auto& [address, value] : changes) set(address, value);
 }

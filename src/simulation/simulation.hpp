@@ -39,8 +39,8 @@ struct simulation_options {
     bool monolithic = false;  ///< the reference: the scenario as one system, no co-simulation
     bool pin = false;         ///< bind workers and processes to processing units
     bool watch = true;        ///< jumps, energy errors and divergence of couplings are looked at
-    /// Parameters and inputs that nothing drives can be set() between steps, and reset() is possible, which costs a little in every step
-    /// and some memory.
+    /// Parameters and inputs that nothing drives can be set() between steps, any output has its value(), and reset() is possible, which costs a
+    /// little in every step and some memory. Without, outputs that nothing reads or records may be left as they were.
     bool writable = true;
     remote_options remote = {};                    ///< of the transport tcp
     const std::atomic<bool>* interrupt = nullptr;  ///< ends waiting for others, and a reference's step in work
@@ -73,7 +73,8 @@ class simulation {
     place find(const std::string& address) const;
     double value(const place& at) const;
     /// An input that nothing drives, or a parameter, `engine.J`, in SI units, from the next macro step on (before initialise(): from the start
-    /// on, then any parameter; later only those that subsystems can change while they run).
+    /// on, then any parameter; later only those that subsystems can change while they run). Subsystems with steps of their own see it in their
+    /// next one.
     void set(const std::string& address, double value);
 
     /// Back to before initialise(), with these values set; nothing is read or built again. All subsystems must offer it: who does not is named.

@@ -144,12 +144,12 @@ std::unique_ptr<tuning<Equations>> tuning_of(const subsystem_spec& spec, const M
     const auto own = std::make_shared<subsystem_spec>(spec);
     if (const auto& known = source_of(spec).parameters) {
         made->parameters = known(spec);
-        made->make_equations = [own, make, list = made->parameters](int parameter, double value) {
-            subsystem_spec changed = with_value(*own, list[static_cast<std::size_t>(parameter)], value);
-            auto result = make(changed);
-            *own = std::move(changed);
-            return result;
+        const auto changed = std::make_shared<subsystem_spec>();
+        made->make_equations = [own, changed, make, list = made->parameters](int parameter, double value) {
+            *changed = with_value(*own, list[static_cast<std::size_t>(parameter)], value);
+            return make(*changed);
         };
+        made->accept = [own, changed] { *own = *changed; };
     }
     made->make_solver = [own] { return make_solver(own->solver, own->where, owner_of(*own)); };
     return made;

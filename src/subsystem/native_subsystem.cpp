@@ -61,6 +61,8 @@ class native_subsystem final : public subsystem {
     void reset() override {
         if (initialised_) renew_solver();
         initialised_ = false;
+        counted_before_ = {};
+        model_->noticed = {};
     }
 
     void outputs(std::span<const double> u, std::span<double> y) override { evaluate_outputs(u.data(), y.data()); }

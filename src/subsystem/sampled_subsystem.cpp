@@ -70,7 +70,7 @@ class sampled_subsystem final : public subsystem {
         model_->initial_outputs(t0, now_.x.data(), now_.held.data());
     }
 
-    void reset() override {}
+    void reset() override { samples_ = 0; }
 
     void outputs(std::span<const double> u, std::span<double> y) override { outputs_for(u.data(), y.data()); }
 

@@ -15,8 +15,9 @@ namespace mdpcosim {
 template <class Equations>
 struct tuning {
     std::vector<tunable_parameter> parameters = {};
-    /// With this change and all changes before. A user_error leaves everything as it was.
+    /// With this change and all changes before that were accepted. A user_error leaves everything as it was.
     std::function<std::unique_ptr<Equations>(int parameter, double value)> make_equations = {};
+    std::function<void()> accept = {};                          ///< the equations made last are used
     std::function<std::unique_ptr<solver>()> make_solver = {};  ///< none where there are no equations to be integrated
 };
 
@@ -29,6 +30,7 @@ std::unique_ptr<Equations> tuned(const tuning<Equations>& t, const Equations& no
             "with this value the model has other states, outputs, rates or feed-through than before (a factor of 0 or "
             "1 that vanishes, a "
             "number of parts), which only a new simulation can have.");
+    t.accept();
     return made;
 }
 

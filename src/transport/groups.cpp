@@ -215,6 +215,8 @@ class group_transport final : public transport {
     }
     void set_state(state_id of, double time, std::span<const double> outputs) override {
         saved_state& saved = states_[static_cast<std::size_t>(of)];
+        if (outputs.size() != saved.outputs.size())
+            throw state_mismatch("the saved state has another number of outputs");
         saved.time = time;
         std::ranges::copy(outputs, saved.outputs.begin());
         if (!here_.transport) return;
@@ -253,6 +255,7 @@ class group_transport final : public transport {
         report_failures();
         time_ = saved.time;
         outputs_ = saved.outputs;
+        notices_ = {};
     }
 
     subsystem_statistics statistics(subsystem_index i) const override {

@@ -111,6 +111,8 @@ class thread_transport final : public transport, public worker_pool::job {
                 throw subsystem_failure(subsystems_[i].name, time_, reason_of_exception());
             }
         }
+        any_notice_.store(false);
+        for (auto& f : failures_) f.noticed = {};
         notices_ = {};
     }
 
@@ -190,8 +192,8 @@ class thread_transport final : public transport, public worker_pool::job {
                 carry_out_apart(item, plan, failed);
             }
         }
-        report_failures();
         gather_notices();
+        report_failures();
         if (failed.evaluation) std::rethrow_exception(failed.evaluation);
     }
 
@@ -214,6 +216,7 @@ class thread_transport final : public transport, public worker_pool::job {
         for (std::size_t i = 0; i < size(); ++i) subsystems_[i].model->restore(*saved.snapshots[i]);
         time_ = saved.time;
         outputs_ = saved.outputs;
+        notices_ = {};
     }
 
     std::vector<std::byte> get_state(state_id of, subsystem_index i) override {
@@ -224,6 +227,8 @@ class thread_transport final : public transport, public worker_pool::job {
     }
     void set_state(state_id of, double time, std::span<const double> outputs) override {
         saved_state& saved = states_[static_cast<std::size_t>(of)];
+        if (outputs.size() != saved.outputs.size())
+            throw state_mismatch("the saved state has another number of outputs");
         saved.time = time;
         std::ranges::copy(outputs, saved.outputs.begin());
     }

@@ -50,9 +50,9 @@ void transport_host::attempt(exchange& areas) {
             states_[static_cast<std::size_t>(r.number)] = inner_->make_state();
             return;
         case remote_command::save:
-            return inner_->save(states_.at(static_cast<std::size_t>(r.number)));
+            return inner_->save(saved(r.number));
         case remote_command::restore:
-            inner_->restore(states_.at(static_cast<std::size_t>(r.number)));
+            inner_->restore(saved(r.number));
             return tell_notices(areas);
         case remote_command::quit:
             return inner_.reset();
@@ -74,7 +74,10 @@ void transport_host::attempt(exchange& areas) {
         if (r.command == remote_command::expect) {
             inner_->expect(index, areas.get_usage(i));
         } else if (r.command == remote_command::tune) {
+            if (static_cast<std::size_t>(r.number) >= members_[i].offers.parameters.size())
+                throw run_error("it has no parameter of that number");
             inner_->tune(index, r.number, r.t0);
+            if (areas.expected(i).next_event) areas.report(i).next_event = inner_->next_event(index);
         } else if (r.command == remote_command::write_state || r.command == remote_command::read_state) {
             carry_state(areas, index);
         } else if (r.command == remote_command::statistics) {
@@ -112,8 +115,14 @@ void transport_host::advance_one(exchange& areas, std::size_t i) {
     tell_notices(areas);
 }
 
+state_id transport_host::saved(std::int32_t number) const {
+    const auto at = static_cast<std::size_t>(number);
+    if (at >= states_.size() || !states_[at]) throw run_error("it has saved no state of that number");
+    return *states_[at];
+}
+
 void transport_host::carry_state(exchange& areas, subsystem_index i) {
-    const state_id id = states_.at(static_cast<std::size_t>(areas.top().request.number));
+    const state_id id = saved(areas.top().request.number);
     if (areas.top().request.command == remote_command::write_state) {
         if (areas.top().piece.at == 0) bytes_ = inner_->get_state(id, i);
         areas.give_piece(bytes_);

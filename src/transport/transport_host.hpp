@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "remote/host.hpp"
 #include "transport/transport.hpp"
@@ -19,13 +20,14 @@ class transport_host final : public request_host {
     void advance(exchange& areas);
     void advance_one(exchange& areas, std::size_t i);
     void fetch(exchange& areas, std::size_t i);
+    state_id saved(std::int32_t number) const;
     void carry_state(exchange& areas, subsystem_index i);
     void tell_notices(exchange& areas);
     std::size_t numbered(const std::string& name) const;
 
     std::unique_ptr<transport> inner_;
-    std::vector<state_id> states_;  ///< by number of the snapshot
-    std::vector<std::byte> bytes_;  ///< of a snapshot that travels
+    std::vector<std::optional<state_id>> states_;  ///< by number of the snapshot
+    std::vector<std::byte> bytes_;                 ///< of a snapshot that travels
 };
 
 }  // namespace mdpcosim
