@@ -562,6 +562,122 @@ step-control: {rtol: 1e-4}
     }
 }
 
+const std::string masses = two_masses.substr(0, two_masses.find("connections:")) +
+                           "  c: {ode: {states: {z: 0}, inputs: {v: 0}, equations: {z: v}}}\n" +
+                           two_masses.substr(two_masses.find("connections:"));
+
+TEST(simulation_writes, free_inputs_count_with_every_method) {
+    for (const std::string how :
+         {"method: explicit\n", "method: semi-implicit\n", "method: one-pass\n", "method: iterated\n",
+          "method: multirate\n", "step-control: {rtol: 1e-4}\n", "method: one-pass\nstep-control: {rtol: 1e-4}\n",
+          "method: semi-implicit\nstep-control: {rtol: 1e-4}\n"}) {
+        SCOPED_TRACE(how);
+        simulation s(read(masses + how), {.workers = 1}), other(read(masses + how), {.workers = 1});
+        s.initialise();
+        s.advance_to(0.5);
+        const double t = s.time();
+        s.set("c.v", 2);
+        s.step();
+        std::stringstream file;
+        s.save(file);
+        other.load(file);
+        expect_same(walk(other, 1000), walk(s, 1000), "after load()");
+        EXPECT_NEAR(s.value("c.z"), 2 * (1 - t), 1e-12);
+        s.reset();
+        s.initialise();
+        s.advance_to(1);
+        EXPECT_NEAR(s.value("c.z"), 2, 1e-12) << "what was set stays over reset()";
+    }
+}
+
+TEST(simulation_writes, a_refused_one_is_not_remembered) {
+    std::string text = decay;
+    text.replace(text.find("parameters: {k: 2 1/s}"), 22, "parameters: {k: 2 1/s, c: 3 1/s}");
+    text.replace(text.find("value: k*x"), 10, "value: c*x");
+    simulation s(read(text), {.workers = 1});
+    s.initialise();
+    EXPECT_NE(mistake([&] { s.set("a.c", 1); }), "no mistake") << "y = x: two rates become one";
+    s.set("a.k", 5);
+    s.step();
+    const std::vector<std::pair<std::string, double>> wrong{{"a.nothing", 1}};
+    EXPECT_THAT(mistake([&] { s.reset(wrong); }), HasSubstr("nothing"));
+    EXPECT_EQ(s.steps(), 1);
+}
+
+TEST(simulation_writes, one_that_fails_leaves_the_simulation_failed) {
+    simulation s(read(R"(time: {end: 1 s, step: 0.1 s}
+subsystems:
+  a: {ode: {states: {x: 1}, inputs: {v: 1}, equations: {x: 0}, outputs: {y: {value: x/v}}}}
+  b: {ode: {states: {z: 0}, inputs: {w: 0}, equations: {z: w}}}
+signals: [a.y -> b.w]
+)"),
+                 {.workers = 1});
+    s.initialise();
+    s.step();
+    s.set("a.v", 0);
+    EXPECT_THROW(s.step(), run_error);
+    EXPECT_THAT(mistake([&] { s.step(); }), HasSubstr("after a failure"));
+}
+
+TEST(simulation_state, a_cut_last_step_is_not_gone_on_from_with_a_longer_end) {
+    const auto with_end = [](const std::string& end) {
+        std::string text = decay;
+        return read(text.replace(text.find("end: 1 s"), 8, "end: " + end + " s"));
+    };
+    simulation cut(with_end("0.95"), {.workers = 1});
+    cut.initialise();
+    while (!cut.done()) cut.step();
+    std::stringstream file, again;
+    cut.save(file);
+    again.str(file.str());
+    simulation longer(with_end("2"), {.workers = 1}), same(with_end("0.95"), {.workers = 1});
+    EXPECT_THAT(mistake([&] { longer.load(file); }), HasSubstr("cut short"));
+    same.load(again);
+    EXPECT_TRUE(same.done());
+}
+
+TEST(simulation_state, every_method_lets_an_fmu_end) {
+    for (const std::string how : {"method: explicit\n", "method: iterated\n", "method: multirate\n"})
+        for (const std::string step : {"", ", step: 50 ms"}) {
+            if (!step.empty() && how != "method: multirate\n") continue;
+            SCOPED_TRACE(how + step);
+            const std::string source =
+                fmu_of("misbehave-3", ", set: {where: step, how: terminate-simulation, when: 0.48}");
+            simulation all(read("time: {end: 1 s, step: 0.1 s}\n" + how + "subsystems:\n  a: {" + source +
+                                "}\n  b: {ode: {states: {z: 0}, inputs: {v: 0}, equations: {z: v}}" + step +
+                                "}\nsignals: [a.y -> b.v]\n"),
+                           {.workers = 1});
+            all.initialise();
+            while (!all.done()) all.step();
+            EXPECT_LT(all.time(), 0.75);
+            EXPECT_THAT(all.early_end(), HasSubstr("subsystem 'a' asked to end"));
+        }
+}
+
+TEST(controlled_steps, see_a_jump_that_was_moved_or_loaded_on_every_transport) {
+    const scenario s = read(R"(time: {end: 1 s, step: 10 ms}
+subsystems:
+  a: {ode: {parameters: {T: 0.8 s}, states: {x: 0}, equations: {x: 'if(t < T, 0, 1)'}}}
+  b: {ode: {states: {z: 0}, inputs: {v: 0}, equations: {z: v}}}
+signals: [a.x -> b.v]
+step-control: {rtol: 1e-4}
+)");
+    std::vector<std::vector<double>> expected;
+    for (const transport_kind kind : {transport_kind::threads, transport_kind::processes, transport_kind::tcp}) {
+        simulation one(s, {.transport = kind}), other(s, {.transport = kind});
+        one.initialise();
+        one.advance_to(0.3);
+        one.set("a.T", one.time() + 5e-3);
+        std::stringstream file;
+        one.save(file);
+        const auto rest = walk(one, 1000);
+        other.load(file);
+        expect_same(walk(other, 1000), rest, "loaded");
+        if (expected.empty()) expected = rest;
+        expect_same(rest, expected, "transports");
+    }
+}
+
 TEST(simulation_state, one_subsystem_that_is_not_there) {
     EXPECT_THAT(mistake([] { make_alone(read(two_masses), "whel"); }), HasSubstr("Did you mean 'wheel'"));
 }

@@ -86,7 +86,8 @@ class simulation {
     /// changes nothing; why_not_saved() asks beforehand, empty: all can.
     void save(std::ostream& to);
     std::string why_not_saved() const;
-    /// Throws user_error for a state of another scenario (the end time, the placement and scenes may differ) and for a damaged one.
+    /// Throws user_error for a state of another scenario (the end time, the placement and scenes may differ), for one saved before a parameter
+    /// was set that is set here, and for a damaged one.
     void load(std::istream& from);
 
     /// Of the last step() or initialise(): the steps that a subsystem took, each with its inputs, where an observer wants_inputs(). Taken again

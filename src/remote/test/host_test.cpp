@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "remote/host.hpp"
 #include "remote/host_program.hpp"
 #include "remote/isolated_subsystem.hpp"
 #include "subsystem/factory.hpp"
@@ -64,6 +65,37 @@ class busy_threads {
     std::atomic<bool> stop_{false};
     std::vector<std::thread> threads_;
 };
+
+/// Requests from elsewhere are taken at their word in nothing.
+TEST(host, numbers_that_do_not_exist_fail_by_name) {
+    wire_writer introduction;
+    subsystem_host host(
+        {[]() -> std::unique_ptr<subsystem> { return make_native_subsystem(oscillator(), make_solver("rk4")); }},
+        introduction);
+    exchange areas(host.members());
+    areas.place();
+    const auto failure = [&](const remote_request& request) {
+        areas.top().request = request;
+        host.carry_out(areas);
+        return areas.top().failed < 0 ? std::string() : std::string(areas.top().message.data());
+    };
+    EXPECT_EQ(failure({.command = remote_command::initialise}), "");
+    EXPECT_EQ(failure({.command = remote_command::make_snapshot, .number = 5}), "");
+    EXPECT_EQ(failure({.command = remote_command::save, .number = 5}), "");
+    for (const int number : {0, 4, 6, 999999})
+        for (const auto command : {remote_command::save, remote_command::restore, remote_command::write_state})
+            EXPECT_THAT(failure({.command = command, .number = number}), HasSubstr("no state of that number"));
+    EXPECT_THAT(failure({.command = remote_command::tune, .t0 = 1, .number = 999999}),
+                HasSubstr("no parameter of that number"));
+    state_piece& piece = areas.top().piece;
+    for (const auto& [at, total, size] : std::vector<std::array<std::uint64_t, 3>>{
+             {0, 1, 0}, {0, ~std::uint64_t{0}, 1}, {5, 10, 1}, {0, 1, 2}, {0, state_piece::most + 1, 1}}) {
+        piece.at = at;
+        piece.total = total;
+        piece.size = static_cast<std::uint32_t>(size);
+        EXPECT_THAT(failure({.command = remote_command::read_state, .number = 5}), HasSubstr("does not fit")) << total;
+    }
+}
 
 TEST(host, is_started_by_a_caller_with_busy_threads) {
     const busy_threads others(8);
