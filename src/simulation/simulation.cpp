@@ -91,9 +91,11 @@ struct simulation::impl {
         resolved = mdpcosim::resolved(s, parts);
         describe_before();
         if (options.monolithic) return;
-        if (options.writable) contents = contents_of(resolved);
-        pristine.write();
-        pristine(system());
+        if (options.writable) {
+            contents = contents_of(resolved);
+            pristine.write();
+            pristine(system());
+        }
         make_masters(s);
     }
 
