@@ -98,7 +98,7 @@ void exchange::give_piece(std::span<const std::byte> all) {
     const std::size_t at = std::min<std::size_t>(piece.at, all.size());
     piece.total = all.size();
     piece.size = static_cast<std::uint32_t>(std::min(all.size() - at, state_piece::largest));
-    std::memcpy(piece.bytes.data(), all.data() + at, piece.size);
+    if (piece.size > 0) std::memcpy(piece.bytes.data(), all.data() + at, piece.size);
 }
 
 bool exchange::take_piece(std::vector<std::byte>& all) const {
