@@ -136,7 +136,9 @@ std::vector<double> units_of_processes(const binding& cores, int processes, int 
         recipes.push_back({"s" + std::to_string(i), test::far_subsystem(make_where_am_i, test::as_text(work))});
     auto t = make_process_transport(std::move(recipes), {}, cores);
     t->initialise(0);
-    for (int k = 0; k < 20; ++k) t->advance({0.1 * k, 0.1 * (k + 1), k});
+    // On a busy machine it takes some measurements until hardly any work looks like it.
+    const auto go_on = [&](int k) { return k < 20 || (work == 0 && k < 20000 && allowed_units().size() != 1); };
+    for (int k = 0; go_on(k); ++k) t->advance({0.1 * k, 0.1 * (k + 1), k});
     if (work == 0) {
         EXPECT_THAT(allowed_units(), testing::ElementsAre(processing_units()[0])) << "the master's";
         for (int i = 0; i < processes; ++i) t->evaluate(subsystem_index(static_cast<std::size_t>(i)), {});
