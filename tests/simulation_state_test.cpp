@@ -8,11 +8,14 @@
 #include "scenario/read.hpp"
 #include "simulation/row_recorder.hpp"
 #include "simulation/simulation.hpp"
+#include "support/row_list.hpp"
 
 namespace mdpcosim {
 namespace {
 
 namespace fs = std::filesystem;
+using test::mistake;
+using test::row_list;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -27,16 +30,6 @@ std::vector<double> values(const simulation& s) {
 
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
-}
-
-template <class Call>
-std::string mistake(const Call& call) {
-    try {
-        call();
-    } catch (const user_error& problem) {
-        return problem.what();
-    }
-    return "no mistake";
 }
 
 /// Values after each of the next `count` steps.
@@ -160,17 +153,6 @@ TEST(simulation_state, passes_from_one_transport_to_another) {
         }
     }
 }
-
-struct row_list final : result_sink {
-    explicit row_list(std::vector<std::vector<double>>& to) : rows(to) {}
-    void write(std::span<const double> all, std::size_t length) override {
-        for (std::size_t at = 0; at < all.size(); at += length)
-            rows.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(at),
-                              all.begin() + static_cast<std::ptrdiff_t>(at + length));
-    }
-    void flush() override {}
-    std::vector<std::vector<double>>& rows;
-};
 
 std::vector<std::vector<double>> recorded(const scenario& s, std::string& file, bool save, bool load) {
     simulation all(s, {.workers = 1});

@@ -8,11 +8,14 @@
 #include "scenario/read.hpp"
 #include "simulation/row_recorder.hpp"
 #include "simulation/run.hpp"
+#include "support/row_list.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {
 
+using test::mistake;
+using test::row_list;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -37,28 +40,6 @@ signals: [a.y -> b.v]
 simulation made(const std::string& text, const simulation_options& options = {.workers = 1}) {
     return simulation(read_scenario_text(text, "s.yaml"), options);
 }
-
-template <class Call>
-std::string mistake(const Call& call) {
-    try {
-        call();
-    } catch (const user_error& problem) {
-        return problem.what();
-    }
-    return "no mistake";
-}
-
-/// Rows as `run` records them.
-struct row_list final : result_sink {
-    explicit row_list(std::vector<std::vector<double>>& to) : rows(to) {}
-    void write(std::span<const double> values, std::size_t length) override {
-        for (std::size_t at = 0; at < values.size(); at += length)
-            rows.emplace_back(values.begin() + static_cast<std::ptrdiff_t>(at),
-                              values.begin() + static_cast<std::ptrdiff_t>(at + length));
-    }
-    void flush() override {}
-    std::vector<std::vector<double>>& rows;
-};
 
 TEST(simulation, is_stepped_and_looked_at) {
     simulation all = made(two_masses);

@@ -1,5 +1,6 @@
 #include "assembly/fingerprint.hpp"
 
+#include "core/check_sum.hpp"
 #include "scenario/read.hpp"
 
 namespace mdpcosim {
@@ -15,10 +16,10 @@ std::string comparable_text(scenario s) {
 }
 
 std::uint64_t fingerprint(const scenario& s) {
-    // FNV-1a; 0 is kept for those who have no scenario.
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char c : comparable_text(s)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return hash != 0 ? hash : 1;
+    const std::string text = comparable_text(s);
+    check_sum sum;
+    sum.add(text.data(), text.size());
+    return sum.value() != 0 ? sum.value() : 1;  // 0 is kept for those who have no scenario
 }
 
 std::uint64_t fingerprint(const scenario& s, const subsystem_spec& of) {

@@ -7,6 +7,7 @@
 #include <istream>
 #include <ostream>
 
+#include "core/check_sum.hpp"
 #include "core/error.hpp"
 
 namespace mdpcosim {
@@ -16,18 +17,7 @@ namespace {
 constexpr std::string_view first_words = "mdpcosim state ";
 constexpr std::size_t longest_piece = std::size_t{1} << 40;
 
-/// FNV-1a.
-class check_sum {
-   public:
-    void add(const void* data, std::size_t size) {
-        const auto* bytes = static_cast<const unsigned char*>(data);
-        for (std::size_t i = 0; i < size; ++i) sum_ = (sum_ ^ bytes[i]) * 0x100000001b3;
-    }
-    std::string text() const { return fmt::format("{:016x}", sum_); }
-
-   private:
-    std::uint64_t sum_ = 0xcbf29ce484222325;
-};
+std::string text_of(const check_sum& sum) { return fmt::format("{:016x}", sum.value()); }
 
 [[noreturn]] void damaged() {
     throw user_error("the saved state is damaged or cut short; its check sum does not fit. Save it again.");
@@ -68,7 +58,7 @@ saved_simulation saved_simulation::read(std::istream& from) {
         if (blank == std::string::npos) damaged();
         const std::string name = line.substr(0, blank), number = line.substr(blank + 1);
         if (name == "end") {
-            if (number != sum.text()) damaged();
+            if (number != text_of(sum)) damaged();
             return made;
         }
         if (number.empty() || number.size() > 13 || number.find_first_not_of("0123456789") != std::string::npos)
@@ -101,7 +91,7 @@ void saved_simulation::write(std::ostream& to) const {
         to << line << '\n';
         to.write(reinterpret_cast<const char*>(p.bytes.data()), static_cast<std::streamsize>(p.bytes.size()));
     }
-    to << "end " << sum.text() << '\n';
+    to << "end " << text_of(sum) << '\n';
     if (!to.flush()) throw run_error("the state cannot be written: is the disk full?");
 }
 

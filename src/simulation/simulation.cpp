@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 
 #include "assembly/address_book.hpp"
-#include "assembly/fingerprint.hpp"
 #include "assembly/iteration.hpp"
 #include "assembly/step_control.hpp"
 #include "core/suggest.hpp"
+#include "simulation/identity.hpp"
 #include "simulation/parallel_figures.hpp"
 #include "simulation/reference_run.hpp"
 #include "simulation/saved_simulation.hpp"
@@ -37,40 +36,6 @@ assembly put_together(const scenario& s, const simulation_options& options) {
                         .remote = options.remote,
                         .interrupt = options.interrupt,
                         .writable = options.writable});
-}
-
-std::uint64_t sum_of(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::uint64_t sum = 0xcbf29ce484222325;
-    std::vector<char> some(1 << 16);
-    while (file.read(some.data(), static_cast<std::streamsize>(some.size())) || file.gcount() > 0)
-        for (std::streamsize i = 0; i < file.gcount(); ++i)
-            sum = (sum ^ static_cast<unsigned char>(some[static_cast<std::size_t>(i)])) * 0x100000001b3;
-    return sum;
-}
-
-/// The check sums of all files that the scenario names: FMUs, plugins, data, programs and what is handed to them.
-std::string contents_of(const scenario& s) {
-    std::string text;
-    for (const auto& entry : s.subsystems) {
-        std::vector<std::filesystem::path> paths{entry.path, entry.file.path};
-        for (const auto& word : entry.program.command) paths.push_back(entry.program.folder / word);
-        for (const auto& path : paths) {
-            std::error_code none;
-            if (!path.empty() && std::filesystem::is_regular_file(path, none))
-                text += fmt::format("content of {}: {:016x}\n", path.filename().string(), sum_of(path));
-        }
-    }
-    return text;
-}
-
-/// What must be the same in the simulation that loads a saved state: not the end, unless steps depend on it, nor who works where, nor
-/// pictures.
-std::string identity_of(scenario s, bool end_matters) {
-    for (auto& entry : s.subsystems) entry.scene.clear();
-    s.placement = {};
-    if (!end_matters) s.time.end = s.time.start;
-    return comparable_text(std::move(s));
 }
 
 }  // namespace
