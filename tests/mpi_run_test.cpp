@@ -80,6 +80,20 @@ TEST_P(mpi_run, a_file_and_plugins_and_fmus_and_programs_give_the_same_bits) {
     }
 }
 
+/// x grows with the length of a text that has the number of the step in it.
+TEST_P(mpi_run, texts_pass_between_ranks) {
+    const std::string file = scenario(fmt::format(R"(time: {{end: 12 s, step: 0.1 s}}
+subsystems:
+  a: {{plugin: {0}/tests/plugins/texts.so}}
+  b: {{plugin: {0}/tests/plugins/text_equations.so}}
+signals: [a.echo -> b.note]
+)",
+                                                  MDPCOSIM_BINARY_DIR));
+    expect_the_same(file, {foreign(2, file), own(2, file)});
+    const std::string rows = content(folder_ / "out/results.csv");
+    EXPECT_NEAR(std::stod(rows.substr(rows.rfind(',', rows.size() - 2) + 1)), 0.1 * (10 * 2 + 90 * 3 + 20 * 4), 1e-9);
+}
+
 TEST_P(mpi_run, an_isolated_fmu_lives_beside_its_rank) {
     const std::string file = scenario(fmt::format(R"(mdpcosim: 1
 time: {{end: 0.2 s, step: 1 ms}}

@@ -10,13 +10,17 @@ module mdpcosim_subsystem
     implicit none
     private
     public :: subsystem_open, subsystem_name, subsystem_parameter, subsystem_tunable, subsystem_list, subsystem_text
-    public :: subsystem_tunable_value, subsystem_input, subsystem_output
+    public :: subsystem_tunable_value, subsystem_input, subsystem_output, subsystem_input_type, subsystem_output_type
+    public :: subsystem_text_input, subsystem_text_output, subsystem_input_text, subsystem_set_output_text
     public :: subsystem_max_degree, subsystem_start, subsystem_rate, subsystem_direct, subsystem_sampled, subsystem_port
     public :: subsystem_input_at, subsystem_input_after, subsystem_polynomial, subsystem_set_output
     public :: subsystem_run, subsystem_receive, subsystem_send, subsystem_fail, subsystem_message
 
     ! What subsystem_receive returns; -1: a failure.
     integer(c_int), parameter, public :: subsystem_end = 0, subsystem_step = 1, subsystem_outputs = 2
+
+    integer(c_int), parameter, public :: subsystem_real = 0, subsystem_integer = 1, subsystem_boolean = 2
+    integer(c_int), parameter, public :: subsystem_string = 3, subsystem_binary = 4
 
     type, bind(c), public :: subsystem_calls
         type(c_funptr) :: initialise = c_null_funptr, advance = c_null_funptr, outputs = c_null_funptr
@@ -26,6 +30,47 @@ module mdpcosim_subsystem
     interface
         function subsystem_open() bind(c, name="mdpcosim_subsystem_open") result(status)
             import :: c_int
+            integer(c_int) :: status
+        end function
+
+        function subsystem_input_type(input, type) bind(c, name="mdpcosim_subsystem_input_type") result(status)
+            import :: c_int
+            integer(c_int), value :: input, type
+            integer(c_int) :: status
+        end function
+
+        function subsystem_output_type(output, type) bind(c, name="mdpcosim_subsystem_output_type") result(status)
+            import :: c_int
+            integer(c_int), value :: output, type
+            integer(c_int) :: status
+        end function
+
+        function c_text_input(name, type, description) bind(c, name="mdpcosim_subsystem_text_input") result(number)
+            import :: c_ptr, c_int
+            type(c_ptr), value :: name, description
+            integer(c_int), value :: type
+            integer(c_int) :: number
+        end function
+
+        function c_text_output(name, type, description) bind(c, name="mdpcosim_subsystem_text_output") result(number)
+            import :: c_ptr, c_int
+            type(c_ptr), value :: name, description
+            integer(c_int), value :: type
+            integer(c_int) :: number
+        end function
+
+        function c_input_text(text_input, size) bind(c, name="mdpcosim_subsystem_input_text") result(text)
+            import :: c_ptr, c_int, c_size_t
+            integer(c_int), value :: text_input
+            integer(c_size_t), intent(out) :: size
+            type(c_ptr) :: text
+        end function
+
+        function c_set_output_text(text_output, text, size) bind(c, name="mdpcosim_subsystem_set_output_text") result(status)
+            import :: c_int, c_char, c_size_t
+            integer(c_int), value :: text_output
+            character(kind=c_char), intent(in) :: text(*)
+            integer(c_size_t), value :: size
             integer(c_int) :: status
         end function
 
@@ -245,6 +290,44 @@ contains
         elements = 1
         if (present(size)) elements = size
         number = c_output(c_text(name), c_text(unit), elements, c_text(description))
+    end function
+
+    function subsystem_text_input(name, type, description) result(number)
+        character(*), intent(in) :: name
+        integer(c_int), intent(in) :: type
+        character(*), intent(in), optional :: description
+        integer(c_int) :: number
+        number = c_text_input(c_text(name), type, c_text(description))
+    end function
+
+    function subsystem_text_output(name, type, description) result(number)
+        character(*), intent(in) :: name
+        integer(c_int), intent(in) :: type
+        character(*), intent(in), optional :: description
+        integer(c_int) :: number
+        number = c_text_output(c_text(name), type, c_text(description))
+    end function
+
+    function subsystem_input_text(text_input) result(text)
+        integer(c_int), intent(in) :: text_input
+        character(:), allocatable :: text
+        character(kind=c_char), pointer :: characters(:)
+        type(c_ptr) :: address
+        integer(c_size_t) :: length, i
+        address = c_input_text(text_input, length)
+        call c_f_pointer(address, characters, [length])
+        allocate (character(length) :: text)
+        do i = 1, length
+            text(i:i) = characters(i)
+        end do
+    end function
+
+    ! All characters, blanks at the end included.
+    function subsystem_set_output_text(text_output, text) result(status)
+        integer(c_int), intent(in) :: text_output
+        character(*), intent(in) :: text
+        integer(c_int) :: status
+        status = c_set_output_text(text_output, text, len(text, c_size_t))
     end function
 
     function subsystem_port(name, kind, causality, variables, description) result(status)

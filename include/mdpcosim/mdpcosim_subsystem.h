@@ -7,7 +7,8 @@
  *
  * Call order
  *   1. open
- *   2. parameter, text, list, input, output, and what belongs to inputs and outputs: max_degree, start, rate, direct; port; sampled
+ *   2. parameter, text, list, input, output, and what belongs to inputs and outputs: input_type, output_type, max_degree, start, rate,
+ *      direct; text_input, text_output; port; sampled
  *      A parameter's value is known as soon as it is declared, so that the rest may depend on it.
  *   3. either   run(calls, own)      does all the rest: the library calls your functions
  *      or, where your tool owns the main loop:
@@ -72,6 +73,23 @@ MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_input(const char* name, const char
 MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_output(const char* name, const char* unit, int size,
                                                      const char* description);
 
+/* Types; integers and booleans (0 and 1) are the doubles that equal them, and as inputs constant over a step. */
+enum {
+    MDPCOSIM_SUBSYSTEM_REAL = 0,
+    MDPCOSIM_SUBSYSTEM_INTEGER = 1,
+    MDPCOSIM_SUBSYSTEM_BOOLEAN = 2,
+    MDPCOSIM_SUBSYSTEM_STRING = 3,
+    MDPCOSIM_SUBSYSTEM_BINARY = 4
+};
+/* One of the first three; real if this is not called. */
+MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_input_type(int input, int type);
+MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_output_type(int output, int type);
+
+/* Texts of any length; type: STRING or BINARY. Text inputs, and text outputs, have numbers of their own, 0, 1 ... in the order of these
+   calls. An input keeps its text until another one comes, which is at the begin of a macro step. */
+MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_text_input(const char* name, int type, const char* description);
+MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_text_output(const char* name, int type, const char* description);
+
 /* The input takes polynomials up to this degree, 0 (constants) to 6; any if this is not called. mdpcosim brings higher degrees down so
    that the integral over the step stays. */
 MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_max_degree(int input, int degree);
@@ -100,6 +118,11 @@ MDPCOSIM_SUBSYSTEM_API double mdpcosim_subsystem_input_after(int input, double s
 /* Its 7 coefficients c: the value at t0 + s is the sum of c[k] s^k. Valid until the end of the call, or until send. */
 MDPCOSIM_SUBSYSTEM_API const double* mdpcosim_subsystem_polynomial(int input);
 MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_set_output(int output, double value);
+/* The present text of a text input, empty until it has one. *size, where size is not NULL, is its number of bytes; behind them stands a
+   zero. Valid until the end of the call, or until send. */
+MDPCOSIM_SUBSYSTEM_API const char* mdpcosim_subsystem_input_text(int text_input, size_t* size);
+/* A copy of the bytes is kept as the output's text until the next one. */
+MDPCOSIM_SUBSYSTEM_API int mdpcosim_subsystem_set_output_text(int text_output, const char* text, size_t size);
 
 /* ---- 3. with functions of yours ---- */
 

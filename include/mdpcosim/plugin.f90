@@ -16,18 +16,22 @@ module mdpcosim_plugin_api
     integer(c_int), parameter, public :: mdpcosim_plugin_version = 1
     integer(c_int), parameter, public :: mdpcosim_message_size = 1024
     integer(c_int), parameter, public :: mdpcosim_constant = -1
+    integer(c_int), parameter, public :: mdpcosim_real = 0, mdpcosim_integer = 1, mdpcosim_boolean = 2
+    integer(c_int), parameter, public :: mdpcosim_string = 3, mdpcosim_binary = 4
     integer(c_int), parameter, public :: mdpcosim_any = 0, mdpcosim_positive = 1, mdpcosim_not_negative = 2, mdpcosim_whole = 3
 
     type, bind(c) :: mdpcosim_input
         type(c_ptr) :: name, unit, description
         integer(c_int) :: size, max_degree
         real(c_double) :: start
+        integer(c_int) :: type
     end type
 
     type, bind(c) :: mdpcosim_output
         type(c_ptr) :: name, unit, description
         integer(c_int) :: size
         type(c_ptr) :: rate, direct
+        integer(c_int) :: type
     end type
 
     type, bind(c) :: mdpcosim_port
@@ -56,6 +60,7 @@ module mdpcosim_plugin_api
         type(c_funptr) :: advance = c_null_funptr
         type(c_funptr) :: save_size = c_null_funptr, save = c_null_funptr, restore = c_null_funptr
         type(c_funptr) :: set_parameter = c_null_funptr
+        type(c_funptr) :: set_text = c_null_funptr, get_text = c_null_funptr
     end type
 
 contains
@@ -72,24 +77,28 @@ contains
                                  int(c_sizeof(output), c_int), int(c_sizeof(port), c_int), int(c_sizeof(parameter), c_int))
     end function
 
-    function make_input(name, unit, description, size, max_degree, start) result(made)
+    function make_input(name, unit, description, size, max_degree, start, type) result(made)
         character(*), intent(in) :: name
         character(*), intent(in), optional :: unit, description
         integer, intent(in), optional :: size, max_degree
         real(c_double), intent(in), optional :: start
+        integer(c_int), intent(in), optional :: type
         type(mdpcosim_input) :: made
-        made = mdpcosim_input(c_text(name), c_text(unit), c_text(description), 1, 0, 0)
+        made = mdpcosim_input(c_text(name), c_text(unit), c_text(description), 1, 0, 0, mdpcosim_real)
+        if (present(type)) made%type = type
         if (present(size)) made%size = size
         if (present(max_degree)) made%max_degree = max_degree
         if (present(start)) made%start = start
     end function
 
-    function make_output(name, unit, description, size, rate, direct) result(made)
+    function make_output(name, unit, description, size, rate, direct, type) result(made)
         character(*), intent(in) :: name
         character(*), intent(in), optional :: unit, description, rate, direct
         integer, intent(in), optional :: size
+        integer(c_int), intent(in), optional :: type
         type(mdpcosim_output) :: made
-        made = mdpcosim_output(c_text(name), c_text(unit), c_text(description), 1, c_text(rate), c_text(direct))
+        made = mdpcosim_output(c_text(name), c_text(unit), c_text(description), 1, c_text(rate), c_text(direct), mdpcosim_real)
+        if (present(type)) made%type = type
         if (present(size)) made%size = size
     end function
 

@@ -17,11 +17,13 @@
  *      own solver:  advance(t0, t1)         t0 is the t1 of the last advance, or that of initialise or of a restored state
  *                   output_values           between them, any number of times: changes nothing
  *                   save, restore           between them, where given
+ *      both:        set_text, get_text      between macro steps, where texts are declared
  *   5. destroy(instance)                    once; the last call
  * create and destroy never run at the same time as any other function of the library.
  *
  * Rules
- *   Units are SI everywhere. Vectors of inputs u and outputs y hold the elements of the variables in the declared order.
+ *   Units are SI everywhere. Vectors of inputs u and outputs y hold the elements of the variables in the declared order, without
+ *   the texts. Integers and booleans (0 and 1) stand there as the doubles that equal them; as inputs they are constant over a step.
  *   A function returns 0, or anything else for failure, after writing the reason into the instance's `message` (create: returns
  *   NULL). A failure ends the run, naming subsystem, function and time; then only destroy follows.
  *   Pointers that are handed over are valid during the call only, except `message`, which is valid until destroy.
@@ -44,6 +46,9 @@ extern "C" {
 #define MDPCOSIM_COEFFICIENTS 7    /* coefficients per input in advance() */
 #define MDPCOSIM_CONSTANT (-1)     /* max_degree of an input that takes constants only */
 
+/* Types of variables; the last two are texts. */
+enum { MDPCOSIM_REAL = 0, MDPCOSIM_INTEGER = 1, MDPCOSIM_BOOLEAN = 2, MDPCOSIM_STRING = 3, MDPCOSIM_BINARY = 4 };
+
 typedef struct mdpcosim_input {
     const char* name; /* address inside the subsystem: letters, digits, _ and -, parts joined by points: "mass.force" */
     const char* unit; /* SI, "N.m/rad"; "1": a pure number; NULL: unknown */
@@ -51,7 +56,8 @@ typedef struct mdpcosim_input {
     int size;                /* elements; 0 is 1 */
     int max_degree; /* 0: takes any polynomial; 1 to 6: up to this degree; MDPCOSIM_CONSTANT: constants. mdpcosim brings
                        higher degrees down so that the integral over the step stays. */
-    double start;   /* value while nothing is connected */
+    double start;   /* value while nothing is connected; of a number */
+    int type;       /* one of the above; texts have no unit, max_degree and start */
 } mdpcosim_input;
 
 typedef struct mdpcosim_output {
@@ -63,6 +69,7 @@ typedef struct mdpcosim_output {
     /* Names of the inputs it depends on without a state between, separated by blanks; "*": all; NULL: none. Leaving one
        out gives wrong results. */
     const char* direct;
+    int type; /* as of an input; rate and direct are for numbers only */
 } mdpcosim_output;
 
 /* A physical port: outputs and inputs that belong together, so that laws and joints can connect them. */
@@ -137,6 +144,14 @@ typedef struct mdpcosim_plugin {
     int (*restore)(void* instance, const void* from);
     /* A new value of the parameter, by its number in the declared order, between steps; from now on it counts. */
     int (*set_parameter)(void* instance, int parameter, double value);
+
+    /* ---- both forms, where texts are declared ---- */
+
+    /* Text inputs, and text outputs, have numbers of their own: 0, 1 ... in the declared order, element by element. An input has `size`
+       bytes from now on; behind them stands a zero, which does not belong to them. */
+    int (*set_text)(void* instance, int input, const char* text, size_t size);
+    /* Sets *text and *size to the output's present bytes, which stay valid until the next call of any function. */
+    int (*get_text)(void* instance, int output, const char** text, size_t* size);
 } mdpcosim_plugin;
 
 #define MDPCOSIM_LAYOUT                                                                               \

@@ -115,6 +115,7 @@ void address_book::unknown_variable(const text& address, const parts& p, const s
                                     bool want_input) const {
     const auto& d = subsystems_.describe(p.subsystem);
     const std::string& owner = subsystems_.name(p.subsystem);
+    refuse_text(address, p, object);
     const auto names = want_input ? variable_names(d.inputs) : variable_names(d.outputs);
     const std::string has =
         fmt::format("{} of subsystem '{}': {}.", want_input ? "Inputs" : "Outputs", owner, name_list(names));
@@ -147,6 +148,58 @@ address_book::input_place address_book::find_input(const text& address, const st
     if (slot < 0) slot = find_in_ports(d, p.rest, causality::takes_motion);
     if (slot < 0) unknown_variable(address, p, object, true);
     return {p.subsystem, &variable_at(d.inputs, slot), global_input(p.subsystem, slot)};
+}
+
+namespace {
+
+std::vector<std::string> text_names(const std::vector<text_variable>& texts) {
+    std::vector<std::string> names;
+    for (const auto& v : texts) names.push_back(v.name);
+    return names;
+}
+
+}  // namespace
+
+std::optional<address_book::text_place> address_book::find_text(const std::string& address, bool input) const {
+    const std::size_t dot = address.find('.');
+    if (dot == std::string::npos) return {};
+    const auto owner = by_name_.find(std::string_view(address).substr(0, dot));
+    if (owner == by_name_.end()) return {};
+    const auto& d = subsystems_.describe(owner->second);
+    const auto& texts = input ? d.text_inputs : d.text_outputs;
+    const auto found = std::ranges::find(texts, std::string_view(address).substr(dot + 1), &text_variable::name);
+    if (found == texts.end()) return {};
+    return text_place{owner->second, &*found, static_cast<int>(found - texts.begin())};
+}
+
+std::optional<address_book::text_place> address_book::text_output(const std::string& address) const {
+    return find_text(address, false);
+}
+
+std::optional<address_book::text_place> address_book::text_input(const std::string& address) const {
+    return find_text(address, true);
+}
+
+void address_book::unknown_text(const text& address, const std::string& object, bool want_input) const {
+    const parts p = split(address, object, want_input ? "subsystem.input" : "subsystem.output");
+    const auto& d = subsystems_.describe(p.subsystem);
+    const std::string kind = want_input ? "input" : "output";
+    const auto names = text_names(want_input ? d.text_inputs : d.text_outputs);
+    throw user_error(address.where,
+                     fmt::format("{}: '{}' is no {} for strings or bytes. {}", object, address.value, kind,
+                                 names.empty() ? fmt::format("Subsystem '{}' has none.", subsystems_.name(p.subsystem))
+                                               : fmt::format("Subsystem '{}' has: {}.", subsystems_.name(p.subsystem),
+                                                             name_list(names))));
+}
+
+void address_book::refuse_text(const text& address, const parts& p, const std::string& object) const {
+    const auto output = text_output(address.value), input = text_input(address.value);
+    if (!output && !input) return;
+    const text_variable& v = *(output ? output : input)->variable;
+    throw user_error(address.where,
+                     fmt::format("{}: '{}' of subsystem '{}' is a {}, but a number is needed here. {}", object, p.rest,
+                                 subsystems_.name(p.subsystem), v.type == variable_type::string ? "string" : "binary",
+                                 "Signals carry texts from one such output to one such input: '- a.text -> b.text'."));
 }
 
 output_slot address_book::global_output(subsystem_index s, int slot) const {

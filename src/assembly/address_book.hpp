@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,6 +37,16 @@ class address_book {
     output_place find_output(const text& address, const std::string& object) const;
     input_place find_input(const text& address, const std::string& object) const;
 
+    /// Strings and bytes, which only these two find.
+    struct text_place {
+        subsystem_index subsystem;
+        const text_variable* variable = nullptr;
+        int slot = 0;
+    };
+    std::optional<text_place> text_output(const std::string& address) const;
+    std::optional<text_place> text_input(const std::string& address) const;
+    [[noreturn]] void unknown_text(const text& address, const std::string& object, bool want_input) const;
+
     bool has_input(const std::string& address) const;
     /// Number of one of the parameters that the subsystem offers to change.
     struct parameter_place {
@@ -60,6 +71,8 @@ class address_book {
     parts split(const text& address, const std::string& object, const char* form) const;
     [[noreturn]] void unknown_variable(const text& address, const parts& p, const std::string& object,
                                        bool want_input) const;
+    std::optional<text_place> find_text(const std::string& address, bool input) const;
+    void refuse_text(const text& address, const parts& p, const std::string& object) const;
 
     const transport& subsystems_;
     std::unordered_map<std::string_view, subsystem_index> by_name_;

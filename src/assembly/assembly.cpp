@@ -379,6 +379,7 @@ class builder {
 
     void add_signal(const signal_spec& s) {
         const std::string object = fmt::format("signal to '{}'", s.target.value);
+        if (book_->text_input(s.target.value)) return add_text_signal(s, object);
         const auto target = book_->find_input(s.target, object);
         const auto [earlier, is_new] = driven_.emplace(target.slot.value(), s.where);
         if (!is_new)
@@ -432,6 +433,33 @@ class builder {
         deliver(channel, target.subsystem,
                 static_cast<int>(target.slot.value() - transport_().input_offset(target.subsystem)), 1, s.target.value,
                 rule.degree);
+    }
+
+    /// `a.text -> b.text`: a string or bytes, as they are.
+    void add_text_signal(const signal_spec& s, const std::string& object) {
+        const auto target = *book_->text_input(s.target.value);
+        const auto refuse = [&](const std::string& why) {
+            throw user_error(s.where, fmt::format("{}: {}", object, why));
+        };
+        const bool plain = s.terms.size() == 1 && !s.terms.front().has_gain && s.offset == 0 && s.offset_unit.empty();
+        if (!plain)
+            refuse(fmt::format("the input takes a {}; write one output alone: 'a.text -> {}'.", name_of(target),
+                               s.target.value));
+        if (s.extrapolation.given()) refuse("a text is not extrapolated; leave 'extrapolation' out.");
+        if (s.delay.value != 0) refuse("a text has no 'delay'.");
+        const text& source = s.terms.front().address;
+        const auto output = book_->text_output(source.value);
+        if (!output) book_->unknown_text(source, object, false);
+        if (output->variable->type != target.variable->type)
+            refuse(fmt::format("'{}' is a {}, but the input takes a {}.", source.value, name_of(*output),
+                               name_of(target)));
+        if (result_.system.texts.is_driven(target.subsystem, target.slot))
+            refuse("the input is driven already by another signal. An input takes one signal.");
+        result_.system.texts.drive(output->subsystem, output->slot, target.subsystem, target.slot);
+        result_.text_signals.push_back({source.value, s.target.value, name_of(target)});
+    }
+    static std::string name_of(const address_book::text_place& place) {
+        return place.variable->type == variable_type::string ? "string" : "binary";
     }
 
     /// Signals to and from sampled subsystems are held: exact for the outputs, which change at macro points only, and the
@@ -567,7 +595,7 @@ class builder {
         if (ignored_)
             result_.notes.push_back(fmt::format("extrapolation: method {} has orders of its own and takes no other.",
                                                 scenario_.method.value));
-        if (scenario_.subsystems.size() > 1 && result_.channels.empty())
+        if (scenario_.subsystems.size() > 1 && result_.channels.empty() && result_.text_signals.empty())
             result_.notes.emplace_back("nothing is coupled: there are neither connections nor signals.");
     }
 

@@ -51,11 +51,18 @@ struct channel_report {
     bool has_velocity = false;          ///< dq/dt is known
 };
 
+/// A signal that carries texts.
+struct text_report {
+    std::string from, to;
+    std::string type;  ///< "string", "binary"
+};
+
 struct assembly {
     coupled_system system;
     std::unique_ptr<method> chosen_method;
     std::function<void(method&)> brief;    ///< hands over what the scenario says to single methods
     std::vector<channel_report> channels;  ///< by channel_index
+    std::vector<text_report> text_signals;
     std::vector<recorded_column> columns;
     std::vector<std::string> notes;
 };

@@ -29,6 +29,8 @@ class described_subsystems final : public transport {
 
     void expect(subsystem_index, const usage&) override {}
     void tune(subsystem_index, int, double) override { refuse(); }
+    void set_text(subsystem_index, int, const std::string&) override { refuse(); }
+    void get_text(subsystem_index, int, std::string&) override { refuse(); }
     void initialise(double) override { refuse(); }
     void reset() override { refuse(); }
     void evaluate(subsystem_index, std::span<const double>, bool) override { refuse(); }

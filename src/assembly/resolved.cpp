@@ -46,7 +46,8 @@ scenario resolved(const scenario& s, const assembly& a) {
         const port_kind kind = book.find_port(c.between.front(), c.name).port->kind;
         c.parameters = with_defaults(law_parameters(law, kind), c.parameters);
     }
-    for (auto& signal : full.signals) fix(signal.extrapolation, false);
+    for (auto& signal : full.signals)
+        if (!book.text_input(signal.target.value)) fix(signal.extrapolation, false);
     return full;
 }
 

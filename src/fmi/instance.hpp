@@ -130,8 +130,9 @@ class alignas(64) instance {
         });
     }
     bool has_direct_calls() const { return direct_.component != nullptr; }
-    virtual std::vector<std::string> get_strings(int variable) = 0;
-    virtual void set_strings(int variable, std::span<const std::string> values) = 0;
+    /// Strings, or the bytes of binaries, by element.
+    virtual std::vector<std::string> get_texts(int variable) = 0;
+    virtual void set_texts(int variable, std::span<const std::string> values) = 0;
 
     // Co-simulation
     virtual step_result do_step(double t, double H, bool keep_state_before) = 0;

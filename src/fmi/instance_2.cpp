@@ -116,7 +116,7 @@ class instance_2 final : public instance_base {
         }
     }
 
-    std::vector<std::string> get_strings(int index) override {
+    std::vector<std::string> get_texts(int index) override {
         const fmi2ValueReference vr = description().variables[index].reference;
         fmi2String text = nullptr;
         call(
@@ -124,7 +124,7 @@ class instance_2 final : public instance_base {
             &vr, std::size_t{1}, &text);
         return {text == nullptr ? "" : read_text(text, longest_string)};
     }
-    void set_strings(int index, std::span<const std::string> values) override {
+    void set_texts(int index, std::span<const std::string> values) override {
         if (values.size() != 1) throw std::logic_error("fmi: FMI 2.0 has no arrays");
         const fmi2ValueReference vr = description().variables[index].reference;
         const fmi2String text = values[0].c_str();

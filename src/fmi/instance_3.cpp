@@ -159,18 +159,48 @@ class instance_3 final : public instance_base {
         }
     }
 
-    std::vector<std::string> get_strings(int index) override {
+    std::vector<std::string> get_texts(int index) override {
         const variable& x = description().variables[index];
+        std::vector<std::string> result;
+        if (x.type == base_type::binary) {
+            std::vector<std::size_t> sizes(elements_of(x));
+            std::vector<fmi3Binary> bytes(sizes.size());
+            call(
+                f_.GetBinary, discard::refused,
+                [&] {
+                    return fmt::format("[{}]) gives sizes ({}", x.reference, list_text(sizes.data(), sizes.size()));
+                },
+                &x.reference, std::size_t{1}, sizes.data(), bytes.data(), bytes.size());
+            for (std::size_t k = 0; k < sizes.size(); ++k) {
+                if (sizes[k] > longest_string)
+                    fail(fmt::format("fmi3GetBinary: '{}' has {} bytes", x.name, sizes[k]), false);
+                const bool none = bytes[k] == nullptr || sizes[k] == 0;
+                result.push_back(none ? "" : std::string(reinterpret_cast<const char*>(bytes[k]), sizes[k]));
+            }
+            return result;
+        }
         std::vector<fmi3String> texts(elements_of(x));
         call(
             f_.GetString, discard::refused, [&] { return fmt::format("[{}]", x.reference); }, &x.reference,
             std::size_t{1}, texts.data(), texts.size());
-        std::vector<std::string> result;
         for (const fmi3String text : texts) result.push_back(text == nullptr ? "" : read_text(text, longest_string));
         return result;
     }
-    void set_strings(int index, std::span<const std::string> values) override {
+    void set_texts(int index, std::span<const std::string> values) override {
         const variable& x = description().variables[index];
+        if (x.type == base_type::binary) {
+            std::vector<std::size_t> sizes;
+            std::vector<fmi3Binary> bytes;
+            for (const std::string& value : values) {
+                sizes.push_back(value.size());
+                bytes.push_back(reinterpret_cast<fmi3Binary>(value.data()));
+            }
+            call(
+                f_.SetBinary, discard::refused,
+                [&] { return fmt::format("[{}], sizes {}", x.reference, list_text(sizes.data(), sizes.size())); },
+                &x.reference, std::size_t{1}, sizes.data(), bytes.data(), bytes.size());
+            return;
+        }
         std::vector<fmi3String> texts;
         for (const std::string& value : values) texts.push_back(value.c_str());
         call(

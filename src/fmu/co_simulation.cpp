@@ -183,13 +183,16 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     }
 
     void tune(int parameter, double value) override {
-        fmu_.call(time_, [&] {
-            const bool stepping = begun_ && mode_ == mode::step;
-            if (stepping && event_mode_) enter_event_mode();
-            fmu_.tune(parameter, value, begun_);
-            if (stepping && event_mode_ && !by_event_) leave_event_mode();
-        });
+        fmu_.call(time_, [&] { in_event_mode([&] { fmu_.tune(parameter, value, begun_); }); });
         read_ = false;
+    }
+
+    void set_text(int input, std::string_view text) override {
+        fmu_.call(time_, [&] { in_event_mode([&] { fmu_.set_text(input, text); }); });
+        read_ = false;
+    }
+    void get_text(int output, std::string& into) override {
+        fmu_.call(time_, [&] { fmu_.get_text(output, into); });
     }
 
     double next_event() const override { return next_event_; }
@@ -202,6 +205,15 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
    private:
     enum class mode { initialisation, event, step };
+
+    /// Where the FMU has one.
+    template <class Work>
+    void in_event_mode(const Work& work) {
+        const bool stepping = begun_ && mode_ == mode::step && event_mode_;
+        if (stepping) enter_event_mode();
+        work();
+        if (stepping && !by_event_) leave_event_mode();
+    }
 
     /// What the FMU has been set to is not known any more.
     void forget_values() {

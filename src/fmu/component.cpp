@@ -187,9 +187,25 @@ void fmu_component::set_starts(bool structural) {
 
 void fmu_component::set(const fmu_start& start) {
     if (model_.description().variables[static_cast<std::size_t>(start.variable)].type == fmi::base_type::string)
-        return instance_->set_strings(start.variable, start.texts);
+        return instance_->set_texts(start.variable, start.texts);
     fmi::value_block block = instance_->make_block({&start.variable, 1});
     instance_->set(block, start.numbers);
+}
+
+void fmu_component::set_text(int input, std::string_view text) {
+    const fmu_use& use = model_.layout.text_inputs[static_cast<std::size_t>(input)];
+    const std::size_t elements = model_.description().variables[static_cast<std::size_t>(use.variable)].element_count();
+    if (elements == 1) return instance_->set_texts(use.variable, std::vector{std::string(text)});
+    std::vector<std::string>& all = arrays_[use.variable];
+    if (all.empty()) all = instance_->get_texts(use.variable);
+    all.resize(elements);
+    all[static_cast<std::size_t>(use.element)] = text;
+    instance_->set_texts(use.variable, all);
+}
+
+void fmu_component::get_text(int output, std::string& into) const {
+    const fmu_use& use = model_.layout.text_outputs[static_cast<std::size_t>(output)];
+    into = instance_->get_texts(use.variable).at(static_cast<std::size_t>(use.element));
 }
 
 std::vector<tunable_parameter> fmu_component::parameters() const {

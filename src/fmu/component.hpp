@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -68,6 +69,10 @@ class fmu_component {
     std::vector<tunable_parameter> parameters() const;
     void tune(int parameter, double value, bool at_once);
 
+    /// Strings and binaries, by their slot in the layout.
+    void set_text(int input, std::string_view text);
+    void get_text(int output, std::string& into) const;
+
     /// The FMU's state in one of its saved states, to bytes or from them.
     void state(state_bytes& bytes, fmi::saved_state& saved, double t) const;
     /// As capabilities::why_no_bytes.
@@ -85,6 +90,8 @@ class fmu_component {
     void set(const fmu_start& start);
 
     fmu_model model_;
+    std::map<int, std::vector<std::string>>
+        arrays_;                ///< of texts, by variable: what inputs of more than one element were set to
     std::vector<int> tunable_;  ///< variables; none unless the entry wants to be tunable
     std::string name_;          ///< of the subsystem
     std::optional<double> tolerance_;

@@ -117,13 +117,20 @@ class fmu_layout_builder final : public port_variables {
         return first == first_slots.end() ? -1 : first->second + found.element;
     }
 
-    /// Says why a variable takes no part; false where it does.
-    bool leave_out(const fmi::variable& v) {
+    static bool is_text(fmi::base_type type) {
+        return type == fmi::base_type::string || type == fmi::base_type::binary;
+    }
+
+    /// A string or binary, or a clock, which takes no part; false: a number.
+    bool add_other(int i, std::vector<text_variable>& texts, std::vector<fmu_use>& uses) {
+        const fmi::variable& v = at(i);
         if (is_number(v.type)) return false;
-        result_.left_out.push_back(fmt::format("{} ({} are not coupled)", v.name,
-                                               v.type == fmi::base_type::string   ? "strings"
-                                               : v.type == fmi::base_type::binary ? "binaries"
-                                                                                  : "clocks"));
+        if (!is_text(v.type)) result_.left_out.push_back(fmt::format("{} (clocks are not coupled)", v.name));
+        for (int k = 0; k < static_cast<int>(v.element_count()) && is_text(v.type); ++k) {
+            texts.push_back({v.dimensions.empty() ? v.name : fmt::format("{}[{}]", v.name, k), v.description,
+                             v.type == fmi::base_type::string ? variable_type::string : variable_type::binary});
+            uses.push_back({i, k, {}, false});
+        }
         return true;
     }
 
@@ -149,7 +156,7 @@ class fmu_layout_builder final : public port_variables {
 
     void add_input(int i) {
         const fmi::variable& v = at(i);
-        if (leave_out(v)) return;
+        if (add_other(i, result_.description.text_inputs, result_.text_inputs)) return;
         const fmu_unit unit = unit_of(fmu_, v);
         input_slots_[i] = static_cast<int>(result_.inputs.size());
         const auto set = std::find_if(starts_.begin(), starts_.end(), [&](const auto& s) { return s.variable == i; });
@@ -165,7 +172,7 @@ class fmu_layout_builder final : public port_variables {
 
     void add_output(int i) {
         const fmi::variable& v = at(i);
-        if (leave_out(v)) return;
+        if (add_other(i, result_.description.text_outputs, result_.text_outputs)) return;
         const fmu_unit unit = unit_of(fmu_, v);
         output_slots_[i] = static_cast<int>(result_.outputs.size());
         const std::vector<int> direct = direct_slots(i);
@@ -186,12 +193,14 @@ class fmu_layout_builder final : public port_variables {
             refuse(unknown_name("variable", wanted.value, fmt::format("FMU {}", spec_.path.filename().string()),
                                 output_names()));
         const fmi::variable& v = at(found.variable);
-        if (!is_number(v.type))
-            refuse(fmt::format("'{}' is of type {}; numbers and booleans can be outputs.", wanted.value,
-                               fmi::name(v.type)));
+        if (!is_number(v.type) && !is_text(v.type))
+            refuse(fmt::format("'{}' is of type {}; that cannot be an output.", wanted.value, fmi::name(v.type)));
         if (v.causality == fmi::causality::input)
             refuse(fmt::format("'{}' is an input; what acts on it is recorded at its source.", wanted.value));
-        if (output_slots_.count(found.variable) == 0) add_output(found.variable);
+        const bool known = is_text(v.type) ? std::ranges::find(result_.text_outputs, found.variable,
+                                                               &fmu_use::variable) != result_.text_outputs.end()
+                                           : output_slots_.count(found.variable) > 0;
+        if (!known) add_output(found.variable);
     }
 
     std::vector<int> direct_slots(int variable) const {

@@ -22,9 +22,10 @@ struct fmu_use {
 /// The outside of an FMU. Elements of arrays are variables of their own, `x[0]`, `x[1]`, row by row.
 struct fmu_layout {
     subsystem_description description;
-    std::vector<fmu_use> inputs, outputs;  ///< by slot
-    std::vector<bool> silent;              ///< by output slot: what it depends on is not said (co-simulation)
-    std::vector<std::string> left_out;     ///< inputs and outputs that cannot be coupled, and why
+    std::vector<fmu_use> inputs, outputs;            ///< by slot
+    std::vector<fmu_use> text_inputs, text_outputs;  ///< the same, of strings and binaries
+    std::vector<bool> silent;                        ///< by output slot: what it depends on is not said (co-simulation)
+    std::vector<std::string> left_out;               ///< inputs and outputs that cannot be coupled, and why
 };
 
 /// Inputs are those of the FMU; outputs are its outputs, then the variables that ports and `outputs` name, then rates. What

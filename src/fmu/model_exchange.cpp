@@ -166,15 +166,14 @@ class fmu_equations final : public equations {
     std::vector<tunable_parameter> parameters() const override { return fmu_.parameters(); }
     void tune(int parameter, double value, double t, double* x) override {
         if (x == nullptr) return fmu_.tune(parameter, value, false);
-        fmu_.call(t, [&] {
-            instance_.set_time(t);
-            if (instance_.state_count() > 0) instance_.set_states({x, instance_.state_count()});
-            instance_.enter_event_mode();
-            fmu_.tune(parameter, value, true);
-            const bool changed = update(t);
-            instance_.enter_continuous_mode();
-            if (changed && instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
-        });
+        in_event_mode(t, x, [&] { fmu_.tune(parameter, value, true); });
+    }
+
+    void set_text(int input, std::string_view text, double t, double* x) override {
+        in_event_mode(t, x, [&] { fmu_.set_text(input, text); });
+    }
+    void get_text(int output, double t, std::string& into) const override {
+        fmu_.call(t, [&] { fmu_.get_text(output, into); });
     }
 
     std::string state_name(int state) const override {
@@ -194,6 +193,19 @@ class fmu_equations final : public equations {
     /// The FMU is the model's memory: it moves where the solver only asks.
     fmu_equations& self() const { return const_cast<fmu_equations&>(*this); }
     std::size_t describe_outputs() const { return static_cast<std::size_t>(describe().output_count()); }
+
+    template <class Work>
+    void in_event_mode(double t, double* x, const Work& work) {
+        fmu_.call(t, [&] {
+            instance_.set_time(t);
+            if (instance_.state_count() > 0) instance_.set_states({x, instance_.state_count()});
+            instance_.enter_event_mode();
+            work();
+            const bool changed = update(t);
+            instance_.enter_continuous_mode();
+            if (changed && instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
+        });
+    }
 
     fmi::status place(double t, const double* x, const double* u) const {
         time_ = t;

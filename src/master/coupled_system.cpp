@@ -77,6 +77,7 @@ void coupled_system::advance(const macro_step& step) {
 void coupled_system::initialise(double t0) {
     forget_begin();
     subsystems->initialise(t0);
+    texts.begin(*subsystems, journal);
     for (std::size_t i = 0; i < subsystems->size(); ++i) {
         const auto values = values_of(subsystem_index(i));
         for (const auto& input : subsystems->describe(subsystem_index(i)).inputs)
@@ -154,7 +155,7 @@ void coupled_system::state(state_bytes& bytes) {
 void coupled_system::used_inputs_and_counts(state_bytes& bytes) {
     for (polynomial& p : subsystems->inputs()) bytes(p);
     bytes.fixed(plan_.values);
-    bytes(free_inputs_, integrations, advances, evaluations);
+    bytes(free_inputs_, texts, integrations, advances, evaluations);
     for (const free_input& f : free_inputs_)
         if (f.slot.value() >= plan_.values.size())
             throw state_mismatch("the saved state has an input that is not here");

@@ -7,6 +7,7 @@
 
 #include "coupling/coupling_structure.hpp"
 #include "master/input_journal.hpp"
+#include "master/text_signals.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
@@ -16,6 +17,7 @@ struct coupled_system : coupling_structure {
     std::unique_ptr<transport> subsystems;
     std::vector<evaluation> at_start;  ///< as at_each_step, for every output with feed-through
 
+    text_signals texts;
     input_journal journal;          ///< kept where somebody asks for it
     step_notices notices;           ///< since the begin of the macro step; who drives the steps clears them
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included

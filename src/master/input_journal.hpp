@@ -1,14 +1,15 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
 
-/// The steps that subsystems have taken since the last committed macro point, each with its inputs: enough to take them again with one of the
-/// subsystems alone. What was rolled back is not in it.
+/// The steps that subsystems have taken since the last committed macro point, each with its inputs, and the new texts that inputs were given
+/// before: enough to take the steps again with one of the subsystems alone. What was rolled back is not in it.
 class input_journal {
    public:
     struct entry {
@@ -16,12 +17,24 @@ class input_journal {
         std::span<const polynomial> inputs;
     };
 
+    struct given_text {
+        subsystem_index subsystem;
+        int input;
+        std::string text;
+    };
+
     /// Nothing is kept before.
     void keep(const transport& of);
     bool kept() const { return !all_.empty(); }
 
+    /// Of the steps; the texts stay, since a macro step that is repeated has the same.
     void clear() {
         for (auto& s : all_) s.steps.clear(), s.inputs.clear();
+    }
+    /// For the next macro step.
+    void clear_all() {
+        clear();
+        texts_.clear();
     }
     /// All subsystems, or some, were advanced with these inputs (of all, by slot).
     void add(const macro_step& step, std::span<const polynomial> inputs) {
@@ -30,7 +43,11 @@ class input_journal {
     void add(std::span<const subsystem_step> some, std::span<const polynomial> inputs) {
         for (const auto& [i, step] : some) all_[i.value()].add(step, inputs);
     }
+    void add(subsystem_index subsystem, int input, const std::string& text) {
+        if (kept()) texts_.push_back({subsystem, input, text});
+    }
 
+    std::span<const given_text> texts() const { return texts_; }
     std::size_t steps(subsystem_index i) const { return all_[i.value()].steps.size(); }
     entry at(subsystem_index i, std::size_t k) const {
         const own& s = all_[i.value()];
@@ -50,6 +67,7 @@ class input_journal {
         }
     };
     std::vector<own> all_;  ///< by subsystem
+    std::vector<given_text> texts_;
 };
 
 inline void input_journal::keep(const transport& of) {

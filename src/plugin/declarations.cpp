@@ -76,6 +76,20 @@ bool default_fits(const parameter_info& p) {
 
 }  // namespace
 
+/// Numbers get their type here; a text is done with, as true says.
+bool declaration_reader::add_text(int type, const std::string& object, variable& v, std::vector<text_variable>& texts) {
+    if (type < MDPCOSIM_REAL || type > MDPCOSIM_BINARY)
+        refuse(fmt::format("{}: its type is {}; it must be MDPCOSIM_REAL, _INTEGER, _BOOLEAN, _STRING or _BINARY.",
+                           object, type));
+    v.type = static_cast<variable_type>(type);
+    v.sampled = v.type != variable_type::real;
+    if (type < MDPCOSIM_STRING) return false;
+    if (!v.unit.empty()) refuse(fmt::format("{}: a text has no unit.", object));
+    for (int k = 0; k < v.size; ++k)
+        texts.push_back({v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, k), v.description, v.type});
+    return true;
+}
+
 void declaration_reader::read_inputs(std::span<const mdpcosim_input> all) {
     for (int i = 0; const auto& given : all) {
         input_variable v;
@@ -84,11 +98,13 @@ void declaration_reader::read_inputs(std::span<const mdpcosim_input> all) {
         v.unit = unit_of(given.unit, object);
         v.description = text_of(given.description);
         v.size = size_of(given.size, object);
+        if (add_text(given.type, object, v, description_.text_inputs)) continue;
         v.slot = description_.input_count();
         if (given.max_degree < MDPCOSIM_CONSTANT || given.max_degree > max_degree)
             refuse(fmt::format("{}: max_degree is {}; allowed: 1 to {}, 0 (any) or MDPCOSIM_CONSTANT.", object,
                                given.max_degree, max_degree));
         if (given.max_degree != 0) v.max_degree = std::max(given.max_degree, 0);
+        if (v.sampled) v.max_degree = 0;
         if (!std::isfinite(given.start)) refuse(fmt::format("{}: its start value is {}.", object, given.start));
         v.start = given.start;
         description_.inputs.push_back(std::move(v));
@@ -97,6 +113,7 @@ void declaration_reader::read_inputs(std::span<const mdpcosim_input> all) {
 
 void declaration_reader::read_outputs(std::span<const mdpcosim_output> given) {
     auto& outputs = description_.outputs;
+    std::vector<std::string> rates;
     for (int i = 0; const auto& declared : given) {
         output_variable v;
         v.name = name_of(declared.name, "output", i++, variables_);
@@ -104,12 +121,14 @@ void declaration_reader::read_outputs(std::span<const mdpcosim_output> given) {
         v.unit = unit_of(declared.unit, object);
         v.description = text_of(declared.description);
         v.size = size_of(declared.size, object);
+        if (add_text(declared.type, object, v, description_.text_outputs)) continue;
         v.slot = description_.output_count();
+        rates.push_back(text_of(declared.rate));
         v.direct = direct_of(text_of(declared.direct), object);
         outputs.push_back(std::move(v));
     }
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (const std::string rate = text_of(given[i].rate); !rate.empty()) set_rate(outputs[i], rate);
+        if (!rates[i].empty()) set_rate(outputs[i], rates[i]);
 }
 
 std::vector<int> declaration_reader::direct_of(const std::string& names, const std::string& object) const {

@@ -25,6 +25,7 @@ class declaration_reader {
     subsystem_description& description() { return description_; }
 
    private:
+    static bool add_text(int type, const std::string& object, variable& v, std::vector<text_variable>& texts);
     std::vector<int> direct_of(const std::string& names, const std::string& object) const;
     void set_rate(output_variable& output, const std::string& name);
 

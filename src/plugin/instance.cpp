@@ -49,6 +49,18 @@ plugin_instance::~plugin_instance() {
     }
 }
 
+void plugin_instance::set_text(int input, std::string_view text, double t) const {
+    const std::string ended(text);
+    call("set_text", t, model_.functions.set_text, input, ended.c_str(), ended.size());
+}
+
+void plugin_instance::get_text(int output, double t, std::string& into) const {
+    const char* text = nullptr;
+    std::size_t size = 0;
+    call("get_text", t, model_.functions.get_text, output, &text, &size);
+    into.assign(text == nullptr ? "" : text, text == nullptr ? 0 : size);
+}
+
 std::size_t plugin_instance::save_size(double t) const {
     try {
         const plugin_call inside(caller_, "save_size", t);

@@ -39,6 +39,8 @@ class plugin_instance {
     }
 
     std::size_t save_size(double t) const;
+    void set_text(int input, std::string_view text, double t) const;
+    void get_text(int output, double t, std::string& into) const;
 
    private:
     [[noreturn]] void fail(const char* name, double t, int status) const;

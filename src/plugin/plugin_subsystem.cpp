@@ -59,6 +59,9 @@ class plugin_equations final : public equations {
         return next;
     }
 
+    void set_text(int input, std::string_view text, double t, double*) override { plugin_->set_text(input, text, t); }
+    void get_text(int output, double t, std::string& into) const override { plugin_->get_text(output, t, into); }
+
    private:
     std::unique_ptr<plugin_instance> plugin_;
     const mdpcosim_plugin& f_;
@@ -158,6 +161,9 @@ class plugin_with_solver final : public subsystem {
             throw;
         }
     }
+
+    void set_text(int input, std::string_view text) override { plugin_->set_text(input, text, time_); }
+    void get_text(int output, std::string& into) override { plugin_->get_text(output, time_, into); }
 
     subsystem_statistics statistics() const override {
         subsystem_statistics counted;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <stdexcept>
 
@@ -13,18 +15,20 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw std::invalid_argument(message); }
 
-/// The declarations of a list whose elements may be longer than those we know.
+/// The declarations of a list whose elements may be longer than those we know, or shorter, but not shorter than `least`: members that were
+/// appended later are zero.
 template <class Declaration>
-std::vector<Declaration> declarations(const Declaration* list, int count, int element_size, const char* kind) {
+std::vector<Declaration> declarations(const Declaration* list, int count, int element_size, const char* kind,
+                                      std::size_t least = sizeof(Declaration)) {
     if (count < 0) refuse(fmt::format("the number of {}s is {}.", kind, count));
     if (count > 0 && list == nullptr) refuse(fmt::format("{} {}s are declared, but their list is NULL.", count, kind));
-    if (count > 0 && element_size < static_cast<int>(sizeof(Declaration)))
+    if (count > 0 && element_size < static_cast<int>(least))
         refuse(fmt::format("the layout gives {} bytes for one {}; version 1 has {}. Set 'layout' to MDPCOSIM_LAYOUT.",
-                           element_size, kind, sizeof(Declaration)));
+                           element_size, kind, least));
     std::vector<Declaration> result(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < result.size(); ++i)
         std::memcpy(&result[i], reinterpret_cast<const char*>(list) + i * static_cast<std::size_t>(element_size),
-                    sizeof(Declaration));
+                    std::min(static_cast<std::size_t>(element_size), sizeof(Declaration)));
     return result;
 }
 
@@ -55,8 +59,10 @@ class table_reader {
         const mdpcosim_plugin& f = model_.functions;
         declaration_reader reader("The plugin");
         reader.description().type = "plugin " + model_.file;
-        reader.read_inputs(declarations(f.inputs, f.input_count, f.layout.input_size, "input"));
-        reader.read_outputs(declarations(f.outputs, f.output_count, f.layout.output_size, "output"));
+        reader.read_inputs(
+            declarations(f.inputs, f.input_count, f.layout.input_size, "input", offsetof(mdpcosim_input, type)));
+        reader.read_outputs(
+            declarations(f.outputs, f.output_count, f.layout.output_size, "output", offsetof(mdpcosim_output, type)));
         reader.read_ports(declarations(f.ports, f.port_count, f.layout.port_size, "port"));
         for (const auto& p : declarations(f.parameters, f.parameter_count, f.layout.parameter_size, "parameter"))
             model_.parameters.push_back(reader.read_parameter(p));
@@ -77,7 +83,9 @@ class table_reader {
         need(f.create, "create", "");
         need(f.destroy, "destroy", "");
         need(f.initialise, "initialise", "");
-        if (f.output_count > 0) need(f.output_values, "output_values", ": outputs are declared");
+        if (!model_.description.outputs.empty()) need(f.output_values, "output_values", ": outputs are declared");
+        if (!model_.description.text_inputs.empty()) need(f.set_text, "set_text", ": text inputs are declared");
+        if (!model_.description.text_outputs.empty()) need(f.get_text, "get_text", ": text outputs are declared");
         if (f.state_count < 0) refuse(fmt::format("state_count is {}.", f.state_count));
         if (f.event_count < 0) refuse(fmt::format("event_count is {}.", f.event_count));
         if (f.advance != nullptr) {

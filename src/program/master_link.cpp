@@ -23,7 +23,8 @@ constexpr double patience = 30;  // s for a master elsewhere to be there
 remote_member member_of(const program_declaration& d) {
     const auto one = [](const std::vector<program_variable>& from, auto& to) {
         int slot = 0;
-        for (const auto& v : from) slot += v.size;
+        for (const auto& v : from)
+            if (v.type < variable_type::string) slot += v.size;
         if (slot == 0) return;
         to.resize(1);
         to.front().size = slot;

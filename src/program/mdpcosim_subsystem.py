@@ -20,6 +20,7 @@ import os
 import typing
 
 END, STEP, OUTPUTS = 0, 1, 2
+REAL, INTEGER, BOOLEAN, STRING, BINARY = 0, 1, 2, 3, 4
 COEFFICIENTS = 7
 
 
@@ -55,6 +56,12 @@ _list = _function("list", _int, _text, _text, ctypes.POINTER(_double), _int, _in
 _text_parameter = _function("text", _text, _text, _text, _text)
 _input = _function("input", _int, _text, _text, _int, _text)
 _output = _function("output", _int, _text, _text, _int, _text)
+_input_type = _function("input_type", _int, _int, _int)
+_output_type = _function("output_type", _int, _int, _int)
+_text_input = _function("text_input", _int, _text, _int, _text)
+_text_output = _function("text_output", _int, _text, _int, _text)
+_input_text = _function("input_text", ctypes.c_void_p, _int, ctypes.POINTER(ctypes.c_size_t))
+_set_output_text = _function("set_output_text", _int, _int, _text, ctypes.c_size_t)
 _max_degree = _function("max_degree", _int, _int, _int)
 _start = _function("start", _int, _int, _double)
 _rate = _function("rate", _int, _int, _int)
@@ -134,6 +141,22 @@ def output(name, unit=None, size=1, description=None):
     return _checked(_output(_bytes(name), _bytes(unit), size, _bytes(description)))
 
 
+def input_type(input, type):
+    _checked(_input_type(input, type))
+
+
+def output_type(output, type):
+    _checked(_output_type(output, type))
+
+
+def text_input(name, type=STRING, description=None):
+    return _checked(_text_input(_bytes(name), type, _bytes(description)))
+
+
+def text_output(name, type=STRING, description=None):
+    return _checked(_text_output(_bytes(name), type, _bytes(description)))
+
+
 def max_degree(input, degree):
     _checked(_max_degree(input, degree))
 
@@ -165,6 +188,20 @@ def polynomial(input):
 
 def set_output(output, value):
     if _set_output(output, value) != 0:
+        _checked(-1)
+
+
+def input_text(text_input):
+    """The bytes of a text input; .decode() makes a string of them."""
+    size = ctypes.c_size_t()
+    text = _checked(_input_text(text_input, ctypes.byref(size)))
+    return ctypes.string_at(text, size.value)
+
+
+def set_output_text(text_output, text):
+    """A string, or bytes."""
+    data = text.encode() if isinstance(text, str) else bytes(text)
+    if _set_output_text(text_output, data, len(data)) != 0:
         _checked(-1)
 
 

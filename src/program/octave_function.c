@@ -31,6 +31,26 @@ static const char* text(const arguments* a, int i) {
     return mxArrayToString(a->all[i]);
 }
 
+/* The bytes of a text, or of numbers from 0 to 255. */
+static void set_output_text(const arguments* a) {
+    const mxArray* given = a->count > 1 ? a->all[1] : NULL;
+    if (given != NULL && mxIsUint8(given)) {
+        mdpcosim_subsystem_set_output_text(whole(a, 0), (const char*)mxGetData(given), mxGetNumberOfElements(given));
+    } else {
+        const char* given_text = text(a, 1);
+        mdpcosim_subsystem_set_output_text(whole(a, 0), given_text, given_text == NULL ? 0 : strlen(given_text));
+    }
+}
+
+/* A row of uint8; char() makes a text of it. */
+static mxArray* input_text(int number) {
+    size_t size = 0;
+    const char* bytes = mdpcosim_subsystem_input_text(number, &size);
+    mxArray* made = mxCreateNumericMatrix(size > 0 ? 1 : 0, size, mxUINT8_CLASS, mxREAL);
+    if (size > 0) memcpy(mxGetData(made), bytes, size);
+    return made;
+}
+
 static void check(void) {
     const char* message = mdpcosim_subsystem_message();
     if (*message != '\0') mexErrMsgIdAndTxt("mdpcosim:subsystem", "%s", message);
@@ -81,6 +101,20 @@ void mexFunction(int result_count, mxArray* results[], int argument_count, const
         RETURN(mdpcosim_subsystem_input(text(&a, 0), text(&a, 1), (int)number_or(&a, 2, 1), text(&a, 3)));
     } else if (IS("output")) {
         RETURN(mdpcosim_subsystem_output(text(&a, 0), text(&a, 1), (int)number_or(&a, 2, 1), text(&a, 3)));
+    } else if (IS("input_type")) {
+        mdpcosim_subsystem_input_type(whole(&a, 0), whole(&a, 1));
+    } else if (IS("output_type")) {
+        mdpcosim_subsystem_output_type(whole(&a, 0), whole(&a, 1));
+    } else if (IS("text_input")) {
+        RETURN(
+            mdpcosim_subsystem_text_input(text(&a, 0), (int)number_or(&a, 1, MDPCOSIM_SUBSYSTEM_STRING), text(&a, 2)));
+    } else if (IS("text_output")) {
+        RETURN(
+            mdpcosim_subsystem_text_output(text(&a, 0), (int)number_or(&a, 1, MDPCOSIM_SUBSYSTEM_STRING), text(&a, 2)));
+    } else if (IS("input_text")) {
+        results[0] = input_text(whole(&a, 0));
+    } else if (IS("set_output_text")) {
+        set_output_text(&a);
     } else if (IS("max_degree")) {
         mdpcosim_subsystem_max_degree(whole(&a, 0), whole(&a, 1));
     } else if (IS("start")) {

@@ -53,6 +53,49 @@ int session::add(std::vector<program_variable>& to, int& count, program_variable
     return number;
 }
 
+int session::add_text_input(program_variable v) {
+    check_declaring();
+    declared_text_inputs_.push_back(std::move(v));
+    text_inputs_.emplace_back();
+    return static_cast<int>(text_inputs_.size()) - 1;
+}
+
+int session::add_text_output(program_variable v) {
+    check_declaring();
+    declared_text_outputs_.push_back(std::move(v));
+    text_outputs_.emplace_back();
+    return static_cast<int>(text_outputs_.size()) - 1;
+}
+
+namespace {
+
+std::size_t check_text(int number, std::size_t count, const char* kind) {
+    if (number < 0 || static_cast<std::size_t>(number) >= count)
+        throw run_error(fmt::format("there is no text {} number {}; there are {}", kind, number, count));
+    return static_cast<std::size_t>(number);
+}
+
+}  // namespace
+
+const std::string& session::text_input(int number) const {
+    return text_inputs_[check_text(number, text_inputs_.size(), "input")];
+}
+
+void session::set_text_output(int number, std::string text) {
+    text_outputs_[check_text(number, text_outputs_.size(), "output")] = std::move(text);
+}
+
+void session::carry_text(const remote_request& request) {
+    exchange& areas = link_.areas();
+    if (request.command == remote_command::get_text) {
+        const std::string& text = text_outputs_[check_text(request.number, text_outputs_.size(), "output")];
+        return areas.give_piece(std::as_bytes(std::span(text)));
+    }
+    std::string& text = text_inputs_[check_text(request.number, text_inputs_.size(), "input")];
+    std::vector<std::byte>& bytes = travelling_.bytes();
+    if (areas.take_piece(bytes)) text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
 program_variable& session::variable(std::vector<program_variable>& in, int number, const char* kind) {
     check_declaring();
     int first = 0;
@@ -98,6 +141,11 @@ void session::begin_work(bool saves) {
     declared_.saves = saves;
     inputs_.resize(static_cast<std::size_t>(input_count_));
     outputs_.resize(static_cast<std::size_t>(output_count_));
+    const auto append = [](const std::vector<program_variable>& texts, std::vector<program_variable>& to) {
+        to.insert(to.end(), texts.begin(), texts.end());
+    };
+    append(declared_text_inputs_, declared_.inputs);
+    append(declared_text_outputs_, declared_.outputs);
     link_.declare(declared_);
     stage_ = stage::idle;
 }
@@ -108,6 +156,7 @@ void session::take_request() {
     link_.areas().top().failed = -1;
     link_.areas().top().noticed = false;
     const remote_request& r = link_.areas().top().request;
+    if (r.command == remote_command::set_text || r.command == remote_command::get_text) carry_text(r);
     if (r.command == remote_command::tune) tunable_.at(static_cast<std::size_t>(r.number)) = r.t0;
     if (link_.areas().top().request.timed) link_.areas().report(0).begin = now();
 }
@@ -279,7 +328,9 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
             break;
         case remote_command::reset:
             throw run_error("it does not start again");
-        case remote_command::tune:  // known already
+        case remote_command::tune:  // known already, as are texts
+        case remote_command::set_text:
+        case remote_command::get_text:
         case remote_command::expect:
         case remote_command::rate_sensitivities:  // it offers none
         case remote_command::clock:

@@ -26,6 +26,11 @@ class session {
     int add_output(program_variable v) { return add(declared_.outputs, output_count_, std::move(v)); }
     program_variable& input(int number) { return variable(declared_.inputs, number, "input"); }
     program_variable& output(int number) { return variable(declared_.outputs, number, "output"); }
+    /// Their numbers are places among the texts.
+    int add_text_input(program_variable v);
+    int add_text_output(program_variable v);
+    const std::string& text_input(int number) const;
+    void set_text_output(int number, std::string text);
     void add_direct(int output_number, int input_number);
     void add_port(program_port port);
     void set_sampled();
@@ -59,11 +64,14 @@ class session {
     void give_outputs(const mdpcosim_subsystem_calls& calls, void* own);
     void give_statistics();
     void carry_state(const remote_request& request);
+    void carry_text(const remote_request& request);
     saved_state& saved(std::int32_t number);
 
     master_link link_;
     stage stage_ = stage::declaring;
     program_declaration declared_;
+    std::vector<program_variable> declared_text_inputs_, declared_text_outputs_;
+    std::vector<std::string> text_inputs_, text_outputs_;
     std::list<std::string> texts_;  ///< that stay valid
     bool asks_for_outputs_ = false;
     int input_count_ = 0, output_count_ = 0;

@@ -74,6 +74,22 @@ program_variable variable_of(const char* name, const char* unit, int size, const
     return v;
 }
 
+program_variable text_of_type(const char* name, int type, const char* description) {
+    if (type != MDPCOSIM_SUBSYSTEM_STRING && type != MDPCOSIM_SUBSYSTEM_BINARY)
+        throw user_error("text '" + text_of(name) + "' is of type " + std::to_string(type) +
+                         "; it must be MDPCOSIM_SUBSYSTEM_STRING or MDPCOSIM_SUBSYSTEM_BINARY.");
+    program_variable v = variable_of(name, nullptr, 1, description);
+    v.type = static_cast<variable_type>(type);
+    return v;
+}
+
+variable_type number_type(int type) {
+    if (type < MDPCOSIM_SUBSYSTEM_REAL || type > MDPCOSIM_SUBSYSTEM_BOOLEAN)
+        throw user_error("the type of a number is real, integer or boolean (0 to 2), not " + std::to_string(type) +
+                         ".");
+    return static_cast<variable_type>(type);
+}
+
 }  // namespace
 
 }  // namespace mdpcosim
@@ -159,6 +175,36 @@ int mdpcosim_subsystem_input(const char* name, const char* unit, int size, const
 
 int mdpcosim_subsystem_output(const char* name, const char* unit, int size, const char* description) {
     return attempt(-1, [&](session& s) { return s.add_output(variable_of(name, unit, size, description)); });
+}
+
+int mdpcosim_subsystem_input_type(int input, int type) {
+    return done([&](session& s) { s.input(input).type = number_type(type); });
+}
+
+int mdpcosim_subsystem_output_type(int output, int type) {
+    return done([&](session& s) { s.output(output).type = number_type(type); });
+}
+
+int mdpcosim_subsystem_text_input(const char* name, int type, const char* description) {
+    return attempt(-1, [&](session& s) { return s.add_text_input(text_of_type(name, type, description)); });
+}
+
+int mdpcosim_subsystem_text_output(const char* name, int type, const char* description) {
+    return attempt(-1, [&](session& s) { return s.add_text_output(text_of_type(name, type, description)); });
+}
+
+const char* mdpcosim_subsystem_input_text(int text_input, size_t* size) {
+    if (size != nullptr) *size = 0;
+    return attempt("", [&](session& s) {
+        const std::string& text = s.text_input(text_input);
+        if (size != nullptr) *size = text.size();
+        return text.c_str();
+    });
+}
+
+int mdpcosim_subsystem_set_output_text(int text_output, const char* text, size_t size) {
+    return done(
+        [&](session& s) { s.set_text_output(text_output, text == nullptr ? std::string() : std::string(text, size)); });
 }
 
 int mdpcosim_subsystem_max_degree(int input, int degree) {

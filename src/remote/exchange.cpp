@@ -9,9 +9,10 @@
 namespace mdpcosim {
 
 const char* name_of(remote_command command) {
-    constexpr const char* names[] = {
-        "expect",     "initialise", "outputs", "advance",    "make_snapshot",      "save",  "restore", "write_state",
-        "read_state", "tune",       "reset",   "statistics", "rate_sensitivities", "clock", "its end"};
+    constexpr const char* names[] = {"expect",   "initialise", "outputs",     "advance",    "make_snapshot",
+                                     "save",     "restore",    "write_state", "read_state", "tune",
+                                     "set_text", "get_text",   "reset",       "statistics", "rate_sensitivities",
+                                     "clock",    "its end"};
     return names[static_cast<int>(command)];
 }
 
@@ -107,7 +108,7 @@ bool exchange::take_piece(std::vector<std::byte>& all) const {
     const bool fits = piece.at == all.size() && piece.total <= state_piece::most && piece.at <= piece.total &&
                       piece.size <= std::min<std::uint64_t>(state_piece::largest, piece.total - piece.at) &&
                       (piece.size > 0 || piece.at == piece.total);
-    if (!fits) throw run_error("a piece of a saved state does not fit the ones before");
+    if (!fits) throw run_error("a piece of a state or text does not fit the ones before");
     const auto* bytes = reinterpret_cast<const std::byte*>(piece.bytes.data());
     all.insert(all.end(), bytes, bytes + piece.size);
     return all.size() == piece.total;

@@ -29,6 +29,8 @@ enum class remote_command : std::int32_t {
     write_state,  ///< a piece of a snapshot's bytes is wanted
     read_state,   ///< a piece of a snapshot's bytes comes; after the last one the snapshot is that state
     tune,
+    set_text,  ///< a piece of an input's text comes; after the last one the input has it
+    get_text,  ///< a piece of an output's text is wanted
     reset,
     statistics,
     rate_sensitivities,
@@ -42,8 +44,9 @@ struct remote_request {
     std::int32_t subsystem = -1;  ///< -1: all members
     double t0 = 0;                ///< of initialise; the value of tune
     macro_step step{};            ///< of advance
-    std::int32_t number = 0;      ///< of the snapshot, of the input by which derivatives are wanted, of the parameter
-    bool timed = false;           ///< times are wanted
+    std::int32_t number =
+        0;  ///< of the snapshot, of the input by which derivatives are wanted, of the parameter, of the text
+    bool timed = false;  ///< times are wanted
 };
 
 /// One of the subsystems that live together.
@@ -67,7 +70,7 @@ struct remote_usage {
     bool outputs_follow = false, next_event = false;
 };
 
-/// A piece of a snapshot's bytes.
+/// A piece of a snapshot's bytes, or of a text.
 struct state_piece {
     static constexpr std::size_t largest = 16384;
     static constexpr std::uint64_t most = std::uint64_t{1} << 33;  ///< bytes of one state

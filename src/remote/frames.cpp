@@ -50,7 +50,7 @@ void get_piece(wire_reader& from, state_piece& piece) {
     piece.at = from.get<std::uint64_t>();
     piece.total = from.get<std::uint64_t>();
     piece.size = from.get<std::uint32_t>();
-    if (piece.size > state_piece::largest) misfit("piece of a saved state");
+    if (piece.size > state_piece::largest) misfit("piece of a state or text");
     from.take(piece.bytes.data(), piece.size);
 }
 
@@ -61,7 +61,7 @@ template <class Variable>
 void check_slots(const std::vector<Variable>& variables) {
     int next = 0;
     for (const auto& v : variables) {
-        if (v.type < variable_type{} || v.type > variable_type::binary) misfit("description");
+        if (v.type < variable_type{} || v.type > variable_type::boolean) misfit("description");
         if (v.slot != next || v.size < 1 || v.size > most_slots - next) misfit("description");
         next += v.size;
     }
@@ -97,6 +97,9 @@ void check(const remote_member& m) {
         for (const int slot : p.load_slots)
             if (!in(slot, d.input_count())) misfit("description");
     }
+    for (const auto* texts : {&d.text_inputs, &d.text_outputs})
+        for (const text_variable& v : *texts)
+            if (v.type != variable_type::string && v.type != variable_type::binary) misfit("description");
     if (!m.offers.port_stiffness.empty() && m.offers.port_stiffness.size() != d.ports.size()) misfit("description");
 }
 
@@ -172,7 +175,15 @@ namespace {
 /// Afterwards a subsystem may have another next event.
 bool moves(remote_command command) {
     return command == remote_command::advance || command == remote_command::initialise ||
-           command == remote_command::restore || command == remote_command::tune;
+           command == remote_command::restore || command == remote_command::tune || command == remote_command::set_text;
+}
+
+/// Pieces of a state or text, from there or to there.
+bool wants_piece(remote_command command) {
+    return command == remote_command::write_state || command == remote_command::get_text;
+}
+bool brings_piece(remote_command command) {
+    return command == remote_command::read_state || command == remote_command::set_text;
 }
 
 }  // namespace
@@ -187,8 +198,8 @@ void put_request(wire_writer& to, const exchange& from) {
             to.put(from.expected(i).outputs_follow);
             to.put(from.expected(i).next_event);
         }
-        if (r.command == remote_command::write_state) to.put(from.top().piece.at);
-        if (r.command == remote_command::read_state) put_piece(to, from.top().piece);
+        if (wants_piece(r.command)) to.put(from.top().piece.at);
+        if (brings_piece(r.command)) put_piece(to, from.top().piece);
         if (r.command == remote_command::outputs || r.command == remote_command::rate_sensitivities)
             put_all(to, from.inputs(i));
         if (r.command != remote_command::advance) continue;
@@ -216,8 +227,8 @@ void get_request(std::span<const char> frame, exchange& to) {
             to.expected(i).outputs_follow = from.get<bool>();
             to.expected(i).next_event = from.get<bool>();
         }
-        if (r.command == remote_command::write_state) to.top().piece.at = from.get<std::uint64_t>();
-        if (r.command == remote_command::read_state) get_piece(from, to.top().piece);
+        if (wants_piece(r.command)) to.top().piece.at = from.get<std::uint64_t>();
+        if (brings_piece(r.command)) get_piece(from, to.top().piece);
         const bool derivatives = r.command == remote_command::rate_sensitivities;
         if (derivatives && static_cast<std::size_t>(r.number) >= to.inputs(i).size()) misfit("request");
         if (r.command == remote_command::outputs || derivatives) get_all(from, to.inputs(i));
@@ -238,7 +249,7 @@ void put_reply(wire_writer& to, const exchange& from) {
     if (top.failed >= 0) return to.put(std::string(top.message.data()));
     const remote_request& r = top.request;
     if (r.command == remote_command::advance) to.put(top.noticed);
-    if (r.command == remote_command::write_state) put_piece(to, top.piece);
+    if (wants_piece(r.command)) put_piece(to, top.piece);
     for (auto [i, end] = from.addressed(); i < end; ++i) {
         if (r.command == remote_command::advance && top.noticed) {
             to.put(from.report(i).notice.first_event);
@@ -268,7 +279,7 @@ void get_reply(std::span<const char> frame, exchange& to) {
     } else {
         const remote_request& r = to.top().request;
         if (r.command == remote_command::advance) to.top().noticed = from.get<bool>();
-        if (r.command == remote_command::write_state) get_piece(from, to.top().piece);
+        if (wants_piece(r.command)) get_piece(from, to.top().piece);
         for (auto [i, end] = to.addressed(); i < end; ++i) {
             if (r.command == remote_command::advance && to.top().noticed) {
                 to.report(i).notice.first_event = from.get<double>();

@@ -15,7 +15,7 @@
 namespace mdpcosim {
 
 /// Raised with every change of any frame; both sides must have the same.
-inline constexpr std::uint32_t protocol_version = 5;
+inline constexpr std::uint32_t protocol_version = 6;
 
 /// Who connects, and by what right.
 struct remote_hello {

@@ -27,6 +27,10 @@ void request_host::introduce(const std::function<void()>& make, wire_writer& int
     }
 }
 
+void request_host::check_text(std::size_t number, const std::vector<text_variable>& texts) {
+    if (number >= texts.size()) throw run_error("it has no text of that number");
+}
+
 subsystem_host::subsystem_host(const std::vector<subsystem_maker>& make, wire_writer& introduction) {
     introduce(
         [&] {
@@ -105,6 +109,15 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
             if (number >= members_[i].offers.parameters.size()) throw run_error("it has no parameter of that number");
             model.tune(r.number, r.t0);
             return tell_next_event(areas, i);
+        case remote_command::set_text:
+            check_text(number, members_[i].description.text_inputs);
+            if (areas.take_piece(bytes_))
+                model.set_text(r.number, {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()});
+            return tell_next_event(areas, i);
+        case remote_command::get_text:
+            check_text(number, members_[i].description.text_outputs);
+            if (areas.top().piece.at == 0) model.get_text(r.number, text_);
+            return areas.give_piece(std::as_bytes(std::span(text_)));
         case remote_command::reset:
             return model.reset();
         case remote_command::statistics:

@@ -22,6 +22,9 @@ class request_host {
     virtual void carry_out(exchange& areas) noexcept = 0;
 
    protected:
+    /// Throws run_error where there is no text of that number.
+    static void check_text(std::size_t number, const std::vector<text_variable>& texts);
+
     /// `make` fills members_. Writes their introduction; whatever goes wrong becomes an apology and made() says no.
     void introduce(const std::function<void()>& make, wire_writer& introduction);
 
@@ -45,7 +48,8 @@ class subsystem_host final : public request_host {
 
     std::vector<std::unique_ptr<subsystem>> models_;
     std::vector<std::vector<std::unique_ptr<snapshot>>> snapshots_;  ///< by member
-    std::vector<std::byte> bytes_;                                   ///< of a snapshot that travels
+    std::vector<std::byte> bytes_;                                   ///< of a snapshot or text that travels
+    std::string text_;
 };
 
 }  // namespace mdpcosim

@@ -58,6 +58,9 @@ class remote_subsystem final : public subsystem {
         group_->call({.command = remote_command::tune, .t0 = value, .number = parameter});
     }
 
+    void set_text(int input, std::string_view text) override { group_->set_text(0, input, text); }
+    void get_text(int output, std::string& into) override { group_->get_text(0, output, into); }
+
     void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output) override {
         std::ranges::copy(u, areas().inputs(0).begin());
         group_->call({.command = remote_command::rate_sensitivities, .number = input});

@@ -9,7 +9,7 @@ namespace {
 enum class message : char { question = first_program_message, declaration, refusal };
 
 // Bytes of a variable and of a port without any text: what is announced must fit into what has come.
-constexpr std::size_t least_declared_variable = 56, least_declared_port = 40;
+constexpr std::size_t least_declared_variable = 60, least_declared_port = 40;
 
 void finish(const wire_reader& from) {
     if (!from.empty()) throw run_error("a message of a program that does not fit came");
@@ -33,6 +33,7 @@ void put_variables(wire_writer& to, const std::vector<program_variable>& variabl
         to.put(v.size);
         to.put(v.max_degree);
         to.put(v.start);
+        to.put(v.type);
     }
 }
 
@@ -43,6 +44,7 @@ std::vector<program_variable> get_variables(wire_reader& from) {
         v.size = from.get<int>();
         v.max_degree = from.get<int>();
         v.start = from.get<double>();
+        v.type = from.get<variable_type>();
     }
     return variables;
 }

@@ -34,6 +34,7 @@ struct program_variable {
     double start = 0;                       ///< of an input
     std::string rate;                       ///< of an output: the name of its rate
     std::string direct;                     ///< of an output: names of inputs, with blanks
+    variable_type type = variable_type::real;
 };
 
 struct program_port {

@@ -94,11 +94,11 @@ remote_member program_interview::meet(const program_declaration& d) {
     std::vector<mdpcosim_input> inputs;
     for (const auto& v : d.inputs)
         inputs.push_back({v.name.c_str(), or_null(v.unit), or_null(v.description), v.size,
-                          v.max_degree == 0 ? MDPCOSIM_CONSTANT : v.max_degree, v.start});
+                          v.max_degree == 0 ? MDPCOSIM_CONSTANT : v.max_degree, v.start, static_cast<int>(v.type)});
     std::vector<mdpcosim_output> outputs;
     for (const auto& v : d.outputs)
-        outputs.push_back(
-            {v.name.c_str(), or_null(v.unit), or_null(v.description), v.size, or_null(v.rate), or_null(v.direct)});
+        outputs.push_back({v.name.c_str(), or_null(v.unit), or_null(v.description), v.size, or_null(v.rate),
+                           or_null(v.direct), static_cast<int>(v.type)});
     std::vector<mdpcosim_port> ports;
     for (const auto& p : d.ports)
         ports.push_back(
@@ -113,8 +113,8 @@ remote_member program_interview::meet(const program_declaration& d) {
         refuse(problem.what());
     }
     remote_member member{std::move(reader_.description()), {}};
-    for (auto& v : member.description.inputs) v.sampled = d.sampled;
-    for (auto& v : member.description.outputs) v.sampled = d.sampled;
+    for (auto& v : member.description.inputs) v.sampled |= d.sampled;
+    for (auto& v : member.description.outputs) v.sampled |= d.sampled;
     for (const auto& name : d.tunable) {
         if (std::ranges::find(asked_, name) == asked_.end())
             refuse(fmt::format("tunable parameter '{}' was never asked for.", name));

@@ -33,25 +33,42 @@ bool remote_group::done(std::chrono::milliseconds wait) {
     throw run_error(top.message.data());
 }
 
-std::vector<std::byte> remote_group::get_state(std::size_t member, int number) {
+std::vector<std::byte> remote_group::get_pieces(remote_command command, std::size_t member, int number) {
     std::vector<std::byte> all;
     do {
         areas_.top().piece.at = all.size();
-        call(
-            {.command = remote_command::write_state, .subsystem = static_cast<std::int32_t>(member), .number = number});
+        call({.command = command, .subsystem = static_cast<std::int32_t>(member), .number = number});
     } while (!areas_.take_piece(all));
     return all;
 }
 
-void remote_group::set_state(std::size_t member, int number, std::span<const std::byte> bytes) {
+void remote_group::set_pieces(remote_command command, std::size_t member, int number,
+                              std::span<const std::byte> bytes) {
     state_piece& piece = areas_.top().piece;
     std::size_t at = 0;
     do {
         piece.at = at;
         areas_.give_piece(bytes);
-        call({.command = remote_command::read_state, .subsystem = static_cast<std::int32_t>(member), .number = number});
+        call({.command = command, .subsystem = static_cast<std::int32_t>(member), .number = number});
         at += piece.size;
     } while (at < bytes.size());
+}
+
+std::vector<std::byte> remote_group::get_state(std::size_t member, int number) {
+    return get_pieces(remote_command::write_state, member, number);
+}
+
+void remote_group::set_state(std::size_t member, int number, std::span<const std::byte> bytes) {
+    set_pieces(remote_command::read_state, member, number, bytes);
+}
+
+void remote_group::get_text(std::size_t member, int output, std::string& into) {
+    const std::vector<std::byte> bytes = get_pieces(remote_command::get_text, member, output);
+    into.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+void remote_group::set_text(std::size_t member, int input, std::string_view text) {
+    set_pieces(remote_command::set_text, member, input, std::as_bytes(std::span(text)));
 }
 
 void remote_group::look_after_it() {

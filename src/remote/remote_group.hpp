@@ -48,6 +48,9 @@ class remote_group {
     /// The bytes of a member's snapshot of that number, from there or to there.
     std::vector<std::byte> get_state(std::size_t member, int number);
     void set_state(std::size_t member, int number, std::span<const std::byte> bytes);
+    /// The text of a member's output or input of that number.
+    void get_text(std::size_t member, int output, std::string& into);
+    void set_text(std::size_t member, int input, std::string_view text);
     int which_failed() const { return failed_; }
     bool gone() const { return gone_; }
     /// Ends the other side at once, whatever it is doing.
@@ -78,6 +81,8 @@ class remote_group {
     exchange areas_;
 
    private:
+    std::vector<std::byte> get_pieces(remote_command command, std::size_t member, int number);
+    void set_pieces(remote_command command, std::size_t member, int number, std::span<const std::byte> bytes);
     void look_after_it();
     bool over_limit(std::chrono::steady_clock::time_point begin) const;
 

@@ -39,7 +39,7 @@ std::vector<int> wire_reader::get_numbers() {
 namespace {
 
 // Bytes of a variable, a port and a parameter without any text: what is announced must fit into what has come.
-constexpr std::size_t least_variable = 49, least_port = 60, least_parameter = 17;
+constexpr std::size_t least_variable = 49, least_port = 60, least_parameter = 17, least_text = 20;
 
 void put_variable(wire_writer& to, const variable& v) {
     to.put(v.name);
@@ -59,6 +59,24 @@ void get_variable(wire_reader& from, variable& v) {
     v.size = from.get<int>();
     v.slot = from.get<int>();
     v.sampled = from.get<bool>();
+}
+
+void put_texts(wire_writer& to, const std::vector<text_variable>& all) {
+    to.put(all.size());
+    for (const auto& v : all) {
+        to.put(v.name);
+        to.put(v.description);
+        to.put(v.type);
+    }
+}
+
+void get_texts(wire_reader& from, std::vector<text_variable>& all) {
+    all.resize(from.get_count(least_text));
+    for (auto& v : all) {
+        v.name = from.get_text();
+        v.description = from.get_text();
+        v.type = from.get<variable_type>();
+    }
 }
 
 }  // namespace
@@ -91,6 +109,8 @@ void put(wire_writer& to, const subsystem_description& d) {
         to.put(p.motion_slots);
         to.put(p.load_slots);
     }
+    put_texts(to, d.text_inputs);
+    put_texts(to, d.text_outputs);
     to.put(d.parameters.size());
     for (const auto& p : d.parameters) {
         to.put(p.name);
@@ -129,6 +149,8 @@ subsystem_description get_description(wire_reader& from) {
         p.motion_slots = from.get_numbers();
         p.load_slots = from.get_numbers();
     }
+    get_texts(from, d.text_inputs);
+    get_texts(from, d.text_outputs);
     d.parameters.resize(from.get_count(least_parameter));
     for (auto& p : d.parameters) {
         p.name = from.get_text();

@@ -89,6 +89,12 @@ void write_variables(std::string& out, const subsystem_description& d) {
     for (const auto& v : d.outputs)
         if (!in_port(d, v.slot, false) && !v.name.starts_with("der("))
             outputs.push_back(with_unit(v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, v.size), v.unit));
+    const auto add = [](const std::vector<text_variable>& texts, std::vector<std::string>& to) {
+        for (const auto& v : texts)
+            to.push_back(fmt::format("{} ({})", v.name, v.type == variable_type::string ? "string" : "binary"));
+    };
+    add(d.text_inputs, inputs);
+    add(d.text_outputs, outputs);
     if (!inputs.empty()) out += fmt::format("    inputs            {}\n", fmt::join(inputs, ", "));
     if (!outputs.empty()) out += fmt::format("    outputs           {}\n", fmt::join(outputs, ", "));
 }
@@ -185,6 +191,8 @@ std::string check(const scenario& s) {
     write_channels(out, a, false);
     if (!s.signals.empty()) out += "\nsignals\n";
     write_channels(out, a, true);
+    for (const auto& t : a.text_signals)
+        out += fmt::format("  {} -> {} ({}, given at macro points)\n", t.from, t.to, t.type);
     for (const auto& loop : a.system.loops)
         out += fmt::format("\nalgebraic loop {}\n  solved at the start and at every macro point by {} for {}\n",
                            loop.path(), name_of(loop.options().algorithm),

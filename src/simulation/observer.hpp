@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/state_bytes.hpp"
@@ -14,8 +15,9 @@ class simulation;
 /// An input or a parameter was set from outside.
 struct value_written {
     std::string address;
-    double value = 0;
-    std::int64_t step = 0;  ///< number of the macro step that is the first to see it
+    double value = 0;                      ///< of a number
+    std::int64_t step = 0;                 ///< number of the macro step that is the first to see it
+    std::optional<std::string> text = {};  ///< of a text
 };
 
 /// Looks on while a simulation runs. Nothing here can change the solution; what is thrown ends the step that was looked at.

@@ -49,6 +49,11 @@ struct simulation::impl {
           grid(s.time.start, s.time.end, s.time.step),
           record_every(s.record.every),
           time(s.time.start) {
+        if (options.monolithic && parts.system.texts.any_driven())
+            throw user_error(
+                fmt::format("{}: a reference is one system of equations, which passes no texts on. Run the "
+                            "scenario without --monolithic, or take its signals of strings and bytes out.",
+                            s.path.string()));
         if (options.monolithic)
             reference.emplace(s, parts);
         else
@@ -158,8 +163,9 @@ struct simulation::impl {
             if (reference) return step_reference();
             if (!writes.empty()) [[unlikely]]
                 apply_writes();
-            system().journal.clear();
+            system().journal.clear_all();
             system().notices = {};
+            system().texts.pass(*system().subsystems, system().journal);
             const macro_step done_step = steps->step(system(), chosen());
             time = done_step.end;
             at_end = steps->done();
@@ -204,6 +210,22 @@ struct simulation::impl {
             system().evaluate(time, system().at_start);
         }
         writes.clear();
+    }
+
+    void check_writable(const std::string& address) const {
+        if (reached == stage::failed) check_running("set()");
+        if (options.monolithic)
+            throw user_error(
+                fmt::format("simulation: '{}' cannot be set: a reference has no inputs from outside.", address));
+        if (!options.writable)
+            throw user_error(
+                fmt::format("simulation: '{}' cannot be set: the simulation was made with writable = false.", address));
+    }
+    [[noreturn]] static void refuse_driven(const std::string& address) {
+        throw user_error(
+            fmt::format("simulation: input '{}' is driven by the scenario and cannot be set. Take its connection or "
+                        "signal out of the scenario.",
+                        address));
     }
 
     void check_tunable(const address_book::parameter_place& at, const std::string& address) const {
@@ -322,6 +344,7 @@ struct simulation::impl {
                                      all.bytes(fmt::format("subsystem {}", subsystems.name(subsystem_index(i)))));
             subsystems.set_state(checkpoint(), time, outputs);
             subsystems.restore(checkpoint());
+            system().texts.give_again(subsystems);
             system().forget_begin();
             if (watch && !all.has("watch")) watch->start(system(), time);
             if (!steps->stands_at(time))
@@ -552,20 +575,44 @@ double simulation::value(const place& at) const {
     return 0;
 }
 
+std::string simulation::text(const std::string& address) const {
+    if (self_->options.monolithic)
+        throw user_error(fmt::format("simulation: '{}': a reference has no texts.", address));
+    transport& subsystems = *self_->system().subsystems;
+    const address_book book(subsystems);
+    std::string found;
+    if (const auto output = book.text_output(address)) {
+        if (self_->reached == impl::stage::built)
+            throw user_error(fmt::format("simulation: '{}' has no text before initialise().", address));
+        subsystems.get_text(output->subsystem, output->slot, found);
+        return found;
+    }
+    const auto input = book.text_input(address);
+    if (!input) book.unknown_text({address, {}}, "simulation", false);
+    if (const std::string* given = self_->system().texts.find(input->subsystem, input->slot)) return *given;
+    throw user_error(fmt::format("simulation: input '{}' has been given no text yet.", address));
+}
+
 double simulation::value(const std::string& address) const {
     if (self_->reached == impl::stage::built)
         throw user_error(fmt::format("simulation: '{}' has no value before initialise().", address));
     return value(find(address));
 }
 
+void simulation::set_text(const std::string& address, const std::string& text) {
+    self_->check_writable(address);
+    const address_book book(*self_->parts.system.subsystems);
+    const auto input = book.text_input(address);
+    if (!input) book.unknown_text({address, {}}, "simulation", true);
+    if (self_->system().texts.is_driven(input->subsystem, input->slot)) self_->refuse_driven(address);
+    if (input->variable->type == variable_type::string && text.find('\0') != std::string::npos)
+        throw user_error(fmt::format("simulation: '{}' takes a string, which has no zero bytes.", address));
+    self_->system().texts.set(input->subsystem, input->slot, text);
+    for (observer* o : self_->observers) o->written(*this, {address, 0, self_->count, text});
+}
+
 void simulation::set(const std::string& address, double value) {
-    if (self_->reached == impl::stage::failed) self_->check_running("set()");
-    if (self_->options.monolithic)
-        throw user_error(
-            fmt::format("simulation: '{}' cannot be set: a reference has no inputs from outside.", address));
-    if (!self_->options.writable)
-        throw user_error(
-            fmt::format("simulation: '{}' cannot be set: the simulation was made with writable = false.", address));
+    self_->check_writable(address);
     if (!std::isfinite(value)) throw user_error(fmt::format("simulation: '{}' cannot be set to {}.", address, value));
     const address_book book(*self_->parts.system.subsystems);
     if (!book.has_input(address)) {
@@ -576,11 +623,7 @@ void simulation::set(const std::string& address, double value) {
         return;
     }
     const auto input = book.find_input({address, {}}, "simulation");
-    if (self_->system().coupling.is_driven(input.slot))
-        throw user_error(
-            fmt::format("simulation: input '{}' is driven by the scenario and cannot be set. Take its connection or "
-                        "signal out of the scenario.",
-                        address));
+    if (self_->system().coupling.is_driven(input.slot)) self_->refuse_driven(address);
     self_->writes.push_back({input.slot, input.subsystem, value});
     for (observer* o : self_->observers) o->written(*this, {address, value, self_->count});
 }

@@ -23,7 +23,7 @@
 ///
 /// Call order:
 ///   1. the constructor               makes every subsystem and the method, once; a user's mistake leaves as user_error
-///   2. add(observer), set(address)   before initialise() or between steps; reset(changes) begins anew
+///   2. add(observer), set(), set_text()   before initialise() or between steps; reset(changes) begins anew
 ///   3. initialise()                  once; what only the initial state shows leaves as user_error, a failing subsystem as run_error
 ///   4. step(), advance_to(t)         until done(). A run_error leaves the simulation failed: values are those of the last committed step, or
 ///                                    of the failure itself where a coupling diverged; it can only be looked at and finished
@@ -72,10 +72,14 @@ class simulation {
     class place;
     place find(const std::string& address) const;
     double value(const place& at) const;
+    /// The text (string or bytes) of an output, or of an input that has been given one.
+    std::string text(const std::string& address) const;
     /// An input that nothing drives, or a parameter, `engine.J`, in SI units, from the next macro step on (before initialise(): from the start
     /// on, then any parameter; later only those that subsystems can change while they run). Subsystems with steps of their own see it in their
     /// next one.
     void set(const std::string& address, double value);
+    /// The same for an input that takes texts.
+    void set_text(const std::string& address, const std::string& text);
 
     /// Back to before initialise(), with these values set; nothing is read or built again. All subsystems must offer it: who does not is named.
     /// Values that were set before stay, the state and counts do not.

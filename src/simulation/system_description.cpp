@@ -67,12 +67,24 @@ std::string system_json(const scenario& s, const assembly& a) {
     for (const auto& c : a.channels) {
         if (c.internal || c.equation > 0) continue;
         connections.push_back(channel_json(c));
-        if (!c.is_signal || signal >= s.signals.size()) continue;
+        if (!c.is_signal) continue;
+        while (signal < s.signals.size() && s.signals[signal].name != c.name) ++signal;  // those of texts
+        if (signal == s.signals.size()) continue;
         json from = json::array();
         for (const auto& term : s.signals[signal].terms) from.push_back(term.address.value);
         connections.back()["from"] = std::move(from);
         ++signal;
     }
+    for (const auto& t : a.text_signals)
+        connections.push_back({{"name", t.to},
+                               {"law", ""},
+                               {"text", t.from},
+                               {"unit", ""},
+                               {"signal", true},
+                               {"node", false},
+                               {"extrapolation", ""},
+                               {"ends", {{{"address", t.to}, {"factor", 1}, {"degree", 0}}}},
+                               {"from", {t.from}}});
     json scenes = json::array();
     for (const auto& scene : collect_scenes(s, a)) scenes.push_back(scene_json(scene));
     json columns = json::array();

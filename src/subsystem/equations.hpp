@@ -94,6 +94,10 @@ class equations {
     virtual std::vector<tunable_parameter> parameters() const { return {}; }
     virtual void tune(int /*parameter*/, double /*value*/, double /*t*/, double* /*x*/) {}
 
+    /// Texts as in the subsystem contract, at time t in state x, which may jump where a text is set.
+    virtual void set_text(int /*input*/, std::string_view /*text*/, double /*t*/, double* /*x*/) {}
+    virtual void get_text(int /*output*/, double /*t*/, std::string& /*into*/) const {}
+
     /// The discrete part, for save/restore; nullptr: there is none.
     virtual std::unique_ptr<snapshot> make_memory() const { return nullptr; }
     virtual void save_memory(snapshot& /*into*/) {}

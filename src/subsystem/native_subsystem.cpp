@@ -1,6 +1,7 @@
 #include "subsystem/native_subsystem.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "subsystem/solvers/interval.hpp"
@@ -61,6 +62,7 @@ class native_subsystem final : public subsystem {
     void reset() override {
         if (initialised_) renew_solver();
         initialised_ = false;
+        texts_.clear();
         counted_before_ = {};
         model_->noticed = {};
     }
@@ -124,8 +126,18 @@ class native_subsystem final : public subsystem {
         model_->initial_state(time_, x().data());  // wakes up a model with a memory
         if (memory) model_->restore_memory(*memory);
         std::ranges::copy(state, x().begin());
+        for (std::size_t i = 0; i < texts_.size(); ++i)
+            if (texts_[i]) model_->set_text(static_cast<int>(i), *texts_[i], time_, x().data());
         integrator_->initialise(*model_, time_, x());
     }
+
+    void set_text(int input, std::string_view text) override {
+        texts_.resize(describe().text_inputs.size());
+        texts_[static_cast<std::size_t>(input)] = text;
+        model_->set_text(input, text, time_, x().data());
+        integrator_->reset(time_, x());
+    }
+    void get_text(int output, std::string& into) override { model_->get_text(output, time_, into); }
 
     subsystem_statistics statistics() const override {
         subsystem_statistics all = integrator_->statistics();
@@ -173,7 +185,8 @@ class native_subsystem final : public subsystem {
     std::unique_ptr<double[]> numbers_;  ///< state and room for input values and that copy, one allocation
     double time_ = 0;
     bool initialised_ = false;
-    subsystem_statistics counted_before_;  ///< by solvers that are gone
+    std::vector<std::optional<std::string>> texts_;  ///< that inputs were set to, for a model that is made again
+    subsystem_statistics counted_before_;            ///< by solvers that are gone
 };
 
 }  // namespace

@@ -21,7 +21,13 @@ bool same_structure(const subsystem_description& a, const subsystem_description&
                x.rate_needs_input == y.rate_needs_input && x.direct == y.direct &&
                x.rate_sensitivities == y.rate_sensitivities;
     };
-    return std::ranges::equal(a.inputs, b.inputs, same_input) && std::ranges::equal(a.outputs, b.outputs, same_output);
+    const auto same_text = [](const text_variable& x, const text_variable& y) {
+        return x.name == y.name && x.type == y.type;
+    };
+    return std::ranges::equal(a.inputs, b.inputs, same_input) &&
+           std::ranges::equal(a.outputs, b.outputs, same_output) &&
+           std::ranges::equal(a.text_inputs, b.text_inputs, same_text) &&
+           std::ranges::equal(a.text_outputs, b.text_outputs, same_text);
 }
 
 void subsystem::advance_and_follow(const macro_step& step, const polynomial* inputs, const double* u, double* y,
@@ -63,5 +69,9 @@ void subsystem::restore(const snapshot&) { throw std::logic_error("no save/resto
 void subsystem::reset() { throw std::logic_error("no second start"); }
 
 void subsystem::tune(int, double) { throw std::logic_error("no parameters"); }
+
+void subsystem::set_text(int, std::string_view) { throw std::logic_error("no texts"); }
+
+void subsystem::get_text(int, std::string&) { throw std::logic_error("no texts"); }
 
 }  // namespace mdpcosim

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,13 +27,15 @@
 ///                                        y are the outputs at step.end with the inputs' values there
 ///      outputs(u, y)                     between steps: the same time, other input values
 ///      save(s) / restore(s)              between steps, where offers().save_restore says so
+///      set_text(input, text), get_text   between steps, where describe() lists texts
 ///      tune(parameter, value)            between steps, where offers().parameters says so; before initialise() any of them
 ///      rate_sensitivities(u, input, B)   between steps, where offers().rate_sensitivities says so
 ///      reset()                           between steps, where offers().starts_again says so: as before initialise(), with the parameters of now
 ///   5. statistics()                      at any time
 /// An exception from initialise, outputs or advance (a run_error with the reason, without the subsystem's name) leaves the
-/// subsystem unusable unless a state saved before is restored. describe() lists real inputs and outputs by slot: the
-/// spans u, y and inputs have exactly input_count() and output_count() elements.
+/// subsystem unusable unless a state saved before is restored. describe() lists inputs and outputs by slot: the spans u, y and
+/// inputs have exactly input_count() and output_count() elements. Whole numbers and booleans (0 and 1) stand there as the doubles that
+/// equal them, and are held over a step; texts have slots of their own.
 namespace mdpcosim {
 
 enum class variable_type { real, integer, boolean, string, binary };
@@ -50,6 +53,14 @@ struct variable {
 
 /// `x`, or `x[2]` for the element of a vector at `slot`.
 std::string element_name(const variable& v, int slot);
+
+/// A string, or bytes, of any length. Its slot is its place in the description's list, where elements of arrays stand one by one. A text carries
+/// no polynomial: an input keeps it until another one is set.
+struct text_variable {
+    std::string name;
+    std::string description;
+    variable_type type = variable_type::string;  ///< or binary
+};
 
 struct input_variable : variable {
     int max_degree =
@@ -85,6 +96,7 @@ struct subsystem_description {
     std::vector<input_variable> inputs;
     std::vector<output_variable> outputs;
     std::vector<port> ports;
+    std::vector<text_variable> text_inputs = {}, text_outputs = {};
     /// Of a program, whose parameters nobody else knows: name and values as a scenario would write them.
     struct parameter {
         std::string name;
@@ -168,6 +180,16 @@ std::vector<std::byte> to_bytes(snapshot& s);
 /// Throws state_mismatch where the bytes are those of another kind of state.
 void from_bytes(snapshot& s, const std::vector<std::byte>& bytes);
 
+/// Subsystems of one kind that advance with one call, as each of them would alone. Between steps they are used one by one, as others.
+class subsystem_batch {
+   public:
+    virtual ~subsystem_batch() = default;
+    virtual std::size_t size() const = 0;
+    /// Inputs and outputs of the members follow each other, as their slots do. `done` counts the members that are: what is thrown is the
+    /// failure of the next one, and those behind it stay where they are. Allocates nothing.
+    virtual void advance(const macro_step& step, const polynomial* inputs, double* y, std::size_t& done) = 0;
+};
+
 class subsystem {
    public:
     subsystem() = default;
@@ -206,6 +228,14 @@ class subsystem {
     /// A new value of offers().parameters[parameter], from the present time on. Throws user_error for a value that is not allowed, and is
     /// then as before.
     virtual void tune(int parameter, double value);
+
+    /// An input has this text from now on; an output's present one.
+    virtual void set_text(int input, std::string_view text);
+    virtual void get_text(int output, std::string& into);
+
+    /// One call for this one and those of its kind that follow it directly, all of `behind` or the first of them; nullptr: it has none.
+    /// Asked after initialise(), again after each.
+    virtual std::unique_ptr<subsystem_batch> make_batch(std::span<subsystem* const> /*behind*/) { return nullptr; }
 
     virtual subsystem_statistics statistics() const { return {}; }
     /// The step that its integrator would take next, s, where offers().chooses_step says so; after initialise().

@@ -104,6 +104,17 @@ class group_transport final : public transport {
                         .number = parameter});
     }
 
+    void set_text(subsystem_index i, int input, const std::string& text) override {
+        const place& at = places_[i.value()];
+        if (at.group == nullptr) return here_.transport->set_text(local(at), input, text);
+        in_its_name(at, [&] { at.group->set_text(at.member, input, text); });
+    }
+    void get_text(subsystem_index i, int output, std::string& into) override {
+        const place& at = places_[i.value()];
+        if (at.group == nullptr) return here_.transport->get_text(local(at), output, into);
+        in_its_name(at, [&] { at.group->get_text(at.member, output, into); });
+    }
+
     void initialise(double t0) override {
         time_ = t0;
         all({.command = remote_command::initialise, .t0 = t0}, [&] { here_.transport->initialise(t0); });
@@ -357,12 +368,18 @@ class group_transport final : public transport {
         return ahead;
     }
 
-    void call(place& at, remote_command command, int number = 0) {
+    template <class Work>
+    void in_its_name(const place& at, const Work& work) const {
         try {
-            at.group->call({.command = command, .subsystem = static_cast<int>(at.member), .number = number});
+            work();
         } catch (const run_error& problem) {
             throw subsystem_failure(at.name, time_, problem.what());
         }
+    }
+    void call(place& at, remote_command command, int number = 0) {
+        in_its_name(at, [&] {
+            at.group->call({.command = command, .subsystem = static_cast<int>(at.member), .number = number});
+        });
     }
 
     /// Posts to all groups elsewhere, does the local part, then waits for all, whatever becomes of one.

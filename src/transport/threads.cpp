@@ -28,6 +28,7 @@ class thread_transport final : public transport, public worker_pool::job {
           workers_(std::clamp(workers > 0 ? workers : available_cores(), 1,
                               std::max(1, static_cast<int>(subsystems_.size())))),
           schedule_(subsystems_.size(), workers_),
+          bundle_cost_(subsystems_.size()),
           failures_(static_cast<std::size_t>(workers_)),
           cursors_(static_cast<std::size_t>(workers_)) {
         for (int w = 0; w < workers_; ++w) profile_.emplace_back(most_events / static_cast<std::size_t>(workers_));
@@ -40,6 +41,8 @@ class thread_transport final : public transport, public worker_pool::job {
                                static_cast<std::uint32_t>(d.output_count())});
             input += static_cast<std::size_t>(d.input_count());
             output += static_cast<std::size_t>(d.output_count());
+            bundles_.push_back({.first = static_cast<int>(bundles_.size())});
+            places_.back().bundle = bundles_.back().first;
         }
         inputs_.resize(input);
         outputs_.resize(output);
@@ -73,7 +76,7 @@ class thread_transport final : public transport, public worker_pool::job {
     }
     subsystem_cost cost(subsystem_index i) const override {
         const span_of_time& last = last_[i.value()];
-        return {cost_[i.value()], parallel_ ? schedule_.worker_of(i.value()) : 0, last.begin, last.end};
+        return {cost_[i.value()], parallel_ ? worker_of(i) : 0, last.begin, last.end};
     }
     int workers() const override { return workers_; }
     std::int64_t parallel_steps() const override { return parallel_steps_; }
@@ -85,7 +88,15 @@ class thread_transport final : public transport, public worker_pool::job {
 
     void expect(subsystem_index i, const usage& used) override {
         for_all_instances(i.value(), [&](subsystem& model) { model.expect(used); });
-        places_[i.value()].outputs_follow = used.outputs_follow;
+        places_[i.value()].outputs_follow = places_[i.value()].follows_at_once = used.outputs_follow;
+    }
+
+    void set_text(subsystem_index i, int input, const std::string& text) override {
+        in_its_name(i.value(), time_,
+                    [&] { for_all_instances(i.value(), [&](subsystem& model) { model.set_text(input, text); }); });
+    }
+    void get_text(subsystem_index i, int output, std::string& into) override {
+        in_its_name(i.value(), time_, [&] { subsystems_[i.value()].model->get_text(output, into); });
     }
 
     void tune(subsystem_index i, int parameter, double value) override {
@@ -93,24 +104,15 @@ class thread_transport final : public transport, public worker_pool::job {
     }
 
     void initialise(double t0) override {
-        for (std::size_t i = 0; i < size(); ++i) {
-            try {
-                for_all_instances(i, [t0](subsystem& model) { model.initialise(t0); });
-            } catch (...) {
-                throw subsystem_failure(subsystems_[i].name, t0, reason_of_exception());
-            }
-        }
+        for (std::size_t i = 0; i < size(); ++i)
+            in_its_name(i, t0, [&] { for_all_instances(i, [t0](subsystem& model) { model.initialise(t0); }); });
         time_ = t0;
+        make_batches();
     }
 
     void reset() override {
-        for (std::size_t i = 0; i < size(); ++i) {
-            try {
-                for_all_instances(i, [](subsystem& model) { model.reset(); });
-            } catch (...) {
-                throw subsystem_failure(subsystems_[i].name, time_, reason_of_exception());
-            }
-        }
+        for (std::size_t i = 0; i < size(); ++i)
+            in_its_name(i, time_, [&] { for_all_instances(i, [](subsystem& model) { model.reset(); }); });
         any_notice_.store(false);
         for (auto& f : failures_) f.noticed = {};
         notices_ = {};
@@ -129,11 +131,7 @@ class thread_transport final : public transport, public worker_pool::job {
 
     void rate_sensitivities(subsystem_index i, std::span<const double> u, int input,
                             std::span<double> by_output) override {
-        try {
-            places_[i.value()].model->rate_sensitivities(u, input, by_output);
-        } catch (...) {
-            throw subsystem_failure(subsystems_[i.value()].name, time_, reason_of_exception());
-        }
+        in_its_name(i.value(), time_, [&] { places_[i.value()].model->rate_sensitivities(u, input, by_output); });
     }
 
     void time_next_step() override { next_sample_ = std::min(next_sample_, calls_); }
@@ -174,7 +172,7 @@ class thread_transport final : public transport, public worker_pool::job {
         for (const auto& item : plan.items) {
             const place& p = places_[item.subsystem.value()];
             if (next != plan.items.data() + plan.items.size()) fetch_ahead((next++)->subsystem);
-            if (item.evaluate && item.advance && p.outputs_follow && !failed.any) [[likely]] {
+            if (item.evaluate && item.advance && p.follows_at_once && !failed.any) [[likely]] {
                 bool known = false, advanced = false;
                 try {
                     plan.find_values(item, step_.end, outputs_.data());
@@ -258,7 +256,17 @@ class thread_transport final : public transport, public worker_pool::job {
     struct place {
         subsystem* model;
         std::uint32_t input, output, input_count, output_count;
-        bool outputs_follow = false;  ///< advance() may not have written them
+        bool outputs_follow = false;   ///< advance() may not have written them
+        bool follows_at_once = false;  ///< the same, and it is not part of a batch
+        int bundle = 0;
+    };
+
+    /// What is advanced by one call: a subsystem, or a batch of them.
+    struct bundle {
+        int first = 0;
+        std::unique_ptr<subsystem_batch> batch = {};
+        std::int64_t advanced = -1;  ///< the last of the calls that did it; of a batch
+        int count() const { return batch ? static_cast<int>(batch->size()) : 1; }
     };
 
     struct span_of_time {
@@ -293,6 +301,44 @@ class thread_transport final : public transport, public worker_pool::job {
     }
 
     std::span<double> output_of(const place& p) { return {outputs_.data() + p.output, p.output_count}; }
+
+    template <class Work>
+    void in_its_name(std::size_t i, double t, const Work& work) const {
+        try {
+            work();
+        } catch (...) {
+            throw subsystem_failure(subsystems_[i].name, t, reason_of_exception());
+        }
+    }
+
+    /// Neighbours of one kind in batches, at least so many that all workers have some; none where subsystems are bound to workers.
+    void make_batches() {
+        if (!may_share_) return;
+        std::vector<subsystem*> models;
+        for (const place& p : places_) models.push_back(p.model);
+        const std::size_t parts = workers_ > 1 ? 4 * static_cast<std::size_t>(workers_) : 1;
+        const std::size_t most = (size() + parts - 1) / parts;
+        std::vector<bundle> made;
+        for (std::size_t i = 0; i < size(); i += static_cast<std::size_t>(made.back().count())) {
+            const auto behind = std::span<subsystem* const>(models).subspan(i + 1, std::min(most, size() - i) - 1);
+            made.push_back({.first = static_cast<int>(i)});
+            if (!behind.empty()) made.back().batch = models[i]->make_batch(behind);
+            for (int k = 0; k < made.back().count(); ++k) {
+                place& p = places_[i + static_cast<std::size_t>(k)];
+                p.bundle = static_cast<int>(made.size()) - 1;
+                p.follows_at_once = p.outputs_follow && !made.back().batch;
+            }
+        }
+        if (made.size() != bundles_.size()) {
+            schedule_ = schedule(made.size(), workers_);
+            bundle_cost_.resize(made.size());
+        }
+        bundles_ = std::move(made);
+    }
+
+    int worker_of(subsystem_index i) const {
+        return schedule_.worker_of(static_cast<std::size_t>(places_[i.value()].bundle));
+    }
 
     template <class Call>
     void for_all_instances(std::size_t i, const Call& call) {
@@ -332,7 +378,7 @@ class thread_transport final : public transport, public worker_pool::job {
         if (!trials_.empty()) return work_on_trials(worker);
         if (!some_.empty()) return work_on_some(worker);
         if (!shared_) {
-            for (const int i : schedule_.work(worker)) advance_one(i, worker);
+            for (const int b : schedule_.work(worker)) advance_bundle(b, worker);
             return;
         }
         for (int k = 0; k < workers_; ++k) {
@@ -340,7 +386,7 @@ class thread_transport final : public transport, public worker_pool::job {
             const auto list = schedule_.work(owner);
             auto& next = cursors_[static_cast<std::size_t>(owner)].next;
             for (std::size_t at; (at = next.fetch_add(1, std::memory_order_relaxed)) < list.size();)
-                advance_one(list[at], worker);
+                advance_bundle(list[at], worker);
         }
     }
 
@@ -374,7 +420,7 @@ class thread_transport final : public transport, public worker_pool::job {
             return;
         }
         for (const subsystem_step& one : some_)
-            if (schedule_.worker_of(one.subsystem.value()) == worker) advance_own(one, worker);
+            if (worker_of(one.subsystem) == worker) advance_own(one, worker);
     }
 
     void advance_own(const subsystem_step& one, int worker) noexcept {
@@ -401,8 +447,49 @@ class thread_transport final : public transport, public worker_pool::job {
                 for (auto& c : cursors_) c.next.store(0, std::memory_order_relaxed);
             pool_->run();
         } else {
-            for (std::size_t i = 0; i < places_.size(); ++i) advance_one(static_cast<int>(i), 0);
+            for (std::size_t b = 0; b < bundles_.size(); ++b) advance_bundle(static_cast<int>(b), 0);
         }
+    }
+
+    bool advance_bundle(int b, int worker) noexcept {
+        bundle& one = bundles_[static_cast<std::size_t>(b)];
+        return one.batch ? advance_batch(one, worker) : advance_one(one.first, worker);
+    }
+
+    bool advance_batch(bundle& one, int worker) noexcept {
+        one.advanced = calls_;
+        const auto first = static_cast<std::size_t>(one.first), n = one.batch->size();
+        const auto begin = sampling_ ? clock::now() : clock::time_point{};
+        std::size_t done = 0;
+        bool failed = false;
+        const auto refuse = [&](std::size_t i, const std::string& reason) {
+            failed = true;
+            fail(static_cast<int>(i), worker, reason);
+        };
+        try {
+            one.batch->advance(step_, inputs_.data() + places_[first].input, outputs_.data() + places_[first].output,
+                               done);
+        } catch (...) {
+            refuse(first + done, reason_of_exception());
+        }
+        for (std::size_t i = first; i < first + done; ++i) {
+            const place& p = places_[i];
+            if (p.model->has_notice()) [[unlikely]]
+                note(static_cast<int>(i), worker, *p.model);
+            if (!p.outputs_follow && !all_finite(output_of(p))) [[unlikely]]
+                refuse(i, not_finite(p));
+        }
+        if (!sampling_) return !failed;
+        const double wall = seconds_since(begin) / static_cast<double>(n), since = seconds(begin);
+        for (std::size_t k = 0; k < n; ++k)
+            measured_one(first + k, since + static_cast<double>(k) * wall, wall, worker);
+        return !failed;
+    }
+
+    void measured_one(std::size_t i, double since, double wall, int worker) {
+        log(since, wall, static_cast<int>(i), worker);
+        cost_[i] = cost_[i] == 0 ? wall : blend(cost_[i], wall, cost_samples_);
+        last_[i] = {since, since + wall};
     }
 
     /// False: it failed.
@@ -428,12 +515,11 @@ class thread_transport final : public transport, public worker_pool::job {
         }
         if (sampling_) {
             const double wall = seconds_since(begin), since = seconds(begin);
-            log(since, wall, i, worker);
             // Replicas are at work at the same time: the subsystem itself says what it costs.
-            if (p.model != places_[static_cast<std::size_t>(i)].model) return !failed;
-            double& cost = cost_[static_cast<std::size_t>(i)];
-            cost = cost == 0 ? wall : blend(cost, wall, cost_samples_);
-            last_[static_cast<std::size_t>(i)] = {since, since + wall};
+            if (p.model == places_[static_cast<std::size_t>(i)].model)
+                measured_one(static_cast<std::size_t>(i), since, wall, worker);
+            else
+                log(since, wall, i, worker);
         }
         return !failed;
     }
@@ -485,7 +571,9 @@ class thread_transport final : public transport, public worker_pool::job {
 
     [[gnu::noinline]] void carry_out_apart(const step_plan::item& item, step_plan& plan, step_failure& failed) {
         const place& p = places_[item.subsystem.value()];
-        if (item.advance && !advance_one(static_cast<int>(item.subsystem.value()), 0)) failed.any = true;
+        // A batch is advanced with the first of its members, which no evaluation minds.
+        const bool is_due = item.advance && bundles_[static_cast<std::size_t>(p.bundle)].advanced != calls_;
+        if (is_due && !advance_bundle(p.bundle, 0)) failed.any = true;
         if (!item.evaluate || failed.any) return;
         bool known = false;
         try {
@@ -571,9 +659,11 @@ class thread_transport final : public transport, public worker_pool::job {
             if (slower) return stop_parallel();
             if (wall_samples_ > 4 * first_samples) retry_after_ = first_retry;
         }
-        schedule_.decide(cost_);
+        std::ranges::fill(bundle_cost_, 0.0);
+        for (std::size_t i = 0; i < size(); ++i) bundle_cost_[static_cast<std::size_t>(places_[i].bundle)] += cost_[i];
+        schedule_.decide(bundle_cost_);
         constexpr double round_cost = 1e-6;
-        if (!parallel_ && calls_ >= retry_at_ && serial - schedule_.busiest(cost_) > 2 * round_cost) {
+        if (!parallel_ && calls_ >= retry_at_ && serial - schedule_.busiest(bundle_cost_) > 2 * round_cost) {
             serial_wall_ = wall_;
             change_mode(true);
         }
@@ -604,7 +694,9 @@ class thread_transport final : public transport, public worker_pool::job {
     std::vector<double> cost_;
     std::vector<span_of_time> last_;  ///< of the last timed step
     int workers_;
-    schedule schedule_;
+    std::vector<bundle> bundles_;
+    schedule schedule_;                ///< of bundles
+    std::vector<double> bundle_cost_;  ///< the subsystems' costs added up
     std::vector<failure> failures_;
     std::vector<cursor> cursors_;
     std::vector<profile_log> profile_;

@@ -116,6 +116,9 @@ class transport {
     virtual void expect(subsystem_index i, const usage& used) = 0;
     /// As in the subsystem contract, with the same user_error, or run_error where the subsystem lives elsewhere.
     virtual void tune(subsystem_index i, int parameter, double value) = 0;
+    /// As in the subsystem contract; a failure is that of the subsystem.
+    virtual void set_text(subsystem_index i, int input, const std::string& text) = 0;
+    virtual void get_text(subsystem_index i, int output, std::string& into) = 0;
     virtual void initialise(double t0) = 0;
     /// As in the subsystem contract, for all.
     virtual void reset() = 0;

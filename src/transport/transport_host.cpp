@@ -62,6 +62,8 @@ void transport_host::attempt(exchange& areas) {
             return;
         case remote_command::expect:
         case remote_command::tune:
+        case remote_command::set_text:
+        case remote_command::get_text:
         case remote_command::write_state:
         case remote_command::read_state:
         case remote_command::outputs:
@@ -80,6 +82,8 @@ void transport_host::attempt(exchange& areas) {
             if (areas.expected(i).next_event) areas.report(i).next_event = inner_->next_event(index);
         } else if (r.command == remote_command::write_state || r.command == remote_command::read_state) {
             carry_state(areas, index);
+        } else if (r.command == remote_command::set_text || r.command == remote_command::get_text) {
+            carry_text(areas, index);
         } else if (r.command == remote_command::statistics) {
             areas.report(i).statistics = inner_->statistics(index);
             areas.report(i).cpu_seconds = inner_->cpu_seconds();
@@ -128,6 +132,22 @@ void transport_host::carry_state(exchange& areas, subsystem_index i) {
         areas.give_piece(bytes_);
     } else if (areas.take_piece(bytes_)) {
         inner_->set_state(id, i, bytes_);
+    }
+}
+
+void transport_host::carry_text(exchange& areas, subsystem_index i) {
+    const remote_request& r = areas.top().request;
+    const subsystem_description& d = members_[i.value()].description;
+    if (r.command == remote_command::get_text) {
+        check_text(static_cast<std::size_t>(r.number), d.text_outputs);
+        if (areas.top().piece.at == 0) inner_->get_text(i, r.number, text_);
+        areas.give_piece(std::as_bytes(std::span(text_)));
+    } else {
+        check_text(static_cast<std::size_t>(r.number), d.text_inputs);
+        if (!areas.take_piece(bytes_)) return;
+        text_.assign(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
+        inner_->set_text(i, r.number, text_);
+        if (areas.expected(i.value()).next_event) areas.report(i.value()).next_event = inner_->next_event(i);
     }
 }
 

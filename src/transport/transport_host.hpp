@@ -22,12 +22,14 @@ class transport_host final : public request_host {
     void fetch(exchange& areas, std::size_t i);
     state_id saved(std::int32_t number) const;
     void carry_state(exchange& areas, subsystem_index i);
+    void carry_text(exchange& areas, subsystem_index i);
     void tell_notices(exchange& areas);
     std::size_t numbered(const std::string& name) const;
 
     std::unique_ptr<transport> inner_;
     std::vector<std::optional<state_id>> states_;  ///< by number of the snapshot
-    std::vector<std::byte> bytes_;                 ///< of a snapshot that travels
+    std::vector<std::byte> bytes_;                 ///< of a snapshot or text that travels
+    std::string text_;
 };
 
 }  // namespace mdpcosim

@@ -230,9 +230,9 @@ TEST_P(instances, numbers_that_do_not_fit) {
 TEST_P(instances, strings) {
     const auto fmu = make("feedthrough", kind::co_simulation);
     const int text = fmu->description().index_of("text");
-    EXPECT_THAT(fmu->get_strings(text), ElementsAre("a <b> & \"c\""));
-    fmu->set_strings(text, std::vector<std::string>{"\u00fc"});
-    EXPECT_THAT(fmu->get_strings(text), ElementsAre("\u00fc"));
+    EXPECT_THAT(fmu->get_texts(text), ElementsAre("a <b> & \"c\""));
+    fmu->set_texts(text, std::vector<std::string>{"\u00fc"});
+    EXPECT_THAT(fmu->get_texts(text), ElementsAre("\u00fc"));
     EXPECT_EQ(fmu->description().variables[text].start, std::vector<std::string>{"a <b> & \"c\""});
 }
 

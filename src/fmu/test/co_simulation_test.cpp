@@ -226,7 +226,7 @@ TEST_P(both_versions, texts_are_set) {
     fmu_component component(spec, read_fmu(spec));
     component.enter_initialisation(0);
     const int text = component.model().description().index_of("text");
-    EXPECT_THAT(component.instance().get_strings(text), ElementsAre("grüne Äpfel, 12 kg"));
+    EXPECT_THAT(component.instance().get_texts(text), ElementsAre("grüne Äpfel, 12 kg"));
 }
 
 TEST(fmu_arrays, structural_parameters_change_the_size) {

@@ -120,7 +120,7 @@ TEST(fmu_layout, input_degrees_follow_what_the_fmu_offers) {
     EXPECT_EQ(read_fmu(spec).layout.description.inputs[0].max_degree, max_degree);
 }
 
-TEST(fmu_layout, discrete_variables_are_held_and_texts_left_out) {
+TEST(fmu_layout, discrete_variables_are_held_and_texts_have_slots_of_their_own) {
     const fmu_model fmu = read_fmu(fmu_spec("feedthrough-3"));
     const subsystem_description& d = fmu.layout.description;
     for (const auto& v : d.inputs) {
@@ -135,7 +135,16 @@ TEST(fmu_layout, discrete_variables_are_held_and_texts_left_out) {
     EXPECT_EQ(find("enumeration_in").start, 1);
     EXPECT_EQ(find("int8_in").start, -8);
     EXPECT_EQ(find("float32_in").start, 0.5);
-    EXPECT_THAT(fmu.layout.left_out, ElementsAre(HasSubstr("string_in"), HasSubstr("string_out")));
+    EXPECT_THAT(fmu.layout.left_out, IsEmpty());
+    ASSERT_EQ(d.text_inputs.size(), 1u);
+    EXPECT_EQ(d.text_inputs[0].name, "string_in");
+    EXPECT_EQ(d.text_inputs[0].type, variable_type::string);
+    ASSERT_EQ(d.text_outputs.size(), 1u);
+    EXPECT_EQ(d.text_outputs[0].name, "string_out");
+    const subsystem_description bytes = read_fmu(fmu_spec("binary-3")).layout.description;
+    ASSERT_EQ(bytes.text_outputs.size(), 2u);
+    EXPECT_EQ(bytes.text_outputs[1].name, "told");
+    EXPECT_EQ(bytes.text_outputs[1].type, variable_type::binary);
 }
 
 TEST(fmu_layout, arrays_are_elements_and_structural_parameters_give_their_size) {

@@ -16,12 +16,12 @@ using testing::HasSubstr;
 
 /// A correct table to be spoilt: a mass with a force, a heater, vectors.
 struct table {
-    std::vector<mdpcosim_input> inputs{{"mass.force", "N", "the force", 0, 0, 0},
-                                       {"wind", "m/s", nullptr, 3, MDPCOSIM_CONSTANT, 2.5}};
-    std::vector<mdpcosim_output> outputs{{"mass.position", "m", nullptr, 0, "mass.velocity", nullptr},
-                                         {"mass.velocity", "m/s", nullptr, 0, "a", nullptr},
-                                         {"a", "m/s2", nullptr, 1, nullptr, "mass.force wind"},
-                                         {"field", nullptr, nullptr, 4, nullptr, "*"}};
+    std::vector<mdpcosim_input> inputs{{"mass.force", "N", "the force", 0, 0, 0, MDPCOSIM_REAL},
+                                       {"wind", "m/s", nullptr, 3, MDPCOSIM_CONSTANT, 2.5, MDPCOSIM_REAL}};
+    std::vector<mdpcosim_output> outputs{{"mass.position", "m", nullptr, 0, "mass.velocity", nullptr, MDPCOSIM_REAL},
+                                         {"mass.velocity", "m/s", nullptr, 0, "a", nullptr, MDPCOSIM_REAL},
+                                         {"a", "m/s2", nullptr, 1, nullptr, "mass.force wind", MDPCOSIM_REAL},
+                                         {"field", nullptr, nullptr, 4, nullptr, "*", MDPCOSIM_REAL}};
     std::vector<mdpcosim_port> ports{{"mass", "translation", nullptr, nullptr, "the mass"}};
     std::vector<mdpcosim_parameter> parameters{
         {"m", "kg", "mass", 2, MDPCOSIM_POSITIVE},
@@ -85,8 +85,8 @@ TEST(plugin_table, is_read) {
 
 TEST(plugin_table, ports_may_map_variables_of_other_names_and_take_motion) {
     table t;
-    t.outputs.push_back({"tau", nullptr, nullptr, 0, nullptr, nullptr});
-    t.inputs.push_back({"phi", "rad", nullptr, 0, 0, 0});
+    t.outputs.push_back({"tau", nullptr, nullptr, 0, nullptr, nullptr, MDPCOSIM_REAL});
+    t.inputs.push_back({"phi", "rad", nullptr, 0, 0, 0, MDPCOSIM_REAL});
     t.ports.push_back({"shaft", "rotation", "takes-motion", "angle=phi torque=tau", nullptr});
     const plugin_model model = t.read();
     const port& p = model.description.ports[1];
@@ -96,19 +96,44 @@ TEST(plugin_table, ports_may_map_variables_of_other_names_and_take_motion) {
     EXPECT_EQ(model.description.outputs[4].unit, "N.m") << "an unknown unit becomes that of the port";
 }
 
+TEST(plugin_table, integers_are_held_and_texts_stand_apart) {
+    table t;
+    t.inputs.push_back({"gear", "1", nullptr, 0, 3, 2, MDPCOSIM_INTEGER});
+    t.inputs.push_back({"note", nullptr, "what to do", 0, 0, 0, MDPCOSIM_STRING});
+    t.outputs.insert(t.outputs.begin(), {"frame", nullptr, nullptr, 2, nullptr, nullptr, MDPCOSIM_BINARY});
+    t.outputs.push_back({"on", nullptr, nullptr, 0, nullptr, nullptr, MDPCOSIM_BOOLEAN});
+    t.plugin.set_text = [](void*, int, const char*, std::size_t) { return 0; };
+    t.plugin.get_text = [](void*, int, const char**, std::size_t*) { return 0; };
+    const subsystem_description d = t.read().description;
+    ASSERT_EQ(d.inputs.size(), 3u);
+    EXPECT_EQ(d.inputs[2].type, variable_type::integer);
+    EXPECT_TRUE(d.inputs[2].sampled);
+    EXPECT_EQ(d.inputs[2].max_degree, 0);
+    EXPECT_EQ(d.inputs[2].start, 2);
+    ASSERT_EQ(d.text_inputs.size(), 1u);
+    EXPECT_EQ(d.text_inputs[0].name, "note");
+    ASSERT_EQ(d.text_outputs.size(), 2u);
+    EXPECT_EQ(d.text_outputs[1].name, "frame[1]");
+    EXPECT_EQ(d.text_outputs[1].type, variable_type::binary);
+    EXPECT_EQ(d.outputs[0].name, "mass.position");
+    EXPECT_EQ(d.outputs[0].rate_slot, 1) << "rates count numbers only";
+    EXPECT_EQ(d.outputs.back().type, variable_type::boolean);
+}
+
 TEST(plugin_table, of_a_hydraulic_port_the_flow_is_enough) {
     table t;
-    t.outputs.push_back({"p.flow", "m3/s", nullptr, 0, nullptr, nullptr});
-    t.inputs.push_back({"p.pressure", "Pa", nullptr, 0, 0, 0});
+    t.outputs.push_back({"p.flow", "m3/s", nullptr, 0, nullptr, nullptr, MDPCOSIM_REAL});
+    t.inputs.push_back({"p.pressure", "Pa", nullptr, 0, 0, 0, MDPCOSIM_REAL});
     t.ports.push_back({"p", "hydraulic", nullptr, nullptr, nullptr});
     EXPECT_THAT(t.read().description.ports[1].motion, ElementsAre(-1, 7, -1));
 }
 
 TEST(plugin_table, frames_are_vectors) {
     table t;
-    for (const char* name : {"position", "v", "w"}) t.outputs.push_back({name, nullptr, nullptr, 3, nullptr, nullptr});
-    t.outputs.push_back({"q", "1", nullptr, 4, nullptr, nullptr});
-    for (const char* name : {"F", "T"}) t.inputs.push_back({name, nullptr, nullptr, 3, 0, 0});
+    for (const char* name : {"position", "v", "w"})
+        t.outputs.push_back({name, nullptr, nullptr, 3, nullptr, nullptr, MDPCOSIM_REAL});
+    t.outputs.push_back({"q", "1", nullptr, 4, nullptr, nullptr, MDPCOSIM_REAL});
+    for (const char* name : {"F", "T"}) t.inputs.push_back({name, nullptr, nullptr, 3, 0, 0, MDPCOSIM_REAL});
     t.ports.push_back({"tip", "frame", nullptr,
                        "position=position orientation=q velocity=v angular-velocity=w force=F torque=T", nullptr});
     const port p = t.read().description.ports[1];
@@ -124,8 +149,8 @@ TEST(plugin_table, longer_structures_of_later_versions_are_read) {
         mdpcosim_plugin known;
         void* news[2];
     };
-    const longer_input inputs[] = {{{"one", "N", nullptr, 0, 0, 1}, {7, 7, 7}},
-                                   {{"two", "m", nullptr, 0, 0, 2}, {7, 7, 7}}};
+    const longer_input inputs[] = {{{"one", "N", nullptr, 0, 0, 1, 0}, {7, 7, 7}},
+                                   {{"two", "m", nullptr, 0, 0, 2, 0}, {7, 7, 7}}};
     longer_table later{table().plugin, {}};
     later.known.layout.plugin_size = sizeof later;
     later.known.layout.input_size = sizeof(longer_input);
@@ -166,6 +191,11 @@ std::vector<wrong_table> wrong_tables() {
          "made for version 3 of the plugin interface; this mdpcosim has version 1"},
         {"table_too_short", [](table& t) { t.plugin.layout.plugin_size = 8; },
          "the layout gives 8 bytes for the table"},
+        {"type", [](table& t) { t.inputs[0].type = 5; }, "input 'mass.force': its type is 5; it must be MDPCOSIM_REAL"},
+        {"text_with_unit", [](table& t) { t.inputs[0].type = MDPCOSIM_STRING; },
+         "input 'mass.force': a text has no unit"},
+        {"text_without_function", [](table& t) { t.outputs[3].type = MDPCOSIM_BINARY; },
+         "function 'get_text' is missing"},
         {"input_too_short", [](table& t) { t.plugin.layout.input_size = 8; }, "the layout gives 8 bytes for one input"},
         {"output_too_short", [](table& t) { t.plugin.layout.output_size = 0; },
          "the layout gives 0 bytes for one output"},
@@ -211,7 +241,7 @@ std::vector<wrong_table> wrong_tables() {
         {"kind_frame", [](table& t) { t.ports[0].kind = "frame"; }, "which has 1 elements; a port takes 3"},
         {"frame_without_orientation",
          [](table& t) {
-             t.outputs.push_back({"r", "m", nullptr, 3, nullptr, nullptr});
+             t.outputs.push_back({"r", "m", nullptr, 3, nullptr, nullptr, MDPCOSIM_REAL});
              t.ports[0] = {"tip", "frame", nullptr, "position=r", nullptr};
          },
          "port 'tip': its orientation is missing. A frame port has: position, orientation, velocity"},

@@ -27,6 +27,8 @@ class canned final : public transport {
     std::span<polynomial> inputs() override { return {}; }
     std::span<const double> outputs() const override { return {}; }
     void expect(subsystem_index, const usage&) override {}
+    void set_text(subsystem_index, int, const std::string&) override {}
+    void get_text(subsystem_index, int, std::string&) override {}
     void tune(subsystem_index, int, double) override {}
     void initialise(double) override {}
     void reset() override {}

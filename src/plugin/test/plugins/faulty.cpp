@@ -27,8 +27,8 @@ constexpr mdpcosim_parameter parameters[] = {
     {"when", "s", "from this time on", 0, MDPCOSIM_ANY},
     {"needed", "m", "has to be set", std::numeric_limits<double>::quiet_NaN(), MDPCOSIM_POSITIVE},
 };
-constexpr mdpcosim_input inputs[] = {{"u", "m/s", nullptr, 0, 2, 0}};
-constexpr mdpcosim_output outputs[] = {{"x", "m", nullptr, 0, nullptr, nullptr}};
+constexpr mdpcosim_input inputs[] = {{"u", "m/s", nullptr, 0, 2, 0, MDPCOSIM_REAL}};
+constexpr mdpcosim_output outputs[] = {{"x", "m", nullptr, 0, nullptr, nullptr, MDPCOSIM_REAL}};
 
 struct model {
     fault_place where;

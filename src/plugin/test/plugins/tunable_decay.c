@@ -51,8 +51,8 @@ static int set_parameter(void* instance, int parameter, double value) {
     return 0;
 }
 
-static const mdpcosim_input inputs[] = {{"u", "1", "inflow", 1, MDPCOSIM_CONSTANT, 0}};
-static const mdpcosim_output outputs[] = {{"x", "1", "content", 1, NULL, NULL}};
+static const mdpcosim_input inputs[] = {{"u", "1", "inflow", 1, MDPCOSIM_CONSTANT, 0, MDPCOSIM_REAL}};
+static const mdpcosim_output outputs[] = {{"x", "1", "content", 1, NULL, NULL, MDPCOSIM_REAL}};
 static const mdpcosim_parameter parameters[] = {{"k", "1/s", "rate", 2, MDPCOSIM_POSITIVE}};
 static const mdpcosim_plugin table = {.layout = MDPCOSIM_LAYOUT,
                                       .inputs = inputs,
