@@ -186,6 +186,8 @@ class thread_transport final : public transport, public worker_pool::job {
                 } catch (...) {
                     handle(item, known, advanced, failed);
                 }
+            } else if (!item.evaluate && p.alone) {
+                if (item.advance && !advance_one(static_cast<int>(item.subsystem.value()), 0)) failed.any = true;
             } else {
                 carry_out_apart(item, plan, failed);
             }
@@ -257,7 +259,8 @@ class thread_transport final : public transport, public worker_pool::job {
         subsystem* model;
         std::uint32_t input, output, input_count, output_count;
         bool outputs_follow = false;   ///< advance() may not have written them
-        bool follows_at_once = false;  ///< the same, and it is not part of a batch
+        bool alone = true;             ///< not part of a batch
+        bool follows_at_once = false;  ///< outputs_follow, and it is alone
         int bundle = 0;
     };
 
@@ -326,7 +329,8 @@ class thread_transport final : public transport, public worker_pool::job {
             for (int k = 0; k < made.back().count(); ++k) {
                 place& p = places_[i + static_cast<std::size_t>(k)];
                 p.bundle = static_cast<int>(made.size()) - 1;
-                p.follows_at_once = p.outputs_follow && !made.back().batch;
+                p.alone = !made.back().batch;
+                p.follows_at_once = p.outputs_follow && p.alone;
             }
         }
         if (made.size() != bundles_.size()) {
@@ -402,13 +406,13 @@ class thread_transport final : public transport, public worker_pool::job {
             if (instance > 0) p.model = replicas[instance - 1].get();
             for (std::size_t k = 0; k < n; ++k) {
                 if ((n - 1 - k) % (replicas.size() + 1) != instance) continue;
-                const auto y = std::span(trials_[k].outputs).subspan(p.output, p.output_count);
                 try {
                     p.model->restore(*trials_begin_->snapshots[i]);
                 } catch (...) {
                     fail(static_cast<int>(i), worker, reason_of_exception());
                 }
-                advance_one(static_cast<int>(i), worker, p, step_, trials_[k].inputs.data() + p.input, y);
+                advance_one(static_cast<int>(i), worker, p, step_, trials_[k].inputs.data() + p.input,
+                            trials_[k].outputs.data() + p.output);
             }
         }
     }
@@ -426,7 +430,7 @@ class thread_transport final : public transport, public worker_pool::job {
     void advance_own(const subsystem_step& one, int worker) noexcept {
         const place& p = places_[one.subsystem.value()];
         advance_one(static_cast<int>(one.subsystem.value()), worker, p, one.step, inputs_.data() + p.input,
-                    output_of(p));
+                    outputs_.data() + p.output);
     }
 
     /// All but the longest could be done meanwhile; waking workers costs, too.
@@ -495,11 +499,12 @@ class thread_transport final : public transport, public worker_pool::job {
     /// False: it failed.
     bool advance_one(int i, int worker) noexcept {
         const place& p = places_[static_cast<std::size_t>(i)];
-        return advance_one(i, worker, p, step_, inputs_.data() + p.input, output_of(p));
+        return advance_one(i, worker, p, step_, inputs_.data() + p.input, outputs_.data() + p.output);
     }
 
     bool advance_one(int i, int worker, const place& p, const macro_step& step, const polynomial* inputs,
-                     std::span<double> y) noexcept {
+                     double* outputs) noexcept {
+        const std::span y(outputs, p.output_count);
         const auto begin = sampling_ ? clock::now() : clock::time_point{};
         bool failed = false;
         try {
@@ -609,7 +614,10 @@ class thread_transport final : public transport, public worker_pool::job {
 
     /// The failure with the lowest subsystem number, whatever worker saw it first: the same message on any number of workers.
     void report_failures() {
-        if (!any_failure_.load(std::memory_order_relaxed)) return;
+        if (any_failure_.load(std::memory_order_relaxed)) [[unlikely]]
+            throw_first_failure();
+    }
+    [[noreturn, gnu::cold]] void throw_first_failure() {
         any_failure_.store(false);
         failure first;
         for (auto& f : failures_) {
