@@ -68,10 +68,14 @@ void coupled_system::advance(const macro_step& step) {
     notices.add(subsystems->notices());
     ++integrations;
     ++advances;
-    for (const algebraic_loop& loop : loops)
-        for (const channel_index c : loop.torn()) u[c.value()] = coupling.expected(c, step.end);
-    evaluate_in_order(step.end, std::span(at_each_step).subspan(planned_), false);
+    if (!loops.empty()) evaluate_unplanned(step.end);
     coupling.evaluate(step.end, subsystems->outputs(), u, du);
+}
+
+void coupled_system::evaluate_unplanned(double t) {
+    for (const algebraic_loop& loop : loops)
+        for (const channel_index c : loop.torn()) u[c.value()] = coupling.expected(c, t);
+    evaluate_in_order(t, std::span(at_each_step).subspan(planned_), false);
 }
 
 void coupled_system::initialise(double t0) {

@@ -88,6 +88,8 @@ struct coupled_system : coupling_structure {
 
     void evaluate_outputs(subsystem_index subsystem, bool provisional);
     void solve(algebraic_loop& loop, double t, std::span<const evaluation> members, bool provisional);
+    /// The rest of at_each_step, which begins with a loop; nothing where there are none.
+    void evaluate_unplanned(double t);
     void evaluate_in_order(double t, std::span<const evaluation> order, bool provisional);
 };
 
