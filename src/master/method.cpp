@@ -10,11 +10,6 @@ void method::keep(coupled_system& system) {
     kept_(system, *this);
 }
 
-void method::commit(coupled_system& system) {
-    committed();
-    system.forget_begin();
-}
-
 void method::rollback(coupled_system& system) {
     system.restore_begin();
     kept_.read();

@@ -64,7 +64,10 @@ class method {
     /// An attempt that also says, for every output that connections and signals read, the error it made there.
     virtual estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
                                                  std::span<double> error);
-    void commit(coupled_system& system);
+    void commit(coupled_system& system) {
+        committed();
+        system.forget_begin();
+    }
     void rollback(coupled_system& system);
     /// An attempt that stands whatever comes.
     void step(coupled_system& system, const macro_step& step) {
