@@ -75,10 +75,11 @@ class attempt_recorder final : public observer {
 
 /// Macro steps to the end, or until `interrupt`.
 void run_to_end(simulation& all, row_recorder& rows, progress* shown, const std::atomic<bool>* interrupt) {
+    if (all.interrupted()) return;
     pacer pace;
     flush_timer flush;
     std::int64_t n = 0;
-    while (!all.done() && !all.interrupted()) {
+    while (!all.done()) {
         const macro_step step = all.step();
         if (all.interrupted() || (interrupt != nullptr && interrupt->load(std::memory_order_relaxed))) return;
         if (!pace.due(++n)) continue;

@@ -160,27 +160,30 @@ struct simulation::impl {
             throw user_error(fmt::format("simulation: step() after the end, t = {:.10g} s, was reached.", time));
         }
         try {
-            if (reference) return step_reference();
-            if (!writes.empty()) [[unlikely]]
-                apply_writes();
-            system().journal.clear_all();
-            system().notices = {};
-            system().texts.pass(*system().subsystems, system().journal);
-            const macro_step done_step = steps->step(system(), chosen());
-            time = done_step.end;
-            at_end = steps->done();
-            ++count;
-            if (const subsystem_index by = system().notices.asked_to_end; by.valid()) [[unlikely]]
-                end_early(system().subsystems->name(by));
-            if (watch && watch->after(system(), done_step)) diverged = true;
-            return done_step;
+            return reference ? step_reference() : step_system();
         } catch (...) {
             reached = stage::failed;
             throw;
         }
     }
 
-    void end_early(const std::string& by) {
+    macro_step step_system() {
+        if (!writes.empty()) [[unlikely]]
+            apply_writes();
+        system().journal.clear_all();
+        system().notices = {};
+        system().texts.pass(*system().subsystems, system().journal);
+        const macro_step done_step = steps->step(system(), chosen());
+        time = done_step.end;
+        at_end = steps->done();
+        ++count;
+        if (const subsystem_index by = system().notices.asked_to_end; by.valid()) [[unlikely]]
+            end_early(system().subsystems->name(by));
+        if (watch && watch->after(system(), done_step)) diverged = true;
+        return done_step;
+    }
+
+    [[gnu::cold]] void end_early(const std::string& by) {
         at_end = true;
         early_end = fmt::format("subsystem '{}' asked to end the simulation, which ended at t = {:.10g} s", by, time);
     }
@@ -200,8 +203,7 @@ struct simulation::impl {
     }
 
     /// Inputs jump at the macro point, parameters have jumped; outputs that depend on them at once follow, and whatever depends on those.
-    void apply_writes() {
-        if (writes.empty()) return;
+    [[gnu::cold]] void apply_writes() {
         for (const auto& w : writes)
             if (w.slot.valid()) system().set_free_input(w.slot, w.value);
         // Subsystems with steps of their own may be ahead: they see it in their next one.
