@@ -2,11 +2,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-long test-release test-asan test-tsan bench format tidy clean
+.PHONY: help build install demo test test-long test-release test-asan test-tsan bench format tidy clean
 # The rules here share build folders; Ninja is what runs in parallel.
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
 example := examples/two-mass/scenario.yaml
 
 # The program alone needs no test packages. As soon as they are there, the same build folder holds the tests, too, and
@@ -24,7 +25,10 @@ help: ## this list
 build: ## install what is missing and leave the program in build/mdpcosim
 	@tools/setup build web
 	@$(configure)
-	@$(call build_in,build,mdpcosim plugins programs subsystem_library_static subsystem_octave example_fmus)
+	@$(call build_in,build,mdpcosim mdpcosim_library plugins programs subsystem_library_static subsystem_octave example_fmus)
+
+install: build ## the same, and installs program, libraries and headers under PREFIX (/usr/local)
+	@cmake --install build --prefix $(PREFIX)
 
 demo: build ## build, run an example and say where to look
 	build/mdpcosim run $(example) --out demo.out --report

@@ -1,6 +1,6 @@
 # The page of the reports: web/ becomes one HTML file, which src/report/page.cpp takes into the program.
-set(web ${CMAKE_SOURCE_DIR}/web)
-set(page ${CMAKE_BINARY_DIR}/web/page.html)
+set(web ${PROJECT_SOURCE_DIR}/web)
+set(page ${PROJECT_BINARY_DIR}/web/page.html)
 find_program(NODE_PROGRAM NAMES node nodejs)
 option(MDPCOSIM_REPORTS "Build the page of the reports (needs Node.js)" ON)
 if(NOT MDPCOSIM_REPORTS)
@@ -18,5 +18,5 @@ else()
     DEPENDS ${page_sources} ${web}/build.mjs ${web}/package-lock.json
     COMMENT "Building the page of the reports" VERBATIM)
 endif()
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/report/page.cpp PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/report/page.cpp PROPERTIES
   OBJECT_DEPENDS ${page} COMPILE_DEFINITIONS "MDPCOSIM_PAGE=\"${page}\"")

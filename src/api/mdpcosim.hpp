@@ -3,6 +3,7 @@
 /// Everything that the command line, and whoever links mdpcosim, calls.
 #include "api/fmu.hpp"
 #include "api/list.hpp"
+#include "api/version.hpp"
 #include "assembly/fmu_scenario.hpp"
 #include "assembly/serve.hpp"
 #include "results/compare.hpp"

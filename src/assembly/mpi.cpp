@@ -34,6 +34,13 @@ std::vector<std::vector<int>> default_groups(const scenario& s) {
 
 }  // namespace
 
+std::vector<std::string> mpi_modules() {
+    std::vector<std::string> found;
+    for (const mpi_implementation& each : mpi_implementations())
+        if (!mpi_module_file(each).empty()) found.push_back(each.title);
+    return found;
+}
+
 bool is_mpi_rank() { return told_by_launcher().has_value(); }
 
 int mpi_rank_number() { return told_by_launcher()->rank; }

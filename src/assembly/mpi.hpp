@@ -12,6 +12,9 @@
 /// mpiexec (ours or any) or Slurm has started.
 namespace mdpcosim {
 
+/// The MPIs that this mdpcosim has a module for.
+std::vector<std::string> mpi_modules();
+
 /// A launcher of MPI has started this process.
 bool is_mpi_rank();
 /// Which one it is; to be asked of a rank only.

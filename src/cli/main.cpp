@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "api/version.hpp"
 #include "cli/commands.hpp"
 #include "core/error.hpp"
 #include "core/messages.hpp"
@@ -57,7 +58,7 @@ int run_program(int argc, char** argv) {
     });
     CLI::App app{"mdpcosim: parallel co-simulation of models that each bring their own solver"};
     app.require_subcommand(1);
-    app.set_version_flag("--version", MDPCOSIM_VERSION);
+    app.set_version_flag("--version", mdpcosim::about_this_build());
     int status = 0;
     mdpcosim::add_run(app, status);
     mdpcosim::add_serve(app, status);

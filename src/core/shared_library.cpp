@@ -155,4 +155,15 @@ void* open_shared_library(const std::filesystem::path& path, bool own_first) {
 
 void* find_symbol(void* library, const char* name) { return ::dlsym(library, name); }
 
+std::vector<std::filesystem::path> own_folders() {
+    namespace fs = std::filesystem;
+    std::error_code problem;
+    std::vector<fs::path> folders{fs::read_symlink("/proc/self/exe", problem).parent_path()};
+    Dl_info here{};
+    if (dladdr(reinterpret_cast<const void*>(&own_folders), &here) != 0 && here.dli_fname != nullptr)
+        if (const fs::path file = fs::canonical(here.dli_fname, problem); !problem && file.parent_path() != folders[0])
+            folders.push_back(file.parent_path());
+    return folders;
+}
+
 }  // namespace mdpcosim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace mdpcosim {
 
@@ -13,5 +14,8 @@ void* open_shared_library(const std::filesystem::path& path, bool own_first = fa
 
 /// The symbol's address; nullptr where the library has none of that name.
 void* find_symbol(void* library, const char* name);
+
+/// The folders of the running program and, where this code is part of one, of the library: what belongs to mdpcosim lies beside them.
+std::vector<std::filesystem::path> own_folders();
 
 }  // namespace mdpcosim

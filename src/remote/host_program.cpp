@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/shared_library.hpp"
 
 namespace mdpcosim {
 
@@ -25,11 +26,14 @@ bool is_program_file(const std::filesystem::path& file) {
 }
 
 std::vector<std::filesystem::path> host_places() {
-    std::error_code problem;
-    const auto here = std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
-    const auto above = here.parent_path();
-    return {here / host_name, above / "libexec/mdpcosim" / host_name, above / "lib/mdpcosim" / host_name,
-            std::filesystem::path(MDPCOSIM_INSTALL_PREFIX) / "libexec/mdpcosim" / host_name};
+    std::vector<std::filesystem::path> places;
+    for (const auto& here : own_folders()) {
+        const auto above = here.parent_path();
+        for (const auto& folder : {here, above / "libexec/mdpcosim", above / "lib/mdpcosim", above})
+            places.push_back(folder / host_name);
+    }
+    places.push_back(std::filesystem::path(MDPCOSIM_INSTALL_PREFIX) / "libexec/mdpcosim" / host_name);
+    return places;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
+#include "core/shared_library.hpp"
 #include "core/suggest.hpp"
 #include "remote/program_environment.hpp"
 #include "remote/program_group.hpp"
@@ -64,13 +65,12 @@ fs::path find_program(const subsystem_spec& spec, const fs::path& folder) {
 }
 
 /// The folder with what interpreters need (mdpcosim_subsystem.py, .mex), beside or below this program, which may be the host program in
-/// libexec/mdpcosim.
+/// libexec/mdpcosim, or this library.
 fs::path module_folder() {
-    std::error_code problem;
-    const fs::path here = fs::read_symlink("/proc/self/exe", problem).parent_path();
-    for (const fs::path& folder : {here / "lib" / "mdpcosim", here.parent_path() / "lib" / "mdpcosim",
-                                   here.parent_path().parent_path() / "lib" / "mdpcosim"})
-        if (is_file(folder / "mdpcosim_subsystem.py")) return folder;
+    for (const fs::path& here : own_folders())
+        for (const fs::path& above : {here, here.parent_path(), here.parent_path().parent_path()})
+            if (const fs::path folder = above / "lib" / "mdpcosim"; is_file(folder / "mdpcosim_subsystem.py"))
+                return folder;
     return {};
 }
 

@@ -50,6 +50,8 @@ void append_json(std::string& out, std::string_view json) {
 
 }  // namespace
 
+bool has_page() { return mdpcosim_page_end - mdpcosim_page_begin > 0; }
+
 std::string page_with(std::string_view title, std::string_view json) {
     const std::string_view page(mdpcosim_page_begin, static_cast<std::size_t>(mdpcosim_page_end - mdpcosim_page_begin));
     const std::size_t at_title = page.find(title_place), at_data = page.find(data_place);

@@ -27,8 +27,11 @@ int number_in(const char* variable, int otherwise) {
 }
 
 std::vector<fs::path> module_folders() {
-    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
-    return {program, program.parent_path() / "lib/mdpcosim", program.parent_path()};
+    std::vector<fs::path> folders;
+    for (const fs::path& here : own_folders())
+        for (const fs::path& folder : {here, here.parent_path() / "lib/mdpcosim", here.parent_path()})
+            folders.push_back(folder);
+    return folders;
 }
 
 std::string module_name(const mpi_implementation& which) { return fmt::format("mdpcosim-mpi-{}.so", which.name); }

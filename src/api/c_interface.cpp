@@ -1,0 +1,337 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+
+#include "api/version.hpp"
+#include "mdpcosim/mdpcosim.h"
+#include "results/summary.hpp"
+#include "scenario/read.hpp"
+#include "simulation/simulation.hpp"
+
+/// mdpcosim.h: a simulation behind C functions, out of which no exception leaves.
+namespace mdpcosim {
+
+namespace {
+
+struct last_failure {
+    std::string text;
+    int status = MDPCOSIM_OK;
+};
+
+/// What stands behind a handle.
+struct client {
+    explicit client(simulation&& made) : object(std::move(made)) {}
+    simulation object;
+    std::vector<simulation::place> places;
+    std::string text;  ///< handed out
+    last_failure failure;
+    bool failed = false;  ///< the run
+    std::string why_failed;
+};
+
+/// Handles are numbers, not addresses: what is freed, or was never a handle, is found out. The lower half is the place in the table, counted
+/// from 1, the upper half says how often that was used before.
+class client_table {
+   public:
+    mdpcosim_simulation* add(std::shared_ptr<client> made) {
+        const std::unique_lock lock(mutex_);
+        auto free = std::ranges::find_if(entries_, [](const entry& e) { return !e.held; });
+        if (free == entries_.end()) free = entries_.insert(free, entry{});
+        free->held = std::move(made);
+        const auto number = static_cast<std::uintptr_t>(free - entries_.begin()) + 1;
+        return reinterpret_cast<mdpcosim_simulation*>(free->used << half | number);
+    }
+    std::shared_ptr<client> find(const mdpcosim_simulation* handle) const {
+        const std::shared_lock lock(mutex_);
+        const entry* found = at(handle);
+        return found == nullptr ? nullptr : found->held;
+    }
+    std::shared_ptr<client> remove(const mdpcosim_simulation* handle) {
+        const std::unique_lock lock(mutex_);
+        auto* found = const_cast<entry*>(at(handle));
+        if (found == nullptr) return nullptr;
+        ++found->used;
+        return std::exchange(found->held, nullptr);
+    }
+
+   private:
+    static constexpr int half = std::numeric_limits<std::uintptr_t>::digits / 2;
+    struct entry {
+        std::shared_ptr<client> held = {};
+        std::uintptr_t used = 0;
+    };
+    const entry* at(const mdpcosim_simulation* handle) const {
+        const auto value = reinterpret_cast<std::uintptr_t>(handle);
+        const std::uintptr_t number = value & ((std::uintptr_t{1} << half) - 1);
+        if (number == 0 || number > entries_.size()) return nullptr;
+        const entry& found = entries_[number - 1];
+        return found.held && found.used == value >> half ? &found : nullptr;
+    }
+
+    mutable std::shared_mutex mutex_;
+    std::vector<entry> entries_;
+};
+
+/// Never destroyed: a program may free its simulations while it ends.
+client_table& clients() {
+    static auto& one = *new client_table;
+    return one;
+}
+
+/// Of calls without a valid handle.
+last_failure& of_this_thread() {
+    thread_local last_failure one;
+    return one;
+}
+
+/// What `work` throws becomes a status, and a text in `told`.
+template <class Work>
+int guarded(last_failure& told, const Work& work) noexcept {
+    int status = MDPCOSIM_DEFECT;
+    try {
+        try {
+            work();
+            return MDPCOSIM_OK;
+        } catch (const user_error& problem) {
+            status = MDPCOSIM_MISTAKE;
+            told.text = problem.what();
+        } catch (const run_error& problem) {
+            status = MDPCOSIM_FAILED;
+            told.text = problem.what();
+        } catch (const std::bad_alloc&) {
+            status = MDPCOSIM_FAILED;
+            told.text = "there is not enough memory";
+        } catch (const std::exception& problem) {
+            told.text = std::string("a defect of mdpcosim: ") + problem.what();
+        } catch (...) {
+            told.text = "a defect of mdpcosim: an exception of unknown type";
+        }
+    } catch (...) {  // no memory for the text
+        told.text.clear();
+    }
+    return told.status = status;
+}
+
+/// Work with the simulation behind the handle.
+template <class Work>
+int with(const mdpcosim_simulation* handle, const Work& work) noexcept {
+    std::shared_ptr<client> found;
+    const int known = guarded(of_this_thread(), [&] {
+        found = clients().find(handle);
+        if (!found)
+            throw user_error(handle == nullptr ? "the simulation is NULL"
+                                               : "the simulation was freed before, or never was one");
+    });
+    if (known != MDPCOSIM_OK) return known;
+    const int status = guarded(found->failure, [&] { work(*found); });
+    if (status == MDPCOSIM_FAILED && !found->failed)
+        guarded(found->failure, [&] { found->failed = true, found->why_failed = found->failure.text; });
+    return status;
+}
+
+template <class Value, class Work>
+Value value_of(const mdpcosim_simulation* handle, Value otherwise, const Work& work) noexcept {
+    Value result = otherwise;
+    with(handle, [&](client& c) { result = work(c); });
+    return result;
+}
+
+/// Arguments that must not be NULL.
+template <class Pointer>
+Pointer given(Pointer pointer, const char* name) {
+    if (pointer == nullptr) throw user_error(std::string("argument '") + name + "' is NULL");
+    return pointer;
+}
+
+struct read_options {
+    simulation_options simulation;
+    std::vector<scenario_override> settings;
+};
+
+read_options read(const mdpcosim_options* options) {
+    mdpcosim_options o{};
+    if (options != nullptr) {
+        if (options->size < offsetof(mdpcosim_options, workers) || options->size > 4096)
+            throw user_error("options: 'size' is " + std::to_string(options->size) +
+                             "; set it to sizeof(mdpcosim_options)");
+        std::memcpy(&o, options, std::min(options->size, sizeof o));
+    }
+    read_options made;
+    if (o.workers < 0) throw user_error("options: 'workers' is " + std::to_string(o.workers));
+    made.simulation.workers = o.workers;
+    made.simulation.monolithic = o.monolithic != 0;
+    if (o.transport != nullptr) made.simulation.transport = transport_named(o.transport);
+    if (o.message != nullptr)
+        made.simulation.messages = [tell = o.message, context = o.context](const std::string& text) {
+            tell(context, text.c_str());
+        };
+    if (o.setting_count > 0) given(o.settings, "settings");
+    for (std::size_t i = 0; i < o.setting_count; ++i) {
+        const std::string setting = given(o.settings[i], "settings[i]");
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw user_error("setting '" + setting + "' is not 'object.parameter=value'");
+        made.settings.push_back({setting.substr(0, equals), setting.substr(equals + 1), "setting '" + setting + "'"});
+    }
+    return made;
+}
+
+template <class Read>
+mdpcosim_simulation* load(const mdpcosim_options* options, const Read& read_it) {
+    mdpcosim_simulation* made = nullptr;
+    guarded(of_this_thread(), [&] {
+        const read_options o = read(options);
+        made = clients().add(std::make_shared<client>(simulation(read_it(o.settings), o.simulation)));
+    });
+    return made;
+}
+
+}  // namespace
+
+}  // namespace mdpcosim
+
+using namespace mdpcosim;
+
+const char* mdpcosim_version() { return version(); }
+
+mdpcosim_simulation* mdpcosim_load(const char* path, const mdpcosim_options* options) {
+    return load(options, [&](const auto& settings) { return read_scenario(given(path, "path"), settings); });
+}
+
+mdpcosim_simulation* mdpcosim_load_text(const char* text, const char* folder, const mdpcosim_options* options) {
+    return load(options, [&](const auto& settings) {
+        return read_scenario_text(given(text, "text"), "scenario", folder == nullptr ? "" : folder, settings);
+    });
+}
+
+void mdpcosim_free(mdpcosim_simulation* s) {
+    if (s == nullptr) return;
+    guarded(of_this_thread(), [&] {
+        if (!clients().remove(s)) throw user_error("the simulation was freed before, or never was one");
+    });
+}
+
+const char* mdpcosim_last_error(const mdpcosim_simulation* s) {
+    const auto found = s == nullptr ? nullptr : clients().find(s);
+    return found ? found->failure.text.c_str() : of_this_thread().text.c_str();
+}
+
+int mdpcosim_last_status(const mdpcosim_simulation* s) {
+    const auto found = s == nullptr ? nullptr : clients().find(s);
+    return found ? found->failure.status : of_this_thread().status;
+}
+
+int mdpcosim_initialise(mdpcosim_simulation* s) {
+    return with(s, [](client& c) { c.object.initialise(); });
+}
+
+int mdpcosim_step(mdpcosim_simulation* s) {
+    return with(s, [](client& c) { c.object.step(); });
+}
+
+int mdpcosim_advance_to(mdpcosim_simulation* s, double t) {
+    return with(s, [t](client& c) { c.object.advance_to(t); });
+}
+
+int mdpcosim_reset(mdpcosim_simulation* s) {
+    return with(s, [](client& c) { c.object.reset(); });
+}
+
+double mdpcosim_time(const mdpcosim_simulation* s) {
+    return value_of(s, std::nan(""), [](const client& c) { return c.object.time(); });
+}
+
+double mdpcosim_end(const mdpcosim_simulation* s) {
+    return value_of(s, std::nan(""), [](const client& c) { return c.object.end(); });
+}
+
+int64_t mdpcosim_steps(const mdpcosim_simulation* s) {
+    return value_of(s, std::int64_t{-1}, [](const client& c) { return c.object.steps(); });
+}
+
+int mdpcosim_done(const mdpcosim_simulation* s) {
+    return value_of(s, -1, [](const client& c) { return c.object.done() ? 1 : 0; });
+}
+
+int mdpcosim_get(const mdpcosim_simulation* s, const char* address, double* value) {
+    return with(s, [&](client& c) { *given(value, "value") = c.object.value(given(address, "address")); });
+}
+
+int mdpcosim_find(const mdpcosim_simulation* s, const char* address) {
+    return value_of(s, -1, [&](client& c) {
+        c.places.push_back(c.object.find(given(address, "address")));
+        return static_cast<int>(c.places.size()) - 1;
+    });
+}
+
+int mdpcosim_read(const mdpcosim_simulation* s, const int* places, size_t count, double* values) {
+    return with(s, [&](client& c) {
+        if (count == 0) return;
+        given(places, "places");
+        given(values, "values");
+        for (std::size_t i = 0; i < count; ++i)
+            if (places[i] < 0 || static_cast<std::size_t>(places[i]) >= c.places.size())
+                throw user_error("place " + std::to_string(places[i]) + " is none that mdpcosim_find() gave");
+        for (std::size_t i = 0; i < count; ++i)
+            values[i] = c.object.value(c.places[static_cast<std::size_t>(places[i])]);
+    });
+}
+
+int mdpcosim_set(mdpcosim_simulation* s, const char* address, double value) {
+    return with(s, [&](client& c) { c.object.set(given(address, "address"), value); });
+}
+
+int mdpcosim_get_text(const mdpcosim_simulation* s, const char* address, const char** text, size_t* size) {
+    return with(s, [&](client& c) {
+        given(text, "text");
+        c.text = c.object.text(given(address, "address"));
+        *text = c.text.c_str();
+        if (size != nullptr) *size = c.text.size();
+    });
+}
+
+int mdpcosim_set_text(mdpcosim_simulation* s, const char* address, const char* text, size_t size) {
+    return with(s, [&](client& c) {
+        c.object.set_text(given(address, "address"),
+                          size == 0 ? std::string() : std::string(given(text, "text"), size));
+    });
+}
+
+int mdpcosim_save(mdpcosim_simulation* s, const char* path) {
+    return with(s, [&](client& c) {
+        std::ofstream to(given(path, "path"), std::ios::binary);
+        if (!to) throw user_error(std::string("file '") + path + "' cannot be written");
+        c.object.save(to);
+        to.close();
+        if (!to) throw run_error(std::string("file '") + path + "' could not be written to its end");
+    });
+}
+
+int mdpcosim_load_state(mdpcosim_simulation* s, const char* path) {
+    return with(s, [&](client& c) {
+        std::ifstream from(given(path, "path"), std::ios::binary);
+        if (!from) throw user_error(std::string("file '") + path + "' cannot be read");
+        try {
+            c.object.load(from);
+        } catch (const user_error& problem) {
+            throw user_error(std::string(path) + ": " + problem.what());
+        }
+    });
+}
+
+int mdpcosim_summary(mdpcosim_simulation* s, const char** json) {
+    return with(s, [&](client& c) {
+        given(json, "json");
+        run_summary summary = c.object.finish();
+        summary.status = c.failed ? "failed" : c.object.done() ? "done" : "running";
+        if (c.failed) summary.message = c.why_failed;
+        c.text = to_json(summary);
+        *json = c.text.c_str();
+    });
+}

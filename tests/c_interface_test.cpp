@@ -1,0 +1,227 @@
+// mdpcosim.h: the same bits as a run, mistakes as statuses with words, nothing left behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "mdpcosim/mdpcosim.h"
+#include "scenario/read.hpp"
+#include "simulation/simulation.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace mdpcosim {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const fs::path examples = fs::path(MDPCOSIM_SOURCE_DIR) / "examples";
+const std::string two_masses = (examples / "two-mass/scenario.yaml").string();
+
+struct closing {
+    void operator()(mdpcosim_simulation* s) const { mdpcosim_free(s); }
+};
+using handle = std::unique_ptr<mdpcosim_simulation, closing>;
+
+const char* const decay =
+    "time: {end: 1 s, step: 10 ms}\nsubsystems:\n  a: {ode: {parameters: {k: 2}, states: {x: 1}, "
+    "inputs: {v: 0}, equations: {x: -k*x + v}}}\n";
+
+std::size_t entries(const char* folder) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator{}));
+}
+
+TEST(c_interface, gives_the_bits_of_a_run) {
+    for (const char* const transport : {"threads", "processes", "tcp"}) {
+        const scenario s = read_scenario(two_masses);
+        simulation plain(s, {.workers = 1, .writable = false});
+        plain.initialise();
+        mdpcosim_options o{};
+        o.size = sizeof o;
+        o.transport = transport;
+        const handle h(mdpcosim_load(two_masses.c_str(), &o));
+        ASSERT_NE(h, nullptr) << mdpcosim_last_error(nullptr);
+        ASSERT_EQ(mdpcosim_initialise(h.get()), MDPCOSIM_OK);
+        std::vector<int> places;
+        std::vector<std::string> addresses;
+        for (const auto& column : plain.parts().columns) {
+            places.push_back(mdpcosim_find(h.get(), column.name.c_str()));
+            addresses.push_back(column.name);
+            ASSERT_GE(places.back(), 0) << column.name;
+        }
+        ASSERT_GT(places.size(), 4u);
+        std::vector<double> values(places.size());
+        while (mdpcosim_done(h.get()) == 0 && plain.steps() < 200) {
+            plain.step();
+            ASSERT_EQ(mdpcosim_step(h.get()), MDPCOSIM_OK);
+            ASSERT_EQ(mdpcosim_time(h.get()), plain.time());
+            ASSERT_EQ(mdpcosim_read(h.get(), places.data(), places.size(), values.data()), MDPCOSIM_OK);
+            for (std::size_t i = 0; i < places.size(); ++i)
+                ASSERT_EQ(values[i], plain.value(addresses[i])) << addresses[i];
+        }
+        EXPECT_EQ(mdpcosim_steps(h.get()), plain.steps());
+    }
+}
+
+TEST(c_interface, values_are_set_saved_loaded_and_begin_anew) {
+    const test::temporary_folder folder;
+    const std::string file = (folder.path() / "state").string();
+    const handle h(mdpcosim_load_text(decay, nullptr, nullptr));
+    ASSERT_NE(h, nullptr) << mdpcosim_last_error(nullptr);
+    double x = 0, there = 0;
+    ASSERT_EQ(mdpcosim_initialise(h.get()), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_advance_to(h.get(), 0.5), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_set(h.get(), "a.k", 4), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_set(h.get(), "a.v", 1), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_save(h.get(), file.c_str()), MDPCOSIM_OK) << mdpcosim_last_error(h.get());
+    ASSERT_EQ(mdpcosim_advance_to(h.get(), 1), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_get(h.get(), "a.x", &x), MDPCOSIM_OK);
+    EXPECT_NEAR(x, 0.25 + (std::exp(-1) - 0.25) * std::exp(-2), 1e-6);
+    EXPECT_EQ(mdpcosim_done(h.get()), 1);
+    const handle other(mdpcosim_load_text(decay, nullptr, nullptr));
+    ASSERT_EQ(mdpcosim_load_state(other.get(), file.c_str()), MDPCOSIM_OK) << mdpcosim_last_error(other.get());
+    ASSERT_EQ(mdpcosim_advance_to(other.get(), 1), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_get(other.get(), "a.x", &there), MDPCOSIM_OK);
+    EXPECT_EQ(there, x);
+    ASSERT_EQ(mdpcosim_reset(h.get()), MDPCOSIM_OK);
+    EXPECT_EQ(mdpcosim_time(h.get()), 0);
+    const char* json = nullptr;
+    ASSERT_EQ(mdpcosim_summary(other.get(), &json), MDPCOSIM_OK);
+    EXPECT_THAT(json, AllOf(HasSubstr("\"macro_steps\": 100"), HasSubstr("\"status\": \"done\"")));
+}
+
+TEST(c_interface, settings_and_messages_are_passed_on) {
+    const char* const settings[] = {"a.k=8", "time.step=20 ms"};
+    mdpcosim_options o{};
+    o.size = sizeof o;
+    o.settings = settings;
+    o.setting_count = 2;
+    const handle h(mdpcosim_load_text(decay, nullptr, &o));
+    ASSERT_NE(h, nullptr) << mdpcosim_last_error(nullptr);
+    ASSERT_EQ(mdpcosim_initialise(h.get()), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_step(h.get()), MDPCOSIM_OK);
+    double x = 0;
+    EXPECT_EQ(mdpcosim_time(h.get()), 0.02);
+    mdpcosim_get(h.get(), "a.x", &x);
+    EXPECT_NEAR(x, std::exp(-0.16), 1e-6);
+}
+
+TEST(c_interface, mistakes_are_statuses_with_words) {
+    const auto fails = [](const mdpcosim_simulation* s, int status, const std::string& words) {
+        EXPECT_EQ(status, MDPCOSIM_MISTAKE);
+        EXPECT_EQ(mdpcosim_last_status(s), MDPCOSIM_MISTAKE);
+        EXPECT_THAT(mdpcosim_last_error(s), HasSubstr(words));
+    };
+    EXPECT_EQ(mdpcosim_load("/nowhere/s.yaml", nullptr), nullptr);
+    EXPECT_THAT(mdpcosim_last_error(nullptr), HasSubstr("/nowhere/s.yaml"));
+    EXPECT_EQ(mdpcosim_last_status(nullptr), MDPCOSIM_MISTAKE);
+    EXPECT_EQ(mdpcosim_load(nullptr, nullptr), nullptr);
+    EXPECT_THAT(mdpcosim_last_error(nullptr), HasSubstr("'path' is NULL"));
+    EXPECT_EQ(mdpcosim_load_text("time: {end: 1 s, stepp: 1 ms}", nullptr, nullptr), nullptr);
+    EXPECT_THAT(mdpcosim_last_error(nullptr), HasSubstr("Did you mean 'step'?"));
+    mdpcosim_options o{};
+    EXPECT_EQ(mdpcosim_load_text(decay, nullptr, &o), nullptr);
+    EXPECT_THAT(mdpcosim_last_error(nullptr), HasSubstr("'size' is 0"));
+    o.size = sizeof o;
+    o.transport = "pigeons";
+    EXPECT_EQ(mdpcosim_load_text(decay, nullptr, &o), nullptr);
+    EXPECT_THAT(mdpcosim_last_error(nullptr), HasSubstr("pigeons"));
+    const char* const wrong[] = {"a.k"};
+    o = {};
+    o.size = sizeof o;
+    o.settings = wrong;
+    o.setting_count = 1;
+    EXPECT_EQ(mdpcosim_load_text(decay, nullptr, &o), nullptr);
+    EXPECT_THAT(mdpcosim_last_error(nullptr), HasSubstr("is not 'object.parameter=value'"));
+
+    fails(nullptr, mdpcosim_step(nullptr), "the simulation is NULL");
+    EXPECT_TRUE(std::isnan(mdpcosim_time(nullptr)));
+    EXPECT_EQ(mdpcosim_done(nullptr), -1);
+    EXPECT_EQ(mdpcosim_steps(nullptr), -1);
+
+    mdpcosim_simulation* const s = mdpcosim_load_text(decay, nullptr, nullptr);
+    ASSERT_NE(s, nullptr);
+    double value = 0;
+    const char* text = nullptr;
+    fails(s, mdpcosim_step(s), "step() before initialise()");
+    fails(s, mdpcosim_get(s, "a.x", &value), "no value before initialise()");
+    EXPECT_EQ(mdpcosim_initialise(s), MDPCOSIM_OK);
+    fails(s, mdpcosim_initialise(s), "was called before");
+    fails(s, mdpcosim_get(s, "a.y", &value), "'a.y' does not exist");
+    fails(s, mdpcosim_get(s, nullptr, &value), "'address' is NULL");
+    fails(s, mdpcosim_get(s, "a.x", nullptr), "'value' is NULL");
+    fails(s, mdpcosim_set(s, "a.x", std::nan("")), "'a.x'");
+    fails(s, mdpcosim_set(s, "b.x", 1), "subsystem 'b'");
+    fails(s, mdpcosim_get_text(s, "a.x", &text, nullptr), "no output for strings or bytes");
+    fails(s, mdpcosim_set_text(s, "a.v", "x", 1), "no input for strings or bytes");
+    fails(s, mdpcosim_save(s, "/nowhere/state"), "cannot be written");
+    fails(s, mdpcosim_load_state(s, "/nowhere/state"), "cannot be read");
+    fails(s, mdpcosim_load_state(s, two_masses.c_str()), two_masses + ": it is no saved state");
+    EXPECT_EQ(mdpcosim_find(s, "a.nothing"), -1);
+    const int places[] = {7};
+    fails(s, mdpcosim_read(s, places, 1, &value), "place 7");
+    fails(s, mdpcosim_advance_to(s, -1), "before the present time");
+    EXPECT_EQ(mdpcosim_advance_to(s, 1), MDPCOSIM_OK);
+    fails(s, mdpcosim_step(s), "after the end");
+    mdpcosim_free(s);
+    fails(s, mdpcosim_step(s), "was freed before, or never was one");
+    mdpcosim_free(s);
+    EXPECT_THAT(mdpcosim_last_error(nullptr), HasSubstr("was freed before"));
+    int something = 0;
+    EXPECT_EQ(mdpcosim_done(reinterpret_cast<mdpcosim_simulation*>(&something)), -1);
+}
+
+TEST(c_interface, a_failing_run_is_another_status) {
+    const handle h(
+        mdpcosim_load_text("time: {end: 1 s, step: 0.1 s}\nsubsystems:\n  a: {ode: {states: {x: 1}, "
+                           "equations: {x: sqrt(0.5 - t)}}}\n",
+                           nullptr, nullptr));
+    ASSERT_NE(h, nullptr) << mdpcosim_last_error(nullptr);
+    ASSERT_EQ(mdpcosim_initialise(h.get()), MDPCOSIM_OK);
+    EXPECT_EQ(mdpcosim_advance_to(h.get(), 1), MDPCOSIM_FAILED);
+    EXPECT_THAT(mdpcosim_last_error(h.get()), HasSubstr("'a'"));
+    double x = 0;
+    EXPECT_EQ(mdpcosim_get(h.get(), "a.x", &x), MDPCOSIM_OK) << "it can be looked at";
+    EXPECT_EQ(mdpcosim_step(h.get()), MDPCOSIM_MISTAKE);
+    const char* json = nullptr;
+    ASSERT_EQ(mdpcosim_summary(h.get(), &json), MDPCOSIM_OK);
+    EXPECT_THAT(json, AllOf(HasSubstr("\"status\": \"failed\""), HasSubstr("subsystem 'a'")));
+}
+
+/// A thousand simulations, in two threads at a time, leave no memory, files and threads.
+TEST(c_interface, simulations_leave_nothing_behind) {
+    const auto make = [](int count, const char* transport) {
+        mdpcosim_options o{};
+        o.size = sizeof o;
+        o.transport = transport;
+        for (int n = 0; n < count; ++n) {
+            const handle h(mdpcosim_load_text(decay, nullptr, &o));
+            ASSERT_NE(h, nullptr);
+            ASSERT_EQ(mdpcosim_initialise(h.get()), MDPCOSIM_OK);
+            ASSERT_EQ(mdpcosim_advance_to(h.get(), 0.05), MDPCOSIM_OK);
+        }
+    };
+    const auto in_two_threads = [&](int count) {
+        std::thread other([&] { make(count / 2, "threads"); });
+        make(count / 2, "threads");
+        other.join();
+        make(5, "processes");
+    };
+    in_two_threads(100);
+    malloc_trim(0);
+    const std::size_t files = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+    const std::size_t used = mallinfo2().uordblks;
+    in_two_threads(1000);
+    malloc_trim(0);
+    EXPECT_EQ(entries("/proc/self/fd"), files);
+    EXPECT_EQ(entries("/proc/self/task"), threads);
+    EXPECT_LT(mallinfo2().uordblks, used + 100'000) << "less than 100 bytes of each";
+}
+
+}  // namespace
+}  // namespace mdpcosim
