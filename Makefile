@@ -28,7 +28,7 @@ build: ## install what is missing and leave the program in build/mdpcosim
 	@$(call build_in,build,mdpcosim mdpcosim_library plugins programs subsystem_library_static subsystem_octave example_fmus)
 
 install: build ## the same, and installs program, libraries and headers under PREFIX (/usr/local)
-	@cmake --install build --prefix $(PREFIX)
+	@cmake --install build --prefix "$(PREFIX)"
 
 demo: build ## build, run an example and say where to look
 	build/mdpcosim run $(example) --out demo.out --report

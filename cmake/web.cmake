@@ -2,7 +2,7 @@
 set(web ${PROJECT_SOURCE_DIR}/web)
 set(page ${PROJECT_BINARY_DIR}/web/page.html)
 find_program(NODE_PROGRAM NAMES node nodejs)
-option(MDPCOSIM_REPORTS "Build the page of the reports (needs Node.js)" ON)
+option(MDPCOSIM_REPORTS "Build the page of the reports (needs Node.js)" ${PROJECT_IS_TOP_LEVEL})
 if(NOT MDPCOSIM_REPORTS)
   file(WRITE ${page} "")
 elseif(NOT NODE_PROGRAM)

@@ -193,6 +193,52 @@ TEST(c_interface, a_failing_run_is_another_status) {
     EXPECT_THAT(json, AllOf(HasSubstr("\"status\": \"failed\""), HasSubstr("subsystem 'a'")));
 }
 
+/// What refuses to be saved leaves the file that is there; what cannot be loaded any more has failed, and reset mends it.
+TEST(c_interface, files_and_the_summary_tell_the_truth) {
+    const test::temporary_folder folder;
+    const std::string file = (folder.path() / "state").string();
+    const auto status_of = [](const handle& h) {
+        const char* json = nullptr;
+        EXPECT_EQ(mdpcosim_summary(h.get(), &json), MDPCOSIM_OK);
+        const std::string text = json;
+        const std::size_t at = text.find("\"status\": \"") + 11;
+        return text.substr(at, text.find('"', at) - at);
+    };
+    const handle h(mdpcosim_load_text(decay, nullptr, nullptr));
+    ASSERT_EQ(mdpcosim_initialise(h.get()), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_advance_to(h.get(), 0.3), MDPCOSIM_OK);
+    EXPECT_EQ(status_of(h), "running");
+    ASSERT_EQ(mdpcosim_save(h.get(), file.c_str()), MDPCOSIM_OK);
+    const auto size = fs::file_size(file);
+    const handle other(mdpcosim_load_text(decay, nullptr, nullptr));
+    EXPECT_EQ(mdpcosim_save(other.get(), file.c_str()), MDPCOSIM_MISTAKE) << "before initialise";
+    EXPECT_EQ(fs::file_size(file), size);
+    EXPECT_EQ(mdpcosim_save(h.get(), "/dev/full/state"), MDPCOSIM_MISTAKE);
+    EXPECT_EQ(status_of(h), "running");
+    EXPECT_EQ(entries(folder.path().c_str()), 1u);
+
+    // A last step that another end had cut short: the state does not fit, and it was too late to refuse it.
+    mdpcosim_options o{};
+    o.size = sizeof o;
+    const char* const shorter[] = {"time.end=0.255 s"};
+    o.settings = shorter;
+    o.setting_count = 1;
+    const handle cut(mdpcosim_load_text(decay, nullptr, &o));
+    ASSERT_EQ(mdpcosim_initialise(cut.get()), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_advance_to(cut.get(), 0.255), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_save(cut.get(), file.c_str()), MDPCOSIM_OK);
+    EXPECT_EQ(mdpcosim_load_state(other.get(), file.c_str()), MDPCOSIM_FAILED);
+    EXPECT_EQ(status_of(other), "failed");
+    ASSERT_EQ(mdpcosim_reset(other.get()), MDPCOSIM_OK) << mdpcosim_last_error(other.get());
+    const int place = mdpcosim_find(other.get(), "a.x");
+    EXPECT_EQ(mdpcosim_find(other.get(), "a.x"), place);
+    double x = 0;
+    EXPECT_EQ(mdpcosim_read(other.get(), &place, 1, &x), MDPCOSIM_MISTAKE) << "there are no values yet";
+    ASSERT_EQ(mdpcosim_initialise(other.get()), MDPCOSIM_OK);
+    ASSERT_EQ(mdpcosim_advance_to(other.get(), 1), MDPCOSIM_OK);
+    EXPECT_EQ(status_of(other), "done");
+}
+
 /// A thousand simulations, in two threads at a time, leave no memory, files and threads.
 TEST(c_interface, simulations_leave_nothing_behind) {
     const auto make = [](int count, const char* transport) {

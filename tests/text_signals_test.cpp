@@ -161,6 +161,62 @@ TEST(text_signals, are_saved_with_what_was_given) {
     }
 }
 
+/// A program sets its texts in outputs(): they belong to its saved state.
+TEST(text_signals, of_programs_are_saved_too) {
+    const scenario s = coupled(program(""), plugin("text_equations"), "a.echo -> b.note");
+    for (const transport_kind kind : transports) {
+        simulation one(s), other(s, {.transport = kind});
+        one.set_text("a.note", "long note");
+        one.initialise();
+        EXPECT_EQ(one.text("b.note"), "#0") << "what is said at the start is heard at the start";
+        for (int n = 0; n < 5; ++n) one.step();
+        std::stringstream file;
+        one.save(file);
+        other.load(file);
+        for (simulation* each : {&one, &other}) {
+            EXPECT_EQ(each->text("a.echo"), "long note#5");
+            for (int n = 0; n < 3; ++n) each->step();
+            EXPECT_NEAR(each->value("b.x"), 0.8 * 11, 1e-9);
+        }
+    }
+}
+
+/// A step that is rejected has said nothing.
+TEST(text_signals, of_rejected_steps_are_forgotten) {
+    const std::string text = R"(time: {end: 2 s, step: 0.5 s}
+subsystems:
+  a: {)" + program("") + R"(}
+  b: {)" + plugin("text_equations") +
+                             R"(}
+  c: {ode: {states: {x: 1, v: 0}, inputs: {F: 0}, equations: {x: v, v: -400*x + F}}}
+  d: {ode: {states: {x: 0, v: 0}, inputs: {F: 0}, equations: {x: v, v: -900*x + F}}}
+signals: [a.echo -> b.note, 100*d.x -> c.F, 100*c.x -> d.F]
+step-control: {rtol: 1e-4}
+)";
+    simulation s(read_scenario_text(text, "s.yaml"));
+    s.initialise();
+    std::int64_t steps = 0;
+    while (!s.done()) {
+        s.step();
+        ASSERT_EQ(s.text("a.echo"), "#" + std::to_string(++steps));
+    }
+    EXPECT_GT(s.finish().control->rejected, 0);
+}
+
+TEST(text_signals, set_here_but_not_in_the_saved_state_are_refused) {
+    const scenario s = coupled(fmu("feedthrough-2"), plugin("texts"), "a.string_out -> b.note");
+    simulation one(s);
+    one.initialise();
+    one.step();
+    std::stringstream file;
+    one.save(file);
+    one.set_text("b.data[0]", "abcd");
+    one.step();
+    EXPECT_THAT(mistake([&] { one.load(file); }), HasSubstr("the text of 'b.data[0]' was set here, but not in"));
+    one.step();  // nothing has changed
+    EXPECT_EQ(one.text("b.back"), "dcba");
+}
+
 TEST(text_signals, begin_anew_with_a_reset) {
     simulation s(coupled(fmu("feedthrough-2"), plugin("texts"), "a.string_out -> b.note"));
     s.initialise();
@@ -172,6 +228,21 @@ TEST(text_signals, begin_anew_with_a_reset) {
     s.step();
     s.step();
     EXPECT_EQ(s.text("b.echo"), "kept#2");  // what was set stays
+}
+
+/// Equations forget what a signal gave them.
+TEST(text_signals, equations_begin_anew_without_texts) {
+    const auto alone =
+        make_alone(coupled(fmu("feedthrough-2"), plugin("text_equations"), "a.string_out -> b.note"), "b");
+    std::string text;
+    alone->initialise(0);
+    alone->set_text(0, "abc");
+    alone->get_text(0, text);
+    EXPECT_EQ(text, "abc#0");
+    alone->reset();
+    alone->initialise(0);
+    alone->get_text(0, text);
+    EXPECT_EQ(text, "#0");
 }
 
 TEST(text_signals, observers_hear_of_them_and_can_replay) {
@@ -219,6 +290,12 @@ TEST(text_signals, mistakes_are_named) {
     EXPECT_THAT(refused("a.string_out + a.string_out -> b.note"), HasSubstr("write one output alone"));
     EXPECT_THAT(refused("{connect: a.string_out -> b.note, extrapolation: poly-1}"), HasSubstr("not extrapolated"));
     EXPECT_THAT(refused("a.string_out -> b.note, a.string_out -> b.note"), HasSubstr("driven already"));
+    EXPECT_THAT(mistake([&] {
+                    scenario s = coupled(fmu("feedthrough-2"), plugin("texts"), "a.string_out -> b.note");
+                    s.record.only = {{"a.string_out", {}}};
+                    simulation of(s);
+                }),
+                HasSubstr("'a.string_out' is a string or binary; results have columns of numbers only"));
     EXPECT_THAT(refused("a.string_out -> b.nothing"), HasSubstr("variable 'b.nothing' does not exist"));
 
     const scenario s = coupled(fmu("feedthrough-2"), plugin("texts"), "a.string_out -> b.note");

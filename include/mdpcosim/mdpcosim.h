@@ -20,8 +20,8 @@
  * Rules
  *   Units are SI. Addresses are those of scenarios and results: "engine.shaft.angle", "strut.u".
  *   Functions return MDPCOSIM_OK or say by another status what went wrong; last_error() tells it in words. A call out of order, a handle that is
- *   NULL or freed, an unknown address: MDPCOSIM_MISTAKE, and nothing has changed. After MDPCOSIM_FAILED the simulation can only be looked at and
- *   freed.
+ *   NULL or freed, an unknown address: MDPCOSIM_MISTAKE, and nothing has changed. After MDPCOSIM_FAILED of a step, initialise or load_state the
+ *   simulation can only be looked at, reset and freed.
  *   A simulation is used by one thread at a time; several simulations do not know of each other. Texts that are handed out are valid until the next call with
  *   the same simulation.
  *   Nothing is printed, no file is written but by save, no signal handler is set. */
@@ -48,7 +48,7 @@ typedef struct mdpcosim_simulation mdpcosim_simulation;
 
 enum {
     MDPCOSIM_OK = 0,
-    MDPCOSIM_FAILED = 1,  /* the run: a subsystem failed, a coupling diverged */
+    MDPCOSIM_FAILED = 1,  /* the run: a subsystem failed, a coupling diverged; or a file could not be written */
     MDPCOSIM_MISTAKE = 2, /* in the scenario, or in the call */
     MDPCOSIM_DEFECT = 3   /* in mdpcosim */
 };
@@ -76,7 +76,7 @@ MDPCOSIM_API mdpcosim_simulation* mdpcosim_load_text(const char* text, const cha
                                                      const mdpcosim_options* options);
 MDPCOSIM_API void mdpcosim_free(mdpcosim_simulation* s);
 
-/* Why the last call with this simulation failed; with NULL: the last call of this thread that had no valid simulation. "": none has. */
+/* Why the last call that failed did, of those with this simulation; with NULL: of those of this thread that had no valid simulation. "": none has. */
 MDPCOSIM_API const char* mdpcosim_last_error(const mdpcosim_simulation* s);
 /* The status that went with it. */
 MDPCOSIM_API int mdpcosim_last_status(const mdpcosim_simulation* s);

@@ -3,7 +3,7 @@
 // mdpcosim as a library for C++17 and later: mdpcosim.h with exceptions instead of statuses and an object that frees itself. Call order and rules
 // stand there. It needs nothing but that header and the library, whatever compiler made either.
 //
-//     mdpcosim::simulation s("scenario.yaml", {.settings = {"body.mass=300 kg"}});
+//     mdpcosim::simulation s("scenario.yaml");
 //     s.initialise();
 //     while (!s.done()) {
 //         s.step();
@@ -54,6 +54,13 @@ class simulation {
         return made;
     }
 
+    simulation(simulation&&) noexcept = default;
+    simulation& operator=(simulation&& other) noexcept {
+        handle_ = std::move(other.handle_);  // what is freed here may still send messages
+        options_ = std::move(other.options_);
+        return *this;
+    }
+
     void initialise() { check(mdpcosim_initialise(get())); }
     void step() { check(mdpcosim_step(get())); }
     void advance_to(double t) { check(mdpcosim_advance_to(get(), t)); }
@@ -62,7 +69,11 @@ class simulation {
     double time() const { return mdpcosim_time(get()); }
     double end() const { return mdpcosim_end(get()); }
     std::int64_t steps() const { return mdpcosim_steps(get()); }
-    bool done() const { return mdpcosim_done(get()) != 0; }
+    bool done() const {
+        const int done = mdpcosim_done(get());
+        if (done < 0) fail();
+        return done != 0;
+    }
 
     double get(const std::string& address) const {
         double value = 0;

@@ -138,7 +138,8 @@ typedef struct mdpcosim_plugin {
     int (*advance)(void* instance, double t0, double t1, const double* inputs);
     /* All three or none. What save puts into `into`, save_size bytes, restore takes to bring the instance back; advancing
        after save, after restore and without either must be the same, bit by bit. The bytes may be kept in a file and given to
-       another instance with the same parameters in another process: no addresses. save_size is asked after initialise. */
+       another instance with the same parameters in another process: no addresses. save_size is asked after initialise. Texts of inputs
+       are given again by mdpcosim where a state is loaded; texts of outputs belong to what is saved. */
     size_t (*save_size)(void* instance);
     int (*save)(void* instance, void* into);
     int (*restore)(void* instance, const void* from);

@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
+#include <sstream>
 
 #include "api/version.hpp"
 #include "mdpcosim/mdpcosim.h"
@@ -19,9 +22,14 @@ namespace mdpcosim {
 
 namespace {
 
+/// Without a destructor, so that it can be asked for to the very end of a thread.
 struct last_failure {
-    std::string text;
-    int status = MDPCOSIM_OK;
+    char text[4096];
+    int status;
+    void tell(int what, const char* words) {
+        status = what;
+        std::strncpy(text, words, sizeof text - 1);
+    }
 };
 
 /// What stands behind a handle.
@@ -29,10 +37,10 @@ struct client {
     explicit client(simulation&& made) : object(std::move(made)) {}
     simulation object;
     std::vector<simulation::place> places;
+    std::map<std::string, int> known_places;
     std::string text;  ///< handed out
-    last_failure failure;
-    bool failed = false;  ///< the run
-    std::string why_failed;
+    last_failure failure{};
+    std::string why_failed;  ///< the run
 };
 
 /// Handles are numbers, not addresses: what is freed, or was never a handle, is found out. The lower half is the place in the table, counted
@@ -86,36 +94,28 @@ client_table& clients() {
 
 /// Of calls without a valid handle.
 last_failure& of_this_thread() {
-    thread_local last_failure one;
+    thread_local last_failure one{};
     return one;
 }
 
 /// What `work` throws becomes a status, and a text in `told`.
 template <class Work>
 int guarded(last_failure& told, const Work& work) noexcept {
-    int status = MDPCOSIM_DEFECT;
     try {
-        try {
-            work();
-            return MDPCOSIM_OK;
-        } catch (const user_error& problem) {
-            status = MDPCOSIM_MISTAKE;
-            told.text = problem.what();
-        } catch (const run_error& problem) {
-            status = MDPCOSIM_FAILED;
-            told.text = problem.what();
-        } catch (const std::bad_alloc&) {
-            status = MDPCOSIM_FAILED;
-            told.text = "there is not enough memory";
-        } catch (const std::exception& problem) {
-            told.text = std::string("a defect of mdpcosim: ") + problem.what();
-        } catch (...) {
-            told.text = "a defect of mdpcosim: an exception of unknown type";
-        }
-    } catch (...) {  // no memory for the text
-        told.text.clear();
+        work();
+        return MDPCOSIM_OK;
+    } catch (const user_error& problem) {
+        told.tell(MDPCOSIM_MISTAKE, problem.what());
+    } catch (const run_error& problem) {
+        told.tell(MDPCOSIM_FAILED, problem.what());
+    } catch (const std::bad_alloc&) {
+        told.tell(MDPCOSIM_FAILED, "there is not enough memory");
+    } catch (const std::exception& problem) {
+        told.tell(MDPCOSIM_DEFECT, problem.what());
+    } catch (...) {
+        told.tell(MDPCOSIM_DEFECT, "an exception of unknown type");
     }
-    return told.status = status;
+    return told.status;
 }
 
 /// Work with the simulation behind the handle.
@@ -129,10 +129,11 @@ int with(const mdpcosim_simulation* handle, const Work& work) noexcept {
                                                : "the simulation was freed before, or never was one");
     });
     if (known != MDPCOSIM_OK) return known;
+    const bool failed_before = found->object.failed();
     const int status = guarded(found->failure, [&] { work(*found); });
-    if (status == MDPCOSIM_FAILED && !found->failed)
-        guarded(found->failure, [&] { found->failed = true, found->why_failed = found->failure.text; });
-    return status;
+    if (status == MDPCOSIM_OK || failed_before || !found->object.failed()) return status;
+    guarded(found->failure, [&] { found->why_failed = found->failure.text; });
+    return found->failure.status = status == MDPCOSIM_MISTAKE ? MDPCOSIM_FAILED : status;
 }
 
 template <class Value, class Work>
@@ -219,7 +220,7 @@ void mdpcosim_free(mdpcosim_simulation* s) {
 
 const char* mdpcosim_last_error(const mdpcosim_simulation* s) {
     const auto found = s == nullptr ? nullptr : clients().find(s);
-    return found ? found->failure.text.c_str() : of_this_thread().text.c_str();
+    return found ? found->failure.text : of_this_thread().text;
 }
 
 int mdpcosim_last_status(const mdpcosim_simulation* s) {
@@ -265,8 +266,10 @@ int mdpcosim_get(const mdpcosim_simulation* s, const char* address, double* valu
 
 int mdpcosim_find(const mdpcosim_simulation* s, const char* address) {
     return value_of(s, -1, [&](client& c) {
-        c.places.push_back(c.object.find(given(address, "address")));
-        return static_cast<int>(c.places.size()) - 1;
+        if (const auto known = c.known_places.find(given(address, "address")); known != c.known_places.end())
+            return known->second;
+        c.places.push_back(c.object.find(address));
+        return c.known_places[address] = static_cast<int>(c.places.size()) - 1;
     });
 }
 
@@ -305,11 +308,19 @@ int mdpcosim_set_text(mdpcosim_simulation* s, const char* address, const char* t
 
 int mdpcosim_save(mdpcosim_simulation* s, const char* path) {
     return with(s, [&](client& c) {
-        std::ofstream to(given(path, "path"), std::ios::binary);
-        if (!to) throw user_error(std::string("file '") + path + "' cannot be written");
-        c.object.save(to);
+        std::ostringstream state;
+        c.object.save(state);
+        // Under another name first: what is there stays until the new one is whole.
+        const std::string draft = std::string(given(path, "path")) + ".part";
+        std::ofstream to(draft, std::ios::binary);
+        if (!to) throw user_error("file '" + draft + "' cannot be written");
+        to << state.view();
         to.close();
-        if (!to) throw run_error(std::string("file '") + path + "' could not be written to its end");
+        std::error_code problem;
+        if (to) std::filesystem::rename(draft, path, problem);
+        if (to && !problem) return;
+        std::filesystem::remove(draft, problem);
+        throw run_error("file '" + std::string(path) + "' could not be written to its end");
     });
 }
 
@@ -329,8 +340,8 @@ int mdpcosim_summary(mdpcosim_simulation* s, const char** json) {
     return with(s, [&](client& c) {
         given(json, "json");
         run_summary summary = c.object.finish();
-        summary.status = c.failed ? "failed" : c.object.done() ? "done" : "running";
-        if (c.failed) summary.message = c.why_failed;
+        summary.status = c.object.failed() ? "failed" : c.object.done() ? "done" : "running";
+        if (c.object.failed()) summary.message = c.why_failed;
         c.text = to_json(summary);
         *json = c.text.c_str();
     });

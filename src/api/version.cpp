@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "assembly/mpi.hpp"
+#include "commit.hpp"
 #include "report/page.hpp"
 #include "results/csv.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "assembly/address_book.hpp"
 #include "core/pattern.hpp"
 #include "core/suggest.hpp"
 
@@ -35,9 +36,14 @@ class selection {
         return wanted;
     }
 
-    void finish(const std::vector<std::string>& names) const {
+    void finish(const std::vector<std::string>& names, const address_book& book) const {
         for (std::size_t i = 0; i < only_.size(); ++i)
-            if (!hit_[i])
+            if (!hit_[i] && book.text_output(only_[i].value))
+                throw user_error(
+                    only_[i].where,
+                    fmt::format("record: '{}' is a string or binary; results have columns of numbers only.",
+                                only_[i].value));
+            else if (!hit_[i])
                 throw user_error(
                     only_[i].where,
                     fmt::format("record: '{}' matches nothing. There is: {}.{}", only_[i].value, name_list(names),
@@ -108,7 +114,7 @@ std::vector<recorded_column> select_columns(const record_spec& record, const ass
             columns.push_back({a.channels[c].name + ".energy-error", "J", recorded_column::source::energy_error,
                                static_cast<std::uint32_t>(c)});
     }
-    select.finish(names);
+    select.finish(names, address_book(*a.system.subsystems));
     return columns;
 }
 

@@ -196,8 +196,7 @@ void fmu_component::set_text(int input, std::string_view text) {
     const fmu_use& use = model_.layout.text_inputs[static_cast<std::size_t>(input)];
     const std::size_t elements = model_.description().variables[static_cast<std::size_t>(use.variable)].element_count();
     if (elements == 1) return instance_->set_texts(use.variable, std::vector{std::string(text)});
-    std::vector<std::string>& all = arrays_[use.variable];
-    if (all.empty()) all = instance_->get_texts(use.variable);
+    std::vector<std::string> all = instance_->get_texts(use.variable);
     all.resize(elements);
     all[static_cast<std::size_t>(use.element)] = text;
     instance_->set_texts(use.variable, all);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -90,8 +89,6 @@ class fmu_component {
     void set(const fmu_start& start);
 
     fmu_model model_;
-    std::map<int, std::vector<std::string>>
-        arrays_;                ///< of texts, by variable: what inputs of more than one element were set to
     std::vector<int> tunable_;  ///< variables; none unless the entry wants to be tunable
     std::string name_;          ///< of the subsystem
     std::optional<double> tolerance_;

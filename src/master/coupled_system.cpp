@@ -81,7 +81,6 @@ void coupled_system::evaluate_unplanned(double t) {
 void coupled_system::initialise(double t0) {
     forget_begin();
     subsystems->initialise(t0);
-    texts.begin(*subsystems, journal);
     for (std::size_t i = 0; i < subsystems->size(); ++i) {
         const auto values = values_of(subsystem_index(i));
         for (const auto& input : subsystems->describe(subsystem_index(i)).inputs)
@@ -90,6 +89,7 @@ void coupled_system::initialise(double t0) {
             if (f.slot.value() - inputs_[i].first < values.size()) values[f.slot.value() - inputs_[i].first] = f.value;
         evaluate_outputs(subsystem_index(i), true);
     }
+    texts.begin(*subsystems, journal);
     coupling.deliver_starts(subsystems->inputs());
     for (const free_input& f : free_inputs_) use_free_input(f);
     coupling.start(t0, subsystems->outputs());
@@ -159,7 +159,7 @@ void coupled_system::state(state_bytes& bytes) {
 void coupled_system::used_inputs_and_counts(state_bytes& bytes) {
     for (polynomial& p : subsystems->inputs()) bytes(p);
     bytes.fixed(plan_.values);
-    bytes(free_inputs_, texts, integrations, advances, evaluations);
+    bytes(free_inputs_, integrations, advances, evaluations);
     for (const free_input& f : free_inputs_)
         if (f.slot.value() >= plan_.values.size())
             throw state_mismatch("the saved state has an input that is not here");

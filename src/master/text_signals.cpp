@@ -59,24 +59,40 @@ void text_signals::pass_all(transport& subsystems, input_journal& journal) {
     }
 }
 
+std::optional<text_signals::address> text_signals::set_here_only(const text_signals& there) const {
+    for (const target& t : targets_) {
+        if (t.from.valid() || !t.known) continue;
+        const std::size_t i = there.number(t.to, t.input);
+        if (i == there.targets_.size() || !there.targets_[i].known) return address{t.to, t.input};
+    }
+    return {};
+}
+
 void text_signals::give_again(transport& subsystems) const {
     for (const target& t : targets_) {
-        if (!t.given) continue;
         if (t.to.value() >= subsystems.size() || t.input < 0 ||
             static_cast<std::size_t>(t.input) >= subsystems.describe(t.to).text_inputs.size())
             throw state_mismatch("the saved state has a text input that is not here");
-        subsystems.set_text(t.to, t.input, t.text);
+        if (t.given) subsystems.set_text(t.to, t.input, t.text);
     }
 }
 
 void text_signals::state(state_bytes& bytes) {
     auto count = static_cast<std::uint64_t>(targets_.size());
     bytes(count);
-    // Inputs that are set from outside stand behind those that are driven.
-    if (count < driven_ || (bytes.reading() && count > bytes.left()))
-        throw state_mismatch("the saved state has other signals of texts");
-    targets_.resize(static_cast<std::size_t>(count), {});
-    for (target& t : targets_) t.state(bytes);
+    if (!bytes.reading()) {
+        for (target& t : targets_) t.state(bytes);
+        return;
+    }
+    // Those that signals drive come first and are the same in every simulation of the scenario.
+    const auto mismatch = [] { return state_mismatch("the saved state has other signals of texts"); };
+    if (count < driven_ || count > bytes.left()) throw mismatch();
+    std::vector<target> read(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < read.size(); ++i) {
+        read[i].state(bytes);
+        if (i < driven_ ? !read[i].same_signal(targets_[i]) : read[i].from.valid()) throw mismatch();
+    }
+    targets_ = std::move(read);
 }
 
 }  // namespace mdpcosim

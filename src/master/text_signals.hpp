@@ -30,6 +30,12 @@ class text_signals {
         if (!targets_.empty()) [[unlikely]]
             pass_all(subsystems, journal);
     }
+    /// A text from outside that is set here but not there, which only a new simulation can forget.
+    struct address {
+        subsystem_index subsystem;
+        int input;
+    };
+    std::optional<address> set_here_only(const text_signals& there) const;
     /// The subsystems have taken over a saved state, as this has: what had been given then is given again.
     void give_again(transport& subsystems) const;
     void state(state_bytes& bytes);
@@ -42,6 +48,9 @@ class text_signals {
         int output = 0;
         std::string text = {};
         bool known = false, given = false;
+        bool same_signal(const target& other) const {
+            return to == other.to && input == other.input && from == other.from && output == other.output;
+        }
         void state(state_bytes& bytes) { bytes(to, input, from, output, text, known, given); }
     };
     std::size_t number(subsystem_index to, int input) const;  ///< of the target; as many as there are: it is none

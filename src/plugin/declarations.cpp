@@ -61,7 +61,9 @@ std::string unit_of(const char* unit, const std::string& object) {
 }
 
 int size_of(int size, const std::string& object) {
+    constexpr int most_elements = 10'000'000;
     if (size < 0) refuse(fmt::format("{}: size {} is negative.", object, size));
+    if (size > most_elements) refuse(fmt::format("{}: size {} is too large; at most {}.", object, size, most_elements));
     return std::max(size, 1);
 }
 
@@ -121,6 +123,8 @@ void declaration_reader::read_outputs(std::span<const mdpcosim_output> given) {
         v.unit = unit_of(declared.unit, object);
         v.description = text_of(declared.description);
         v.size = size_of(declared.size, object);
+        if (declared.type >= MDPCOSIM_STRING && (declared.rate != nullptr || declared.direct != nullptr))
+            refuse(fmt::format("{}: a text has neither 'rate' nor 'direct'.", object));
         if (add_text(declared.type, object, v, description_.text_outputs)) continue;
         v.slot = description_.output_count();
         rates.push_back(text_of(declared.rate));

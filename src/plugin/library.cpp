@@ -17,8 +17,9 @@ constexpr const char* entry_name = "mdpcosim_plugin_entry";
 
 /// Loaded libraries by handle: dlopen() knows by itself whether two paths lead to the same file.
 const plugin_model& open(const std::filesystem::path& path) {
-    static std::mutex mutex;
-    static std::map<void*, plugin_model> loaded;
+    // Never destroyed: who ends with the program may still use them.
+    static auto& mutex = *new std::mutex;
+    static auto& loaded = *new std::map<void*, plugin_model>;
     const std::scoped_lock lock(mutex);
     void* library = open_shared_library(path);
     if (const auto known = loaded.find(library); known != loaded.end()) return known->second;

@@ -268,7 +268,10 @@ void session::give_statistics() {
 
 session::saved_state& session::saved(std::int32_t number) {
     if (saved_.size() <= static_cast<std::size_t>(number)) saved_.resize(static_cast<std::size_t>(number) + 1);
-    return saved_[static_cast<std::size_t>(number)];
+    saved_state& s = saved_[static_cast<std::size_t>(number)];
+    s.text_inputs.resize(text_inputs_.size());
+    s.text_outputs.resize(text_outputs_.size());
+    return s;
 }
 
 void session::carry_state(const remote_request& request) {
@@ -310,12 +313,16 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
             if (calls.save == nullptr) throw run_error("it does not save");
             saved_state& s = saved(r.number);
             s.time = time_;
+            s.text_inputs = text_inputs_;
+            s.text_outputs = text_outputs_;
             s.bytes.resize(calls.save_size(own) / sizeof(std::max_align_t) + 1);
             if (r.command == remote_command::save) expect_success("save", calls.save(own, s.bytes.data()));
             break;
         }
         case remote_command::restore:
             if (calls.restore == nullptr) throw run_error("it does not restore");
+            text_inputs_ = saved(r.number).text_inputs;
+            text_outputs_ = saved(r.number).text_outputs;
             expect_success("restore", calls.restore(own, saved(r.number).bytes.data()));
             time_ = saved(r.number).time;
             break;

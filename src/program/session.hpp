@@ -50,7 +50,8 @@ class session {
     struct saved_state {
         double time = 0;
         std::vector<std::max_align_t> bytes;
-        void state(state_bytes& all) { all(time, bytes); }
+        std::vector<std::string> text_inputs, text_outputs;
+        void state(state_bytes& all) { all(time, bytes, text_inputs, text_outputs); }
     };
 
     void check_declaring() const;

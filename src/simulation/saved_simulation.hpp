@@ -13,7 +13,7 @@ namespace mdpcosim {
 /// is, every piece has a line with its name and length; the last line holds a check sum. The bytes are those of one kind of machine.
 class saved_simulation {
    public:
-    static constexpr int version = 1;
+    static constexpr int version = 2;
 
     /// Throws user_error for anything that is not a whole, undamaged file of this version.
     static saved_simulation read(std::istream& from);

@@ -290,6 +290,7 @@ struct simulation::impl {
             void state(state_bytes& bytes) { visit(bytes); }
         } counts{counted};
         visit("counts", counts);
+        visit("texts", system().texts);
         visit("system", system());
         visit("method", chosen());
         visit("steps", *steps);
@@ -332,6 +333,7 @@ struct simulation::impl {
         if (const std::string other = first_difference(all.text("scenario"), identity()); !other.empty())
             throw user_error(
                 fmt::format("simulation: load(): the state was saved by a simulation of another scenario: {}.", other));
+        check_texts(all);
         set_parameters(all.text("parameters"));
         if (reached == stage::built) initialise();
         try {
@@ -362,6 +364,17 @@ struct simulation::impl {
             throw;
         }
         at_end = !early_end.empty() || steps->done();
+    }
+
+    void check_texts(const saved_simulation& saved) {
+        text_signals there = system().texts;
+        saved.put_state_of("texts", there);
+        if (const auto at = system().texts.set_here_only(there))
+            throw user_error(fmt::format(
+                "simulation: load(): the text of '{}.{}' was set here, but not in the simulation that was saved. "
+                "Load into a new simulation.",
+                system().subsystems->name(at->subsystem),
+                system().subsystems->describe(at->subsystem).text_inputs[static_cast<std::size_t>(at->input)].name));
     }
 
     /// As save() wrote them.
@@ -519,7 +532,8 @@ const std::string& simulation::early_end() const { return self_->early_end; }
 
 void simulation::advance_to(double t) {
     self_->check_running("advance_to()");
-    if (!(std::isfinite(t) && t >= self_->time))
+    if (!std::isfinite(t)) throw user_error(fmt::format("simulation: advance_to({}) is no time.", t));
+    if (t < self_->time)
         throw user_error(
             fmt::format("simulation: advance_to({:.10g}) lies before the present time, {:.10g} s.", t, self_->time));
     while (!self_->at_end && self_->time < t && !self_->interrupted) step();
@@ -530,6 +544,7 @@ double simulation::end() const { return self_->grid.end(); }
 bool simulation::done() const { return self_->at_end; }
 bool simulation::interrupted() const { return self_->interrupted; }
 bool simulation::diverged() const { return self_->diverged; }
+bool simulation::failed() const { return self_->reached == impl::stage::failed; }
 std::int64_t simulation::steps() const { return self_->count; }
 
 simulation::place simulation::find(const std::string& address) const {
@@ -557,6 +572,8 @@ simulation::place simulation::find(const std::string& address) const {
 }
 
 double simulation::value(const place& at) const {
+    if (self_->reached == impl::stage::built) [[unlikely]]
+        throw user_error("simulation: there are no values before initialise().");
     // A reference that was interrupted or failed at its start has no values.
     const auto of = [&](std::span<const double> values) {
         if (at.index_ >= values.size()) throw user_error("simulation: there are no values, its start has failed.");

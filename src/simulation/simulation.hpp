@@ -64,6 +64,7 @@ class simulation {
     bool done() const;         ///< the end is reached, or a subsystem asked for it
     bool interrupted() const;  ///< a reference was told to end within a step
     bool diverged() const;     ///< a coupling did, and the scenario wants the run to stop then
+    bool failed() const;       ///< it can only be looked at
     std::int64_t steps() const;
 
     /// `engine.shaft.angle`, `strut.u`, `strut.jump`, `strut.energy-error`, an input `brake.torque` as it was used last; after initialise().

@@ -82,8 +82,9 @@ int add_frame_port(subsystem_description& to, const std::string& name, std::stri
 
 const subsystem_description& shared_description(const std::string& key,
                                                 const std::function<void(subsystem_description&)>& fill) {
-    static std::mutex guard;
-    static std::map<std::string, subsystem_description> by_structure;
+    // Never destroyed: who ends with the program may still use them.
+    static auto& guard = *new std::mutex;
+    static auto& by_structure = *new std::map<std::string, subsystem_description>;
     const std::lock_guard lock(guard);
     const auto [entry, added] = by_structure.try_emplace(key);
     if (added) fill(entry->second);

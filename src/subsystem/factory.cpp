@@ -146,7 +146,7 @@ std::unique_ptr<tuning<Equations>> tuning_of(const subsystem_spec& spec, const M
         made->parameters = known(spec);
         const auto changed = std::make_shared<subsystem_spec>();
         made->make_equations = [own, changed, make, list = made->parameters](int parameter, double value) {
-            *changed = with_value(*own, list[static_cast<std::size_t>(parameter)], value);
+            *changed = parameter < 0 ? *own : with_value(*own, list[static_cast<std::size_t>(parameter)], value);
             return make(*changed);
         };
         made->accept = [own, changed] { *own = *changed; };

@@ -60,6 +60,8 @@ class native_subsystem final : public subsystem {
     }
 
     void reset() override {
+        // A model that was given texts forgets them.
+        if (!texts_.empty() && tuning_->make_equations) model_ = tuned(*tuning_, *model_, -1, 0);
         if (initialised_) renew_solver();
         initialised_ = false;
         texts_.clear();

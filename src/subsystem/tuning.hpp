@@ -15,7 +15,7 @@ namespace mdpcosim {
 template <class Equations>
 struct tuning {
     std::vector<tunable_parameter> parameters = {};
-    /// With this change and all changes before that were accepted. A user_error leaves everything as it was.
+    /// With this change (parameter -1: none) and all changes before that were accepted. A user_error leaves everything as it was.
     std::function<std::unique_ptr<Equations>(int parameter, double value)> make_equations = {};
     std::function<void()> accept = {};                          ///< the equations made last are used
     std::function<std::unique_ptr<solver>()> make_solver = {};  ///< none where there are no equations to be integrated

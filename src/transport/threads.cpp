@@ -88,7 +88,9 @@ class thread_transport final : public transport, public worker_pool::job {
 
     void expect(subsystem_index i, const usage& used) override {
         for_all_instances(i.value(), [&](subsystem& model) { model.expect(used); });
-        places_[i.value()].outputs_follow = places_[i.value()].follows_at_once = used.outputs_follow;
+        place& p = places_[i.value()];
+        p.outputs_follow = used.outputs_follow;
+        p.follows_at_once = p.outputs_follow && p.alone;
     }
 
     void set_text(subsystem_index i, int input, const std::string& text) override {
@@ -325,7 +327,7 @@ class thread_transport final : public transport, public worker_pool::job {
         for (std::size_t i = 0; i < size(); i += static_cast<std::size_t>(made.back().count())) {
             const auto behind = std::span<subsystem* const>(models).subspan(i + 1, std::min(most, size() - i) - 1);
             made.push_back({.first = static_cast<int>(i)});
-            if (!behind.empty()) made.back().batch = models[i]->make_batch(behind);
+            if (!behind.empty()) in_its_name(i, time_, [&] { made.back().batch = models[i]->make_batch(behind); });
             for (int k = 0; k < made.back().count(); ++k) {
                 place& p = places_[i + static_cast<std::size_t>(k)];
                 p.bundle = static_cast<int>(made.size()) - 1;
@@ -474,7 +476,7 @@ class thread_transport final : public transport, public worker_pool::job {
             one.batch->advance(step_, inputs_.data() + places_[first].input, outputs_.data() + places_[first].output,
                                done);
         } catch (...) {
-            refuse(first + done, reason_of_exception());
+            refuse(first + std::min(done, n - 1), reason_of_exception());
         }
         for (std::size_t i = first; i < first + done; ++i) {
             const place& p = places_[i];

@@ -45,9 +45,16 @@ int main() {
     HOLDS(failure_of([&] { s.text("a.x"); }, MDPCOSIM_MISTAKE).find("strings or bytes") != std::string::npos);
     HOLDS(failure_of([] { mdpcosim::simulation("/nowhere.yaml"); }, MDPCOSIM_MISTAKE).find("/nowhere.yaml") !=
           std::string::npos);
+    // What is assigned to ends before its options do.
+    mdpcosim::simulation_options talking;
+    talking.message = [](const std::string&) {};
+    auto first = mdpcosim::simulation::from_text(decay, "", talking);
+    first = mdpcosim::simulation::from_text(decay, "", talking);
+    first.initialise();
     auto moved = std::move(s);
     HOLDS(moved.time() == 1);
     HOLDS(failure_of([&] { s.step(); }, MDPCOSIM_MISTAKE).find("NULL") != std::string::npos);
+    HOLDS(failure_of([&] { s.done(); }, MDPCOSIM_MISTAKE).find("NULL") != std::string::npos);
     // In processes of their own, which need the installed host program.
     options.transport = "processes";
     auto apart = mdpcosim::simulation::from_text(decay, "", options);

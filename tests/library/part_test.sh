@@ -4,7 +4,7 @@ set -euo pipefail
 source=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake -S "$source/tests/library/part" -B "$work" -G Ninja -DMDPCOSIM="$source" -DMDPCOSIM_REPORTS=OFF >"$work/log" 2>&1 || {
+cmake -S "$source/tests/library/part" -B "$work" -G Ninja -DMDPCOSIM="$source" >"$work/log" 2>&1 || {
     tail "$work/log"
     exit 1
 }

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-struct counters {
+struct batch_counts {
     std::atomic<int> batches{0}, alone{0};
 };
 
@@ -20,7 +20,7 @@ class halving final : public subsystem {
    public:
     enum class event { none, failure, not_finite, notice };
 
-    halving(int kind, double start, event what, counters& counted)
+    halving(int kind, double start, event what, batch_counts& counted)
         : kind_(kind), state_(start), event_(what), counted_(counted) {
         input_variable u;
         u.name = "u";
@@ -69,14 +69,14 @@ class halving final : public subsystem {
     int kind_;
     double state_;
     event event_;
-    counters& counted_;
+    batch_counts& counted_;
     subsystem_description description_;
 };
 
 /// All are evaluated after a step, each with half the output of the one before; advance comes as late as it may.
-class chain final : public step_plan {
+class batch_chain final : public step_plan {
    public:
-    explicit chain(std::size_t n) {
+    explicit batch_chain(std::size_t n) {
         for (std::uint32_t i = 0; i < n; ++i) {
             items.push_back({subsystem_index(i), true, i > 0, true, i > 0 ? i - 1 : 0, i});
             if (i > 0) signals.push_back({i - 1, i, 1, 0.5});
@@ -88,14 +88,14 @@ class chain final : public step_plan {
     void find_values_by_laws(const item&, double) override {}
 };
 
-struct told {
+struct batch_result {
     std::vector<double> outputs;
     std::string failure;
     double event = 0;
-    bool operator==(const told&) const = default;
+    bool operator==(const batch_result&) const = default;
 };
 
-struct wish {
+struct batch_case {
     int workers = 1;
     bool plan = false, follow = false;
     std::vector<int> kinds;  ///< all different from 0: no batches
@@ -103,7 +103,7 @@ struct wish {
     halving::event what = halving::event::none;
 };
 
-told run(const wish& w, counters& counted) {
+batch_result run_batches(const batch_case& w, batch_counts& counted) {
     std::vector<named_subsystem> parts;
     for (std::size_t i = 0; i < w.kinds.size(); ++i)
         parts.push_back({"s" + std::to_string(i),
@@ -113,8 +113,8 @@ told run(const wish& w, counters& counted) {
     if (w.follow)
         for (std::size_t i = 1; i < w.kinds.size(); ++i) t->expect(subsystem_index(i), {.outputs_follow = true});
     t->initialise(0);
-    chain plan(w.kinds.size());
-    told result;
+    batch_chain plan(w.kinds.size());
+    batch_result result;
     try {
         for (std::int64_t n = 0; n < 8; ++n) {
             for (std::size_t i = 0; i < w.kinds.size(); ++i)
@@ -130,7 +130,7 @@ told run(const wish& w, counters& counted) {
     return result;
 }
 
-const std::vector<int> in_batches{0, 0, 0, 1, 0, 0, 2, 0}, alone{1, 1, 1, 1, 1, 1, 1, 1};
+const std::vector<int> in_batches{0, 0, 0, 1, 0, 0, 2, 0}, one_by_one_kinds{1, 1, 1, 1, 1, 1, 1, 1};
 
 TEST(batches, give_what_each_subsystem_gives_alone) {
     using event = halving::event;
@@ -140,9 +140,10 @@ TEST(batches, give_what_each_subsystem_gives_alone) {
                 for (const std::size_t where : {0u, 1u, 2u, 3u, 5u, 7u})
                     for (const event what : {event::none, event::failure, event::not_finite, event::notice}) {
                         if (follow && !plan) continue;
-                        counters one_by_one, counted;
-                        const told expected = run({1, plan, follow, alone, where, what}, one_by_one);
-                        EXPECT_EQ(run({workers, plan, follow, in_batches, where, what}, counted), expected);
+                        batch_counts one_by_one, counted;
+                        const batch_result expected =
+                            run_batches({1, plan, follow, one_by_one_kinds, where, what}, one_by_one);
+                        EXPECT_EQ(run_batches({workers, plan, follow, in_batches, where, what}, counted), expected);
                         EXPECT_EQ(one_by_one.batches, 0);
                         EXPECT_TRUE(workers > 1 || counted.batches > 0);
                     }
@@ -150,22 +151,23 @@ TEST(batches, give_what_each_subsystem_gives_alone) {
 
 /// Three in the first batch, two in the second, three alone: two calls for five, each macro step.
 TEST(batches, are_advanced_by_one_call) {
-    counters counted;
-    run({1, false, false, in_batches}, counted);
+    batch_counts counted;
+    run_batches({1, false, false, in_batches}, counted);
     EXPECT_EQ(counted.batches, 2 * 8);
     EXPECT_EQ(counted.alone, 3 * 8);
 }
 
 TEST(batches, leave_work_for_all_workers) {
-    counters counted;
-    run({2, false, false, std::vector<int>(32, 0)}, counted);
+    batch_counts counted;
+    run_batches({2, false, false, std::vector<int>(32, 0)}, counted);
     EXPECT_EQ(counted.alone, 0);
     EXPECT_EQ(counted.batches, 8 * 8);  // of four each
 }
 
 TEST(batches, name_the_member_that_fails) {
-    counters counted;
-    EXPECT_THAT(run({1, false, false, in_batches, 2, halving::event::failure}, counted).failure, HasSubstr("'s2'"));
+    batch_counts counted;
+    EXPECT_THAT(run_batches({1, false, false, in_batches, 2, halving::event::failure}, counted).failure,
+                HasSubstr("'s2'"));
 }
 
 }  // namespace
