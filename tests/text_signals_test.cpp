@@ -8,6 +8,7 @@
 #include "scenario/read.hpp"
 #include "simulation/check.hpp"
 #include "simulation/simulation.hpp"
+#include "subsystem/factory.hpp"
 #include "support/row_list.hpp"
 
 namespace mdpcosim {
@@ -232,8 +233,10 @@ TEST(text_signals, begin_anew_with_a_reset) {
 
 /// Equations forget what a signal gave them.
 TEST(text_signals, equations_begin_anew_without_texts) {
-    const auto alone =
-        make_alone(coupled(fmu("feedthrough-2"), plugin("text_equations"), "a.string_out -> b.note"), "b");
+    subsystem_spec entry =
+        coupled(fmu("feedthrough-2"), plugin("text_equations"), "a.string_out -> b.note").subsystems[1];
+    entry.tunable = true;
+    const auto alone = make_subsystem(entry);
     std::string text;
     alone->initialise(0);
     alone->set_text(0, "abc");
