@@ -44,20 +44,20 @@ test: test-release test-asan test-tsan ## every test that fits a CI run, the san
 test-release: ## build everything with warnings as errors and run the tests that are not long
 	@tools/setup build web test browser octave mpi format
 	@$(configure)
-	@$(call build_in,build,all)
-	@$(call run_tests,release)
+	@tools/timed 'release build' $(call build_in,build,all)
+	@tools/timed 'release tests' $(call run_tests,release)
 
 test-asan: ## the unit tests and contract suites under the address and undefined-behaviour sanitizers
 	@tools/setup build web test
 	@cmake --preset asan >/dev/null
-	@$(call build_in,build-asan,sanitize_tests)
-	@$(call run_tests,asan)
+	@tools/timed 'address sanitizer build' $(call build_in,build-asan,sanitize_tests)
+	@tools/timed 'address sanitizer tests' $(call run_tests,asan)
 
 test-tsan: ## the tests of everything that runs threads under the thread sanitizer
 	@tools/setup build web test
 	@cmake --preset tsan >/dev/null
-	@$(fixed_addresses) $(call build_in,build-tsan,thread_tests)
-	@$(fixed_addresses) $(call run_tests,tsan)
+	@tools/timed 'thread sanitizer build' $(fixed_addresses) $(call build_in,build-tsan,thread_tests)
+	@tools/timed 'thread sanitizer tests' $(fixed_addresses) $(call run_tests,tsan)
 
 test-long: test ## the same, then the tests that need hours rather than minutes
 	@$(call run_tests,long)

@@ -110,10 +110,10 @@ class process {
         return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) == 0;
     }
 
-    /// Until `enough` or the end of both streams; false after a minute.
+    /// Until `enough` or the end of both streams; false where something hangs: on a busy machine a minute is soon over.
     template <class Enough>
     bool collect_until(const Enough& enough) {
-        const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(5);
         while (!enough() && (out_open_ || err_open_)) {
             if (std::chrono::steady_clock::now() > limit) return false;
             pollfd files[2] = {{out_open_ ? out_ : -1, POLLIN, 0}, {err_open_ ? err_ : -1, POLLIN, 0}};
