@@ -27,11 +27,14 @@ bool is_program_file(const std::filesystem::path& file) {
 
 std::vector<std::filesystem::path> host_places() {
     std::vector<std::filesystem::path> places;
-    for (const auto& here : own_folders()) {
+    const auto folders = own_folders();
+    for (const auto& here : folders) {
         const auto above = here.parent_path();
-        for (const auto& folder : {here, above / "libexec/mdpcosim", above / "lib/mdpcosim", above})
+        for (const auto& folder : {here, above / "libexec/mdpcosim", above / "lib/mdpcosim"})
             places.push_back(folder / host_name);
     }
+    if (folders.size() > 1)
+        places.push_back(folders.back().parent_path() / host_name);  // a library that is not installed
     places.push_back(std::filesystem::path(MDPCOSIM_INSTALL_PREFIX) / "libexec/mdpcosim" / host_name);
     return places;
 }

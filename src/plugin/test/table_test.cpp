@@ -194,7 +194,7 @@ std::vector<wrong_table> wrong_tables() {
         {"type", [](table& t) { t.inputs[0].type = 5; }, "input 'mass.force': its type is 5; it must be MDPCOSIM_REAL"},
         {"text_with_unit", [](table& t) { t.inputs[0].type = MDPCOSIM_STRING; },
          "input 'mass.force': a text has no unit"},
-        {"text_without_function", [](table& t) { t.outputs[3].type = MDPCOSIM_BINARY; },
+        {"text_without_function", [](table& t) { t.outputs[3].type = MDPCOSIM_BINARY, t.outputs[3].direct = nullptr; },
          "function 'get_text' is missing"},
         {"input_too_short", [](table& t) { t.plugin.layout.input_size = 8; }, "the layout gives 8 bytes for one input"},
         {"output_too_short", [](table& t) { t.plugin.layout.output_size = 0; },
