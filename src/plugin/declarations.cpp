@@ -87,6 +87,8 @@ bool declaration_reader::add_text(int type, const std::string& object, variable&
     v.sampled = v.type != variable_type::real;
     if (type < MDPCOSIM_STRING) return false;
     if (!v.unit.empty()) refuse(fmt::format("{}: a text has no unit.", object));
+    constexpr int most_texts = 10'000;  // each is a variable of its own
+    if (v.size > most_texts) refuse(fmt::format("{}: {} texts are too many; at most {}.", object, v.size, most_texts));
     for (int k = 0; k < v.size; ++k)
         texts.push_back({v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, k), v.description, v.type});
     return true;
