@@ -138,24 +138,25 @@ void declaration_reader::read_outputs(std::span<const mdpcosim_output> given) {
 }
 
 std::vector<int> declaration_reader::direct_of(const std::string& names, const std::string& object) const {
-    std::vector<int> slots;
-    const auto add = [&](const input_variable& input) {
-        for (int k = 0; k < input.size; ++k) slots.push_back(input.slot + k);
-    };
+    std::vector<const input_variable*> named;
     const auto& inputs = description_.inputs;
     std::istringstream words(names);
     for (std::string word; words >> word;) {
         if (word == "*") {
-            for (const auto& input : inputs) add(input);
+            for (const auto& input : inputs) named.push_back(&input);
             continue;
         }
         const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const auto& v) { return v.name == word; });
         if (found == inputs.end())
             refuse(fmt::format("{}: direct: {}", object, unknown_name("input", word, owner_, variable_names(inputs))));
-        add(*found);
+        named.push_back(&*found);
     }
-    std::sort(slots.begin(), slots.end());
-    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+    std::ranges::sort(named, {}, &input_variable::slot);
+    const auto twice = std::ranges::unique(named);
+    named.erase(twice.begin(), twice.end());
+    std::vector<int> slots;
+    for (const input_variable* input : named)
+        for (int k = 0; k < input->size; ++k) slots.push_back(input->slot + k);
     return slots;
 }
 
