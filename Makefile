@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test test-long test-release test-asan test-tsan bench format tidy clean
+.PHONY: help build install demo test test-long test-release test-asan test-tsan bench format compile-commands tidy clean
 # The rules here share build folders; Ninja is what runs in parallel.
 .NOTPARALLEL:
 
@@ -42,7 +42,7 @@ demo: build ## build, run an example and say where to look
 test: test-release test-asan test-tsan ## every test that fits a CI run, the sanitizers included
 
 test-release: ## build everything with warnings as errors and run the tests that are not long
-	@tools/setup build web test browser octave mpi format
+	@tools/setup build web test browser octave mpi format tidy
 	@$(configure)
 	@tools/timed 'release build' $(call build_in,build,all)
 	@tools/timed 'release tests' $(call run_tests,release)
@@ -60,14 +60,16 @@ test-tsan: ## the tests of everything that runs threads under the thread sanitiz
 	@tools/timed 'thread sanitizer tests' $(fixed_addresses) $(call run_tests,tsan)
 
 test-long: test ## the same, then the tests that need hours rather than minutes
+	@$(call build_in,build,long_tests benchmarks)
 	@$(call run_tests,long)
-	@$(call build_in,build-asan,fuzz_tests)
+	@$(call build_in,build-asan,unit_tests fuzz_tests)
+	@$(call run_tests,unit)
 	@$(call run_tests,fuzz)
 
 bench: ## build and run every benchmark
 	@tools/setup build web test mpi
 	@$(configure)
-	@$(call build_in,build,all)
+	@$(call build_in,build,mdpcosim benchmarks)
 	@shopt -s nullglob; for program in build/bench/bench_*; do \
 		if [[ -f $$program && -x $$program ]]; then echo "== $$program"; "$$program"; fi; done
 
@@ -75,10 +77,14 @@ format: ## lay out all C++ sources
 	@tools/setup format
 	@tools/format
 
-tidy: ## clang-tidy over src/ and models/
-	@tools/setup build web test tidy
-	@$(configure)
-	@find src $(wildcard models) -name '*.cpp' -not -path '*/test/*' -print0 | xargs -0 -r -n 1 -P $(JOBS) clang-tidy-14 --quiet -p build
+compile-commands: ## compile_commands.json for editors: every source file with its flags
+	@tools/setup build web test
+	@cmake --preset sources >/dev/null
+	@ln -sf build/sources/compile_commands.json compile_commands.json
+
+tidy: compile-commands ## clang-tidy over src/ and models/
+	@tools/setup tidy
+	@tools/tidy src models
 
 clean: ## remove everything that was built
 	rm -rf build build-debug build-asan build-tsan demo.out

@@ -5,7 +5,9 @@ add_library(mdpcosim_options INTERFACE)
 # Bitwise equal results on every transport and number of workers forbid contraction and reassociation.
 target_compile_options(mdpcosim_options INTERFACE -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion
   -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
-if(MDPCOSIM_JOIN)
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  target_compile_options(mdpcosim_options INTERFACE -Wno-missing-braces)
+elseif(MDPCOSIM_JOIN)
   # In joint files a local name may hide one of the file before, and every file looks like a header.
   target_compile_options(mdpcosim_options INTERFACE -Wshadow=local -Wno-subobject-linkage)
 else()
@@ -17,6 +19,12 @@ endif()
 if(MDPCOSIM_SANITIZE)
   target_compile_options(mdpcosim_options INTERFACE -fsanitize=${MDPCOSIM_SANITIZE} -fno-omit-frame-pointer -g1)
   target_link_options(mdpcosim_options INTERFACE -fsanitize=${MDPCOSIM_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    # As g++ says it.
+    string(TOUPPER "${MDPCOSIM_SANITIZE}" kind)
+    string(REGEX REPLACE ",.*" "" kind ${kind})
+    target_compile_definitions(mdpcosim_options INTERFACE __SANITIZE_${kind}__=1)
+  endif()
   find_program(MDPCOSIM_LLD ld.lld DOC "A linker that is three times as fast with these large programs")
   if(MDPCOSIM_LLD)
     target_link_options(mdpcosim_options INTERFACE -fuse-ld=lld)
@@ -25,13 +33,19 @@ endif()
 target_include_directories(mdpcosim_options INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(mdpcosim_options SYSTEM INTERFACE ${EIGEN3_INCLUDE_DIRS})
 
-# One precompiled header for all targets with the same options. Not for the rooms: with it, g++ 12 may give false warnings about
-# bounds of arrays and strings in optimised code.
+# One precompiled header for all targets with the same options.
 function(mdpcosim_precompile name header)
   add_library(${name} OBJECT ${PROJECT_SOURCE_DIR}/cmake/empty.cpp)
   target_link_libraries(${name} PRIVATE mdpcosim_options fmt::fmt ${ARGN})
   target_precompile_headers(${name} PRIVATE ${header})
 endfunction()
+if(MDPCOSIM_PRECOMPILE)
+  mdpcosim_precompile(mdpcosim_headers ${PROJECT_SOURCE_DIR}/cmake/common_headers.hpp)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # Behind a precompiled header g++ 12 warns about bounds within the standard library.
+    target_compile_options(mdpcosim_options INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
+  endif()
+endif()
 
 # The compiler spends most of its time on headers: it gets the .cpp files of a folder as one, those of a large folder by the letters
 # they begin with.
@@ -39,7 +53,7 @@ function(mdpcosim_letters variable source count)
   get_filename_component(name ${source} NAME)
   set(${variable} "" PARENT_SCOPE)
   foreach(letters a-e f-l m-r s-z)
-    if(count GREATER 20 AND name MATCHES "^[${letters}]")
+    if(count GREATER 8 AND name MATCHES "^[${letters}]")
       set(${variable} _${letters} PARENT_SCOPE)
     endif()
   endforeach()
@@ -118,6 +132,9 @@ function(mdpcosim_objects name)
 
   add_library(mdpcosim_${name}_objects OBJECT ${arg_SOURCES})
   target_link_libraries(mdpcosim_${name}_objects PUBLIC mdpcosim_options ${libraries})
+  if(MDPCOSIM_PRECOMPILE)
+    target_precompile_headers(mdpcosim_${name}_objects REUSE_FROM mdpcosim_headers)
+  endif()
   add_library(mdpcosim_${name} INTERFACE)
   target_link_libraries(mdpcosim_${name} INTERFACE mdpcosim_options ${libraries})
   foreach(room ${closure})

@@ -10,7 +10,7 @@ namespace mdpcosim::test {
 namespace {
 
 TEST(bench_command, every_transport_is_measured) {
-    const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "transport", "--json"}, {}).wait();
+    const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "transport", "--runs", "1", "--json"}, {}).wait();
     ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
     const auto found = nlohmann::json::parse(outcome.out);
     std::vector<std::string> names;

@@ -6,7 +6,11 @@ namespace {
 
 class faults : public testing::TestWithParam<test::fault_case> {};
 
-TEST_P(faults, end_the_run_in_order) { test::inject(GetParam(), 20, 20261115, false); }
+TEST_P(faults, end_the_run_in_order) {
+    const bool waits =
+        GetParam().kind == test::injection::hangs || GetParam().kind == test::injection::loses_the_connection;
+    test::inject(GetParam(), waits ? 5 : 20, 20261115, false);
+}
 
 INSTANTIATE_TEST_SUITE_P(all, faults, testing::ValuesIn(test::fault_cases()),
                          [](const auto& c) { return test::name_of(c.param); });

@@ -75,9 +75,9 @@ std::optional<double> run_once(const std::string& program, const fs::path& folde
 
 /// The best of some runs: the one that others disturbed least.
 std::optional<double> best_run(const std::string& program, const fs::path& folder, const std::string& transport,
-                               int cpus) {
+                               int cpus, int runs) {
     std::optional<double> best;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < runs; ++i) {
         const auto found = run_once(program, folder, transport, cpus);
         if (!found) return best;
         best = std::min(best.value_or(*found), *found);
@@ -117,7 +117,7 @@ std::string cell(const std::optional<double>& seconds) { return seconds ? fmt::f
 
 }  // namespace
 
-std::vector<transport_timing> bench_transports(const std::string& program,
+std::vector<transport_timing> bench_transports(const std::string& program, int runs,
                                                const std::function<void(const std::string&)>& told) {
     const scratch folder;
     std::vector<transport_timing> timings;
@@ -132,7 +132,7 @@ std::vector<transport_timing> bench_transports(const std::string& program,
         for (auto& t : timings)
             for (int cpus = 1; cpus <= std::min(2, static_cast<int>(processing_units().size())); ++cpus) {
                 told(fmt::format("{}: {} macro step, {} CPU{}", t.transport, size, cpus, cpus > 1 ? "s" : ""));
-                into(t)[cpus - 1] = best_run(program, folder.path(), t.transport, cpus);
+                into(t)[cpus - 1] = best_run(program, folder.path(), t.transport, cpus, runs);
             }
     };
     series("large", 1, 2e-3, [](transport_timing& t) { return t.large; });

@@ -16,8 +16,8 @@ struct transport_timing {
     std::optional<double> large[2] = {}, small[2] = {};  ///< one macro step, on one and on two CPUs
 };
 
-/// `program`: this program's file, which is started for every run. `told` hears what comes next.
-std::vector<transport_timing> bench_transports(const std::string& program,
+/// `program`: this program's file, which is started for every run; the best of `runs` counts. `told` hears what comes next.
+std::vector<transport_timing> bench_transports(const std::string& program, int runs,
                                                const std::function<void(const std::string&)>& told);
 
 std::string to_table(const std::vector<transport_timing>& timings);

@@ -19,9 +19,12 @@ void add_bench(CLI::App& app, int& status) {
         "transport", "What a macro step costs on every transport, beside the bare round trip of its medium");
     auto json = std::make_shared<bool>(false);
     transport->add_flag("--json", *json, "Seconds as one JSON document on standard output");
-    transport->callback([json, &status] {
+    auto runs = std::make_shared<int>(3);
+    transport->add_option("--runs", *runs, "The best of so many runs counts; default: 3")->check(CLI::PositiveNumber);
+    transport->callback([json, runs, &status] {
         const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-        const auto timings = bench_transports(self, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
+        const auto timings =
+            bench_transports(self, *runs, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(timings) : to_table(timings));
         status = 0;
     });

@@ -75,7 +75,7 @@ std::vector<multirate_sequence> find_sequences(const multirate_plan& plan, multi
                                                std::vector<coupling_edge> edges) {
     const std::size_t n = plan.steps.size();
     std::ranges::sort(edges);
-    edges.erase(std::ranges::unique(edges).begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     std::erase_if(edges, [](const coupling_edge& e) { return e.from == e.to; });
     const auto part = coupled_parts(n, edges), loop = coupled_loops(n, edges);
     std::vector<std::size_t> ranked(n), listed(n);

@@ -152,8 +152,7 @@ std::vector<int> declaration_reader::direct_of(const std::string& names, const s
         named.push_back(&*found);
     }
     std::ranges::sort(named, {}, &input_variable::slot);
-    const auto twice = std::ranges::unique(named);
-    named.erase(twice.begin(), twice.end());
+    named.erase(std::unique(named.begin(), named.end()), named.end());
     std::vector<int> slots;
     for (const input_variable* input : named)
         for (int k = 0; k < input->size; ++k) slots.push_back(input->slot + k);

@@ -44,9 +44,9 @@ class includer {
     /// The nodes of `include:`, one or a list; the key is gone afterwards.
     static std::vector<yaml_node> take(yaml_node& map, const std::string& object) {
         const auto found = std::find_if(map.entries.begin(), map.entries.end(),
-                                        [](const auto& entry) { return entry.first.name == "include"; });
+                                        [](const auto& entry) { return entry.key.name == "include"; });
         if (found == map.entries.end()) return {};
-        yaml_node given = std::move(found->second);
+        yaml_node given = std::move(found->value);
         map.entries.erase(found);
         std::vector<yaml_node> files;
         if (given.kind == yaml_node::type::list)
@@ -115,7 +115,7 @@ class includer {
                                          name_list(shared_sections), did_you_mean(key.name, shared_sections)));
         yaml_node* own = root.find(key.name);
         if (own == nullptr) {
-            root.entries.emplace_back(key, std::move(section));
+            root.entries.push_back({key, std::move(section)});
             return;
         }
         if (own->kind == yaml_node::type::null) own->kind = section.kind;
@@ -150,10 +150,10 @@ class includer {
     static void put_under(yaml_node& entry, const yaml_key& key, yaml_node&& value) {
         yaml_node* own = entry.find(key.name);
         if (own == nullptr) {
-            entry.entries.emplace_back(key, std::move(value));
+            entry.entries.push_back({key, std::move(value)});
         } else if (key.name == "set" && own->kind == yaml_node::type::map) {
             for (auto& [name, inner] : value.entries)
-                if (own->find(name.name) == nullptr) own->entries.emplace_back(name, std::move(inner));
+                if (own->find(name.name) == nullptr) own->entries.push_back({name, std::move(inner)});
         }
     }
 

@@ -233,7 +233,7 @@ key_info entries(std::string name, Access access, const key_group& (*inner)(), s
     k.write = [access](const key_info& self, const void* owner, yaml_node& out) {
         for (const auto& entry : std::invoke(access, *static_cast<const Owner*>(owner))) {
             out.kind = yaml_node::type::map;
-            out.entries.emplace_back(yaml_key{entry.name, {}}, shortened(write_keys(self.inner(), &entry), self));
+            out.entries.push_back({yaml_key{entry.name, {}}, shortened(write_keys(self.inner(), &entry), self)});
         }
     };
     return k;

@@ -72,8 +72,8 @@ yaml_node settings_node(const std::vector<setting>& settings) {
     yaml_node node;
     node.kind = yaml_node::type::map;
     for (const auto& s : settings)
-        node.entries.emplace_back(yaml_key{s.name, {}},
-                                  s.list ? list_node(s.values) : scalar_node(s.values.front().value));
+        node.entries.push_back(
+            {yaml_key{s.name, {}}, s.list ? list_node(s.values) : scalar_node(s.values.front().value)});
     return node;
 }
 
@@ -82,9 +82,9 @@ std::string number_text(double value, const std::string& unit) {
 }
 
 yaml_node shortened(yaml_node map, const key_info& info) {
-    if (map.entries.size() != 1 || map.entries[0].first.name != info.short_form) return map;
-    if (map.entries[0].second.kind != yaml_node::type::scalar) return map;
-    yaml_node value = std::move(map.entries[0].second);
+    if (map.entries.size() != 1 || map.entries[0].key.name != info.short_form) return map;
+    if (map.entries[0].value.kind != yaml_node::type::scalar) return map;
+    yaml_node value = std::move(map.entries[0].value);
     return value;
 }
 
@@ -145,7 +145,7 @@ void read_rest(const key_group& group, void* owner, map_reader& map, const yaml_
     others.kind = yaml_node::type::map;
     others.where = node.where;
     for (const auto& [key, value] : node.entries)
-        if (group.find(key.name) == nullptr) others.entries.emplace_back(key, value);
+        if (group.find(key.name) == nullptr) others.entries.push_back({key, value});
     rest.read(rest, owner, {}, others, {at.in, at.object, {}, true});
 }
 
@@ -190,7 +190,7 @@ void read_short_or_keys(const key_info& info, void* owner, const yaml_key& key, 
         yaml_node map;
         map.kind = yaml_node::type::map;
         map.where = node.where;
-        map.entries.emplace_back(yaml_key{info.short_form, node.where}, node);
+        map.entries.push_back({yaml_key{info.short_form, node.where}, node});
         group.rest.front().read(group.rest.front(), owner, {}, map, place);
     }
     if (group.check) group.check(owner, node, at);
@@ -206,7 +206,7 @@ yaml_node write_keys(const key_group& group, const void* owner) {
         info.write(info, owner, value);
         if (value.kind == yaml_node::type::null) continue;
         value.block = info.block;
-        map.entries.emplace_back(yaml_key{info.name, {}}, std::move(value));
+        map.entries.push_back({yaml_key{info.name, {}}, std::move(value)});
     }
     for (const auto& info : group.rest) {
         yaml_node others;

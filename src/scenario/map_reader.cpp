@@ -79,9 +79,9 @@ map_reader::map_reader(const yaml_node& node, const let_table& let, std::string 
 const yaml_node* map_reader::find(std::string_view key) {
     known_.emplace_back(key);
     for (std::size_t i = 0; i < node_.entries.size(); ++i) {
-        if (node_.entries[i].first.name == key) {
+        if (node_.entries[i].key.name == key) {
             used_[i] = true;
-            return &node_.entries[i].second;
+            return &node_.entries[i].value;
         }
     }
     return nullptr;
@@ -91,7 +91,7 @@ const yaml_node& map_reader::need(std::string_view key) {
     const yaml_node* node = find(key);
     if (node != nullptr) return *node;
     for (std::size_t i = 0; i < node_.entries.size(); ++i) {  // a misspelt key says more than a missing one
-        const yaml_key& other = node_.entries[i].first;
+        const yaml_key& other = node_.entries[i].key;
         const std::string wanted[] = {std::string(key)};
         const std::string suggestion = used_[i] ? "" : did_you_mean(other.name, wanted);
         if (!suggestion.empty())
@@ -114,7 +114,7 @@ std::vector<setting> map_reader::rest() {
     for (std::size_t i = 0; i < node_.entries.size(); ++i) {
         if (used_[i]) continue;
         used_[i] = true;
-        settings.push_back(read_setting(node_.entries[i].first, node_.entries[i].second, let_, object_));
+        settings.push_back(read_setting(node_.entries[i].key, node_.entries[i].value, let_, object_));
     }
     return settings;
 }
@@ -122,7 +122,7 @@ std::vector<setting> map_reader::rest() {
 void map_reader::finish() const {
     for (std::size_t i = 0; i < node_.entries.size(); ++i) {
         if (used_[i]) continue;
-        const yaml_key& key = node_.entries[i].first;
+        const yaml_key& key = node_.entries[i].key;
         throw user_error(key.where, fmt::format("{}: key '{}' is not known. Known keys: {}.{}", object_, key.name,
                                                 name_list(known_), did_you_mean(key.name, known_)));
     }

@@ -16,9 +16,9 @@ using key_type = key_info::type;
 yaml_node& entry(yaml_node& map, const std::string& key, const location& where) {
     if (map.kind == yaml_node::type::null) map.kind = yaml_node::type::map;
     if (yaml_node* found = map.find(key)) return *found;
-    map.entries.emplace_back(yaml_key{key, where}, yaml_node{});
-    map.entries.back().second.where = where;
-    return map.entries.back().second;
+    map.entries.push_back({yaml_key{key, where}, yaml_node{}});
+    map.entries.back().value.where = where;
+    return map.entries.back().value;
 }
 
 /// A short form (`solver: erk-5`, `isolate: true`) as the map it stands for; what is none of them is left to the reader.
@@ -28,7 +28,7 @@ yaml_node& as_map(yaml_node& node, const key_info& info) {
     yaml_node map;
     map.kind = yaml_node::type::map;
     map.where = node.where;
-    if (!key.empty()) map.entries.emplace_back(yaml_key{key, node.where}, node);
+    if (!key.empty()) map.entries.push_back({yaml_key{key, node.where}, node});
     node = std::move(map);
     return node;
 }
@@ -150,7 +150,9 @@ yaml_node& whole_target(yaml_node& root, const std::string& name, const location
 
 yaml_node& target_of(yaml_node& root, const std::string& address, const yaml_node& value, const location& where) {
     if (address.find('.') == std::string::npos) return whole_target(root, address, where);
-    const auto [object, path] = split_address(address);
+    const auto address_parts = split_address(address);
+    const auto& object = address_parts.first;
+    const auto& path = address_parts.second;
     if (path.empty()) throw user_error(where, "a name is missing behind the point: write 'object.parameter=value'.");
     const key_info* key = scenario_keys().find(object);
     const auto section = [&]() -> yaml_node& { return target_in_value(entry(root, object, where), *key, path, where); };

@@ -119,7 +119,7 @@ class tree_builder : public YAML::EventHandler {
         } else if (!parent.has_key) {
             take_key(parent, value);
         } else {
-            parent.node.entries.emplace_back(std::move(parent.key), std::move(value));
+            parent.node.entries.push_back({std::move(parent.key), std::move(value)});
             parent.has_key = false;
         }
     }

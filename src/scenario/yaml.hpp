@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -11,7 +10,7 @@
 /// A YAML document as a tree that knows the place of every key and value. Duplicate keys are refused while reading.
 namespace mdpcosim {
 
-struct yaml_node;
+struct yaml_entry;
 
 struct yaml_key {
     std::string name;
@@ -25,11 +24,16 @@ struct yaml_node {
     location where;
     std::string scalar;
     std::vector<yaml_node> items;
-    std::vector<std::pair<yaml_key, yaml_node>> entries;
+    std::vector<yaml_entry> entries;
     bool block = false;  ///< write_yaml(): one line per entry or item
 
     yaml_node* find(std::string_view key);
     const yaml_node* find(std::string_view key) const { return const_cast<yaml_node*>(this)->find(key); }
+};
+
+struct yaml_entry {
+    yaml_key key;
+    yaml_node value;
 };
 
 /// "a number or text", "a list", "a map", "nothing": for messages.

@@ -79,7 +79,7 @@ scenario read_tree_text(const yaml_node& root, const std::vector<scenario_overri
 std::string flow_text(const yaml_node& node) {
     yaml_node map;
     map.kind = yaml_node::type::map;
-    map.entries.emplace_back(yaml_key{"x", {}}, node);
+    map.entries.push_back({yaml_key{"x", {}}, node});
     const std::string text = write_yaml(map);
     return text.substr(3, text.size() - 4);
 }
@@ -186,8 +186,8 @@ TEST(keys, every_key_is_reached_by_set) {
         walk(without, scenario_keys(), "", here);
         auto& entries = here[i].map->entries;
         const auto place =
-            std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.first.name == name; });
-        const std::string value = flow_text(place->second);
+            std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.key.name == name; });
+        const std::string value = flow_text(place->value);
         entries.erase(place);
         const std::string option = "--set " + here[i].address + "=" + value;
         try {

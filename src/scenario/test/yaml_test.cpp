@@ -24,8 +24,8 @@ TEST(yaml, every_key_and_value_knows_its_place) {
     const yaml_node root = read("time:\n  end: 1 s\nlist: [a, {b: c}]\n");
     ASSERT_EQ(root.kind, type::map);
     ASSERT_EQ(root.entries.size(), 2U);
-    EXPECT_EQ(to_string(root.entries[0].first.where), "f.yaml:1:1");
-    const auto& [key, value] = root.entries[0].second.entries.at(0);
+    EXPECT_EQ(to_string(root.entries[0].key.where), "f.yaml:1:1");
+    const auto& [key, value] = root.entries[0].value.entries.at(0);
     EXPECT_EQ(key.name, "end");
     EXPECT_EQ(to_string(key.where), "f.yaml:2:3");
     EXPECT_EQ(value.scalar, "1 s");

@@ -92,8 +92,8 @@ TEST(solvers, measured_orders_of_pairs) {
 TEST(solvers, order_across_micro_steps) {
     for (const auto& [name, order] : std::vector<std::pair<std::string, int>>{
              {"erk-2", 2}, {"erk-3", 3}, {"erk-4", 4}, {"erk-5", 5}, {"erk-6", 6}}) {
-        const auto error = [&](double h) {
-            solver_run run(oscillator(), make_solver(name, {{"rtol", 10}, {"atol", 10}, {"max-step", h}}));
+        const auto error = [&, solver = name](double h) {
+            solver_run run(oscillator(), make_solver(solver, {{"rtol", 10}, {"atol", 10}, {"max-step", h}}));
             run.integrator->set_memory(std::vector{h});
             run.to(4);
             return std::hypot(run.x[0] - std::cos(4), run.x[1] + std::sin(4));
