@@ -15,7 +15,8 @@ example := examples/two-mass/scenario.yaml
 configure = tests=OFF; if tools/setup --check test >/dev/null; then tests=ON; fi; \
 	cmake --preset release -DMDPCOSIM_TESTS=$$tests -DMDPCOSIM_BENCHMARKS=$$tests >/dev/null
 build_in = cmake --build $(1) --parallel $(JOBS) --target $(2)
-run_tests = ctest --preset $(1) --parallel $(JOBS) --output-junit $(CURDIR)/build/test-counts/$(1).xml
+# Some tests only wait for others.
+run_tests = ctest --preset $(1) --parallel $$(($(JOBS) + 1)) --output-junit $(CURDIR)/build/test-counts/$(1).xml
 # The thread sanitizer cannot start where the kernel scatters addresses widely.
 fixed_addresses = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 

@@ -74,7 +74,7 @@ longtime_result analyse_longtime(const longtime_settings& settings,
                                      coupling_variant::displacement_displacement});
 
 /// One variant at the macro step H; `coupling_damping` absent: the lowest that is stable, or none where none is.
-longtime_case analyse_variant(const test_system_parameters& p, double H, std::optional<double> coupling_damping);
+longtime_case analyse_variant(const test_system_parameters& given, double H, std::optional<double> coupling_damping);
 
 /// Errors of one variant's slow mode over the ratio V of the bodies' stiffnesses (Fig. 2.16), as parts of the exact frequency.
 struct longtime_sweep {

@@ -24,8 +24,8 @@ struct nonlinear_pair {
 
     static constexpr double F = 4.0 / 3;  ///< stiffness of the coupling over A's linear one
 
-    /// The coupled system's motion from the state z at t to t_end, forwards or backwards, without co-simulation.
-    static state exact(const state& z, double t, double t_end);
+    /// The coupled system's motion from the state `from` at t to t_end, forwards or backwards, without co-simulation.
+    static state exact(const state& from, double t, double t_end);
     /// Where measurements begin: 1 s after a state with all springs stretched and both bodies moving. Not much earlier than that the
     /// motion has no past, since cubic dampers, run backwards, reach infinite velocities.
     static constexpr double begin = 1;

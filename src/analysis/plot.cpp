@@ -345,8 +345,8 @@ std::string to_svg(const plot& picture) {
     if (!picture.title.empty())
         body += text_element(width / 2, 25, "middle", escape(picture.title), " font-size=\"16\" font-weight=\"bold\"");
     for (std::size_t i = 0; i < picture.panels.size(); ++i) {
-        const double left = static_cast<int>(i) % columns * cell_width + left_margin;
-        const double top = head + static_cast<int>(i) / columns * cell_height + top_margin;
+        const int column = static_cast<int>(i) % columns, row = static_cast<int>(i) / columns;
+        const double left = column * cell_width + left_margin, top = head + row * cell_height + top_margin;
         body += panel_svg(picture.panels[i], {left, top, left + picture.panel_width, top + picture.panel_height});
     }
     double legend_height = 0;

@@ -15,7 +15,7 @@ namespace mdpcosim {
 /// An extrapolation by name or, as in a scenario, own coefficients `{degree: 1, a: [...], b: [...]}`. Throws user_error with the
 /// reason and a suggestion.
 /// `F` is that of the system it is for, which rules ending in -opt-F need.
-extrapolation_rule read_extrapolation(const std::string& text, std::optional<double> F = {},
+extrapolation_rule read_extrapolation(const std::string& written, std::optional<double> F = {},
                                       const std::string& option = "--extrapolation");
 
 /// Throws user_error with the methods there are.

@@ -7,8 +7,8 @@
 namespace mdpcosim {
 
 /// What is in an FMU and what mdpcosim makes of it; long lists are cut unless `all` is set. Nothing of the FMU is run.
-std::string fmu_info_text(const std::filesystem::path& fmu, bool all);
-std::string fmu_info_json(const std::filesystem::path& fmu);
+std::string fmu_info_text(const std::filesystem::path& path, bool all);
+std::string fmu_info_json(const std::filesystem::path& path);
 
 /// Checks of an FMU: archive, description, binaries, a short run with each interface in a process of its own.
 struct fmu_verdict {

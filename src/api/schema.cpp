@@ -87,7 +87,7 @@ json value_of_key(const key_info& key);
 /// A map of the group, or the value of one of its keys.
 json map_or_short(const key_info& key) {
     const key_group& group = key.inner();
-    const json map = reference_to(group.name);
+    json map = reference_to(group.name);
     if (key.short_form.empty()) return map;
     const key_info* stands_for = group.find(key.short_form);
     const json bare =

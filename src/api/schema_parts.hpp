@@ -32,11 +32,11 @@ struct variant {
 json variants_of(const std::string& key, const std::vector<variant>& variants, const json& common);
 
 /// Names in a registry that belong to a key.
-std::vector<std::string> names_of(catalogue registry);
+std::vector<std::string> names_of(catalogue which);
 /// What the names in the registry have as parameters or options.
-std::vector<variant> variants_in(catalogue registry);
+std::vector<variant> variants_in(catalogue which);
 /// Options that hold where no name is given.
-json default_properties(catalogue registry);
+json default_properties(catalogue which);
 /// `set` and `parts` of every model.
 std::vector<variant> model_variants();
 /// Variables of every kind of port.

@@ -50,8 +50,8 @@ class zip_reader {
     /// -1: there is none of that name.
     int find(std::string_view name) const;
     /// The bytes of an entry, in pieces; more than its header says is a user_error.
-    void read(int entry, const std::function<void(std::span<const char>)>& take) const;
-    std::string text(int entry, std::uint64_t most) const;
+    void read(int index, const std::function<void(std::span<const char>)>& take) const;
+    std::string text(int index, std::uint64_t most) const;
     /// Everything into a folder that is empty.
     void unpack(const std::filesystem::path& into) const;
 

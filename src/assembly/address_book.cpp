@@ -127,7 +127,7 @@ void address_book::unknown_variable(const text& address, const parts& p, const s
                          fmt::format("{}: '{}' is an {}, but an {} is needed here. {}", object, address.value,
                                      want_input ? "output" : "input", want_input ? "input" : "output", has));
     std::vector<std::string> addresses;
-    for (const auto& name : names) addresses.push_back(owner + "." + name);
+    for (const auto& name : names) addresses.push_back(fmt::format("{}.{}", owner, name));
     throw user_error(address.where, fmt::format("{}: variable '{}' does not exist. {}{}", object, address.value, has,
                                                 did_you_mean(address.value, addresses)));
 }

@@ -59,8 +59,8 @@ class builder {
     builder(const scenario& s, bool writable, const MakeTransport& make_subsystems)
         : scenario_(s), writable_(writable), method_(make_method(s)), plan_(multirate_plan_of(s)) {
         result_.system.subsystems = make_subsystems();
-        book_ = std::make_unique<address_book>(transport_());
-        graph_.input_channels.resize(transport_().inputs().size());
+        book_ = std::make_unique<address_book>(subsystems());
+        graph_.input_channels.resize(subsystems().inputs().size());
     }
 
     assembly build() {
@@ -76,7 +76,7 @@ class builder {
             if (c.is_joint()) add_joint(c, scenario_, *book_, graph_, result_, read_);
         given_sensitivities inertias;
         for (std::size_t i = 0; i < scenario_.subsystems.size(); ++i)
-            add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, transport_(), inertias);
+            add_inertias(subsystem_index(i), scenario_.subsystems[i], *book_, subsystems(), inertias);
         for (const channel_report& c : result_.channels) plan_.delays.push_back(c.delay);
         result_.brief = [inertias, plan = std::move(plan_)](method& chosen) {
             hand_over(chosen, inertias);
@@ -84,14 +84,14 @@ class builder {
         };
         result_.brief(*method_);
         finish_inputs();
-        const auto cut = find_evaluation_order(transport_(), *book_, graph_, silent_outputs(scenario_, transport_()),
+        const auto cut = find_evaluation_order(subsystems(), *book_, graph_, silent_outputs(scenario_, subsystems()),
                                                loop_options(scenario_), result_.system);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
         tell_how_subsystems_are_used();
         make_solver(reference_solver(scenario_.reference), scenario_.reference.where, "reference");  // for its mistakes
         add_notes();
-        add_fmu_notes(scenario_, transport_(), cut, result_.notes);
+        add_fmu_notes(scenario_, subsystems(), cut, result_.notes);
         result_.chosen_method = std::move(method_);
         return std::move(result_);
     }
@@ -105,7 +105,7 @@ class builder {
     /// Why a channel has no rate du/dt; empty when it has one.
     using reason = std::string;
 
-    transport& transport_() { return *result_.system.subsystems; }
+    transport& subsystems() { return *result_.system.subsystems; }
 
     const extrapolation_rule& rule_named(const std::string& name, const location& where, const std::string& object) {
         const auto found = rules_.find(name);
@@ -246,7 +246,7 @@ class builder {
     }
 
     const output_variable& output_at(subsystem_index s, int slot) {
-        const auto& outputs = transport_().describe(s).outputs;
+        const auto& outputs = subsystems().describe(s).outputs;
         return *std::find_if(outputs.begin(), outputs.end(),
                              [&](const auto& y) { return slot >= y.slot && slot < y.slot + y.size; });
     }
@@ -275,9 +275,9 @@ class builder {
         if (!stiffness || *stiffness == 0 || ports.size() != 2) return std::nullopt;
         double F = 0;
         for (const auto& p : ports) {
-            const auto& all = transport_().describe(p.place.subsystem).ports;
+            const auto& all = subsystems().describe(p.place.subsystem).ports;
             const auto at = static_cast<std::size_t>(p.place.port - all.data());
-            const auto known = transport_().offers(p.place.subsystem).port_stiffness;
+            const auto known = subsystems().offers(p.place.subsystem).port_stiffness;
             if (at >= known.size() || std::isnan(known[at])) return std::nullopt;
             F += *stiffness / known[at] / 2;
         }
@@ -415,7 +415,7 @@ class builder {
         std::vector<std::string> texts;
         for (std::size_t k = 0; k < places.size(); ++k) {
             const auto& [subsystem, y, slot] = places[k];
-            const int element = static_cast<int>(slot.value() - transport_().output_offset(subsystem)) - y->slot;
+            const int element = static_cast<int>(slot.value() - subsystems().output_offset(subsystem)) - y->slot;
             terms.push_back({slot,
                              rule.uses_rates ? book_->global_output(subsystem, y->rate_slot + element) : output_slot(),
                              s.terms[k].gain});
@@ -431,7 +431,7 @@ class builder {
             add_channel(std::move(report), s.offset == 0 ? nullptr : std::make_unique<signal_law>(s.offset),
                         std::move(terms), std::move(sources), rule, object, s.where);
         deliver(channel, target.subsystem,
-                static_cast<int>(target.slot.value() - transport_().input_offset(target.subsystem)), 1, s.target.value,
+                static_cast<int>(target.slot.value() - subsystems().input_offset(target.subsystem)), 1, s.target.value,
                 rule.degree);
     }
 
@@ -528,7 +528,7 @@ class builder {
 
     void deliver(channel_index channel, subsystem_index s, int slot, double factor, const std::string& address,
                  int rule_degree) {
-        const auto& inputs = transport_().describe(s).inputs;
+        const auto& inputs = subsystems().describe(s).inputs;
         const auto& input = *std::find_if(inputs.begin(), inputs.end(),
                                           [&](const auto& v) { return slot >= v.slot && slot < v.slot + v.size; });
         const int limit = std::min(input.max_degree, scenario_.subsystems[s.value()].input_degree.value_or(max_degree));
@@ -539,43 +539,43 @@ class builder {
     }
 
     void finish_inputs() {
-        std::vector<double> start(transport_().inputs().size(), 0.0);
-        for (std::size_t i = 0; i < transport_().size(); ++i)
-            for (const auto& input : transport_().describe(subsystem_index(i)).inputs)
+        std::vector<double> start(subsystems().inputs().size(), 0.0);
+        for (std::size_t i = 0; i < subsystems().size(); ++i)
+            for (const auto& input : subsystems().describe(subsystem_index(i)).inputs)
                 for (int k = 0; k < input.size; ++k)
                     start[book_->global_input(subsystem_index(i), input.slot + k).value()] = input.start;
         result_.system.coupling.finish(start);
     }
 
     void tell_how_subsystems_are_used() {
-        std::vector<bool> all(transport_().outputs().size(), false);
+        std::vector<bool> all(subsystems().outputs().size(), false);
         for (const output_slot slot : read_) all[slot.value()] = true;
         for (const recorded_column& c : result_.columns)
             if (c.from == recorded_column::source::output) all[c.index] = true;
         if (method_->traits().reads_accelerations) add_accelerations(all);
         if (writable_) all.assign(all.size(), true);  // whoever looks on between steps may ask for any of them
-        std::vector<bool> follow(transport_().size(), false);
+        std::vector<bool> follow(subsystems().size(), false);
         if (method_->traits().evaluates_each_step)
-            for (const subsystem_index s : evaluated_before_read(transport_(), graph_, result_.system.at_each_step))
+            for (const subsystem_index s : evaluated_before_read(subsystems(), graph_, result_.system.at_each_step))
                 follow[s.value()] = true;
-        for (std::size_t i = 0; i < transport_().size(); ++i) {
+        for (std::size_t i = 0; i < subsystems().size(); ++i) {
             const subsystem_index s(i);
-            const auto first = all.begin() + static_cast<std::ptrdiff_t>(transport_().output_offset(s));
-            usage used{.outputs = {first, first + transport_().describe(s).output_count()},
-                       .inputs = std::vector<bool>(static_cast<std::size_t>(transport_().describe(s).input_count())),
+            const auto first = all.begin() + static_cast<std::ptrdiff_t>(subsystems().output_offset(s));
+            usage used{.outputs = {first, first + subsystems().describe(s).output_count()},
+                       .inputs = std::vector<bool>(static_cast<std::size_t>(subsystems().describe(s).input_count())),
                        .outputs_follow = follow[i],
-                       .next_event = scenario_.step_control.given() && transport_().offers(s).tells_next_event};
+                       .next_event = scenario_.step_control.given() && subsystems().offers(s).tells_next_event};
             for (std::size_t k = 0; k < used.inputs.size(); ++k)
-                used.inputs[k] = writable_ || !graph_.input_channels[transport_().input_offset(s) + k].empty();
-            transport_().expect(s, used);
+                used.inputs[k] = writable_ || !graph_.input_channels[subsystems().input_offset(s) + k].empty();
+            subsystems().expect(s, used);
         }
     }
 
     /// The rates of the outputs that are read, which depend on inputs at once.
     void add_accelerations(std::vector<bool>& needed) {
-        for (std::size_t i = 0; i < transport_().size(); ++i)
-            for (const output_variable& y : transport_().describe(subsystem_index(i)).outputs) {
-                const std::size_t first = transport_().output_offset(subsystem_index(i));
+        for (std::size_t i = 0; i < subsystems().size(); ++i)
+            for (const output_variable& y : subsystems().describe(subsystem_index(i)).outputs) {
+                const std::size_t first = subsystems().output_offset(subsystem_index(i));
                 for (int k = 0; k < y.size && y.rate_slot >= 0; ++k)
                     if (needed[first + static_cast<std::size_t>(y.slot + k)])
                         needed[first + static_cast<std::size_t>(y.rate_slot + k)] = true;

@@ -18,7 +18,7 @@ double fmu_macro_step(const fmi::description& fmu, fmi::kind kind, double span);
 /// its columns are named after, in the FMU's units: continuous ones between the rows linearly, others held.
 /// `overrides` as for a scenario file; a variable of the FMU needs no subsystem in front. User errors: no stop time, columns
 /// that are no inputs.
-scenario fmu_scenario(const std::filesystem::path& fmu, const std::vector<scenario_override>& overrides,
+scenario fmu_scenario(const std::filesystem::path& path, const std::vector<scenario_override>& overrides,
                       const std::filesystem::path& input);
 
 /// A scenario file, or a single FMU (`.fmu`) with its default experiment, whose inputs `input`, a CSV file, may drive.

@@ -34,7 +34,7 @@ std::string quoted(const std::string& word) {
 
 std::string read_token(const std::string& file) {
     if (file.empty()) {
-        const std::string token = given_token();
+        std::string token = given_token();
         if (token.empty())
             throw user_error(
                 fmt::format("the run's token is missing. Name its file with --token-file, or set the variable {}.",

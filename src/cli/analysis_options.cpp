@@ -118,11 +118,13 @@ void analysis_options::add_output(CLI::App& command) {
 }
 
 std::vector<std::string> analysis_options::extrapolations(std::vector<std::string> defaults) const {
-    return extrapolations_.empty() ? std::move(defaults) : extrapolations_;
+    if (extrapolations_.empty()) return defaults;
+    return extrapolations_;
 }
 
 std::vector<std::string> analysis_options::variants(std::vector<std::string> defaults) const {
-    return variants_.empty() ? std::move(defaults) : variants_;
+    if (variants_.empty()) return defaults;
+    return variants_;
 }
 
 int analysis_options::input_degree() const {

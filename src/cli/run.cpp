@@ -53,6 +53,7 @@ struct run_settings {
     bool no_pin = false;
     bool report = false;
     bool open = false;
+    bool strict = false;
     remote_options remote;
 };
 
@@ -119,6 +120,9 @@ int run_here(const run_settings& o) {
             "{}\nresults in {}: results.csv and results.h5 ({} rows), summary.json, profile.json, scenario.yaml\n",
             to_table(summary), summary.folder, summary.rows);
     if (o.report || o.open) tell_report(summary.folder, o);
+    const trust level = summary.judged ? summary.judged->level : trust::good;
+    if (summary.judged && summary.status != "failed" && !o.json && (!o.quiet || level != trust::good))
+        fmt::print(o.quiet ? stderr : stdout, "{}", to_text(*summary.judged));
     std::fflush(stdout);
     if (summary.status == "failed") {
         fmt::print(stderr, "mdpcosim: {}\n", summary.message);
@@ -128,7 +132,7 @@ int run_here(const run_settings& o) {
         fmt::print(stderr, "mdpcosim: {}\n", summary.message);
         return 130;
     }
-    return 0;
+    return level == trust::wrong || (o.strict && level == trust::doubtful) ? 3 : 0;
 }
 
 int run_as_rank(const run_settings& o) {
@@ -220,6 +224,8 @@ void add_run(CLI::App& app, int& status) {
     command->add_flag("--report", o->report,
                       "Also write report.html into the folder: everything about the run in one page for the browser");
     command->add_flag("--open", o->open, "The same, and show it in the browser");
+    command->add_flag("--strict", o->strict,
+                      "A result that is judged doubtful ends with status 3, too, as one that is judged wrong does");
     command->add_flag("--quiet", o->quiet, "No progress and no table");
     command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
     command->callback([o, &status] { status = run_command(*o); });

@@ -345,9 +345,9 @@ void iteration_counts::add(const fixed_point& solved) {
     residual = solved.residual();
 }
 
-fixed_point::fixed_point(std::size_t unknowns, const fixed_point_options& given)
-    : options_(given),
-      accelerator_(make_accelerator(unknowns, given)),
+fixed_point::fixed_point(std::size_t unknowns, const fixed_point_options& options)
+    : options_(options),
+      accelerator_(make_accelerator(unknowns, options)),
       residuals_(unknowns),
       scale_(unknowns),
       size_(unknowns) {}

@@ -214,7 +214,7 @@ class differentiator {
         if (e.is_constant() || e.is_condition()) return 0;
         if (e.op() == operation::variable) return rate_(e.variable());
         if (const auto known = done_.find(e.identity()); known != done_.end()) return known->second;
-        const expression result = e.operands().size() == 1 ? of_function(e) : of_operator(e);
+        expression result = e.operands().size() == 1 ? of_function(e) : of_operator(e);
         done_.emplace(e.identity(), result);
         return result;
     }
@@ -263,7 +263,7 @@ class differentiator {
     /// (a^b)' without the logarithm of a where b does not change, since a may be negative there.
     static expression of_power(const expression& e, const expression& a, const expression& b, const expression& da,
                                const expression& db) {
-        const expression by_base = da.is(0) ? expression(0) : b * power(a, b - 1.0) * da;
+        expression by_base = da.is(0) ? expression(0) : b * power(a, b - 1.0) * da;
         const bool smooth_at_zero = b.is_constant() && (b.value() >= 1 || b.value() < 0);
         if (smooth_at_zero) return by_base;
         return zero_where(a, db.is(0) ? by_base : by_base + e * call(operation::log, a) * db);

@@ -124,7 +124,7 @@ class parser {
 
     expression whole() {
         if (scanner_.look().kind == token_kind::end) throw expression_error(0, "the expression is empty");
-        const expression result = value(disjunction());
+        expression result = value(disjunction());
         if (scanner_.look().kind != token_kind::end) fail("an operator or the end");
         return result;
     }
@@ -199,7 +199,7 @@ class parser {
     }
 
     part comparison() {
-        const part left = sum();
+        part left = sum();
         static constexpr std::array<std::string_view, 6> comparisons{"<", "<=", ">", ">=", "==", "!="};
         const token found = scanner_.look();
         if (std::find(comparisons.begin(), comparisons.end(), found.text) == comparisons.end()) return left;
@@ -243,7 +243,7 @@ class parser {
         const nesting deeper(*this, position);
         if (accept("-")) return made(-value(signed_value()), position);
         if (accept("+")) return made(value(signed_value()), position);
-        const part first = primary();
+        part first = primary();
         if (!next_is("^")) return first;
         const expression base = value(first);
         scanner_.take();

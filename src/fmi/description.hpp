@@ -174,10 +174,10 @@ struct description {
     fmi::default_experiment experiment;
     std::vector<terminal> terminals;
 
-    const variable* find(std::string_view name) const;  ///< built-in index; nullptr: there is none
-    int index_of(std::string_view name) const;          ///< -1: there is none
-    const unit_definition* find_unit(std::string_view name) const;
-    const type_definition* find_type(std::string_view name) const;
+    const variable* find(std::string_view wanted) const;  ///< built-in index; nullptr: there is none
+    int index_of(std::string_view wanted) const;          ///< -1: there is none
+    const unit_definition* find_unit(std::string_view wanted) const;
+    const type_definition* find_type(std::string_view wanted) const;
     /// Fills the index that find() uses; the reader does it once.
     void build_index();
 

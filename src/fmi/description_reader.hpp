@@ -41,7 +41,7 @@ void read_description_2(const xml_file& xml, description& d);
 void read_description_3(const xml_file& xml, description& d);
 
 /// read_description() for a text that is not needed any more.
-description consume_description(std::string xml, std::string terminals_xml, const std::string& fmu,
+description consume_description(std::string text, std::string terminals_text, const std::string& fmu,
                                 std::vector<violation>* violations = nullptr);
 
 /// The rules that bind several elements, the same for both versions.

@@ -7,7 +7,7 @@
 
 namespace mdpcosim::fmi {
 
-std::unique_ptr<instance> make_instance(std::shared_ptr<const fmu_files> fmu, const instance_options& options) {
+std::unique_ptr<instance> make_instance(const std::shared_ptr<const fmu_files>& fmu, const instance_options& options) {
     const description& d = fmu->description();
     const bool wants_steps = options.kind == kind::co_simulation;
     if (wants_steps ? !d.co_simulation : !d.model_exchange)

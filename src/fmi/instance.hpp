@@ -222,6 +222,6 @@ class alignas(64) instance {
 
 /// Loads the library (once per FMU and process) and instantiates. Throws user_error: kind not offered, library missing or not
 /// loadable (which symbol, which library), token refused, a second instance of an FMU that allows one per process.
-std::unique_ptr<instance> make_instance(std::shared_ptr<const fmu_files> fmu, const instance_options& options);
+std::unique_ptr<instance> make_instance(const std::shared_ptr<const fmu_files>& fmu, const instance_options& options);
 
 }  // namespace mdpcosim::fmi

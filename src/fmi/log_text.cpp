@@ -176,7 +176,7 @@ std::string read_text(const char* text, std::size_t most) {
 }
 
 std::string format_log(const char* format, std::va_list arguments) {
-    const std::string text = read_text(format);
+    std::string text = read_text(format);
     if (!is_trusted(text)) return text;
     std::string result;
     argument_reader reader(arguments);

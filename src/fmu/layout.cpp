@@ -274,9 +274,9 @@ class fmu_layout_builder final : public port_variables {
             if (!names[k].empty()) join_rate(added.motion[k - 1], added.motion[k], k == 2);
         if (added.kind == port_kind::frame)
             for (const auto& [value, rate] : frame_motion::rates)
-                for (int k = 0; k < 3; ++k)
-                    join_rate(added.motion_slots[static_cast<std::size_t>(value + k)],
-                              added.motion_slots[static_cast<std::size_t>(rate + k)],
+                for (std::size_t k = 0; k < 3; ++k)
+                    join_rate(added.motion_slots[static_cast<std::size_t>(value) + k],
+                              added.motion_slots[static_cast<std::size_t>(rate) + k],
                               rate >= frame_motion::acceleration);
         if (!takes_load && added.load < 0) added.load = find_rate(added.load_integral, true);
         result_.description.ports.push_back(std::move(added));

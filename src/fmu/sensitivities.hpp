@@ -26,7 +26,7 @@ class fmu_sensitivities {
     /// `needed` by output slot; empty: all.
     void assign(const fmi::instance& instance, const fmu_layout& layout, const std::vector<bool>& needed);
     /// In SI units, by output slot; NaN where it is not known. What the FMU says where it does not answer, and from then on all is NaN.
-    std::string get(fmi::instance& instance, int input, std::span<double> by_output);
+    std::string get(fmi::instance& instance, int which, std::span<double> by_output);
 
    private:
     struct way {

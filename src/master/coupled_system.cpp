@@ -18,12 +18,11 @@ void coupled_system::finish() {
 }
 
 void coupled_system::plan::make(const coupled_system& system) {
-    const transport& subsystems = *system.subsystems;
+    const transport& all = *system.subsystems;
     std::vector<std::size_t> owner;  // by output
-    for (std::size_t i = 0; i < subsystems.size(); ++i)
-        owner.resize(owner.size() + static_cast<std::size_t>(subsystems.describe(subsystem_index(i)).output_count()),
-                     i);
-    std::vector<bool> advanced(subsystems.size(), false);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        owner.resize(owner.size() + static_cast<std::size_t>(all.describe(subsystem_index(i)).output_count()), i);
+    std::vector<bool> advanced(all.size(), false);
     const auto advance = [&](std::size_t i) {
         if (!advanced[i]) items.push_back({.subsystem = subsystem_index(i)});
         advanced[i] = true;
@@ -49,7 +48,7 @@ void coupled_system::plan::make(const coupled_system& system) {
         next.last = static_cast<std::uint32_t>(plain ? signals.size() : k);
         items.push_back(next);
     }
-    for (std::size_t i = 0; i < subsystems.size(); ++i) advance(i);
+    for (std::size_t i = 0; i < all.size(); ++i) advance(i);
     values.assign(system.subsystems->inputs().size(), 0.0);
 }
 

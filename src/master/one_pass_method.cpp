@@ -50,7 +50,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
     std::vector<std::string> about_subsystems(const coupled_system& system) const override {
         auto lines = port_sensitivities(system, coupled_channels(system), given_).describe(*system.subsystems);
         for (auto& line : lines)
-            if (!line.empty()) line = "sensitivity " + line;
+            if (!line.empty()) line.insert(0, "sensitivity ");
         return lines;
     }
 

@@ -64,7 +64,7 @@ void step_controller::prepare(coupled_system& system, method& chosen) {
     const std::size_t channels = system.coupling.channels();
     chosen.prepare_estimates(system);
     for (std::size_t i = 0; i < t.size(); ++i)
-        if (t.offers(subsystem_index(i)).tells_next_event) with_events_.push_back(subsystem_index(i));
+        if (t.offers(subsystem_index(i)).tells_next_event) with_events_.emplace_back(i);
     if (options_.estimate == estimator::trial) {
         chosen.keep(system);  // makes room
         system.forget_begin();

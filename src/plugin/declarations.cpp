@@ -37,7 +37,7 @@ bool is_address(const std::string& name) {
 
 /// The name of declaration number `i`, which has to be there, to be an address, and to be new in `seen`.
 std::string name_of(const char* name, const char* kind, int i, std::set<std::string>& seen) {
-    const std::string text = text_of(name);
+    std::string text = text_of(name);
     if (text.empty()) refuse(fmt::format("{} {} has no name.", kind, i + 1));
     if (!is_address(text))
         refuse(
@@ -47,7 +47,7 @@ std::string name_of(const char* name, const char* kind, int i, std::set<std::str
 }
 
 std::string unit_of(const char* unit, const std::string& object) {
-    const std::string text = text_of(unit);
+    std::string text = text_of(unit);
     if (text.empty()) return text;
     try {
         const std::string si = si_unit(text);

@@ -17,9 +17,9 @@ class declaration_reader {
     /// `owner` begins sentences: "The plugin".
     explicit declaration_reader(std::string owner) : owner_(std::move(owner)) {}
 
-    void read_inputs(std::span<const mdpcosim_input> given);
+    void read_inputs(std::span<const mdpcosim_input> all);
     void read_outputs(std::span<const mdpcosim_output> given);
-    void read_ports(std::span<const mdpcosim_port> given);
+    void read_ports(std::span<const mdpcosim_port> all);
     parameter_info read_parameter(const mdpcosim_parameter& given);
 
     subsystem_description& description() { return description_; }

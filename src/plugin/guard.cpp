@@ -1,11 +1,11 @@
 #include "plugin/guard.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <mutex>

@@ -27,7 +27,7 @@ std::vector<double> session::numbers(program_question question) {
     return told;
 }
 
-const char* session::text(program_question question) {
+const char* session::text(const program_question& question) {
     check_declaring();
     return texts_.emplace_back(link_.ask(question).text).c_str();
 }

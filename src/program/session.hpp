@@ -19,7 +19,7 @@ class session {
     const std::string& name() const { return link_.name(); }
 
     std::vector<double> numbers(program_question question);
-    const char* text(program_question question);
+    const char* text(const program_question& question);
     int add_tunable(program_question question);
     double tunable(int number) const;
     int add_input(program_variable v) { return add(declared_.inputs, input_count_, std::move(v)); }

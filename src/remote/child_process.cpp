@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -32,7 +32,7 @@ std::string file_of(const std::string& command) {
     for (std::size_t from = 0; from <= folders.size();) {
         const std::size_t colon = std::min(folders.find(':', from), folders.size());
         const std::string folder = folders.substr(from, colon - from);
-        const std::string file = (folder.empty() ? "." : folder) + "/" + command;
+        std::string file = (folder.empty() ? "." : folder) + "/" + command;
         if (access(file.c_str(), X_OK) == 0) return file;
         from = colon + 1;
     }

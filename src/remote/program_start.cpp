@@ -48,7 +48,7 @@ fs::path find_program(const subsystem_spec& spec, const fs::path& folder) {
     const auto refuse = [&](const std::string& reason) {
         throw user_error(spec.source.where, fmt::format("subsystem '{}': program '{}' {}", spec.name, name, reason));
     };
-    const fs::path here = folder / name;
+    fs::path here = folder / name;
     if (can_run(here)) return here;
     if (name.find('/') == std::string::npos)
         for (const auto& place : search_path())
@@ -69,8 +69,7 @@ fs::path find_program(const subsystem_spec& spec, const fs::path& folder) {
 fs::path module_folder() {
     for (const fs::path& here : own_folders())
         for (const fs::path& above : {here, here.parent_path(), here.parent_path().parent_path()})
-            if (const fs::path folder = above / "lib" / "mdpcosim"; is_file(folder / "mdpcosim_subsystem.py"))
-                return folder;
+            if (fs::path folder = above / "lib" / "mdpcosim"; is_file(folder / "mdpcosim_subsystem.py")) return folder;
     return {};
 }
 

@@ -10,14 +10,12 @@
 #include "report/page.hpp"
 #include "report/run_report.hpp"
 
-extern char** environ;
-
 namespace mdpcosim {
 
 std::filesystem::path write_report(const std::filesystem::path& folder, const std::filesystem::path& with,
                                    const std::filesystem::path& file) {
     const std::string data = run_report_json({folder, with});
-    const std::filesystem::path target = file.empty() ? folder / "report.html" : file;
+    std::filesystem::path target = file.empty() ? folder / "report.html" : file;
     write_page(target.string(), page_with(folder.filename().string(), data));
     return target;
 }

@@ -22,14 +22,38 @@ void coupling_monitor::start(std::span<const double> u, std::span<const double> 
     for (std::size_t i = 0; i < state_.size(); ++i) {
         channel_state& c = state_[i];
         c.u = c.u_min = c.u_max = c.window_low = c.window_high = u[i];
+        for (growth_record* g : {&c.jumps, &c.defects}) g->low = g->high = u[i];
         c.du = du[i];
         c.q = q[i];
         c.v = v[i];
     }
 }
 
+coupling_monitor::middle_weights coupling_monitor::weights(double H) const {
+    const std::array<double, 4> t{H, 0, -H_past_[0], -H_past_[0] - H_past_[1]};
+    const int known = H_past_[0] == 0 ? 2 : H_past_[1] == 0 ? 3 : 4;
+    const auto lagrange = [&](int points) {
+        std::array<double, 4> w = {};
+        for (int i = 0; i < points; ++i) {
+            w[static_cast<std::size_t>(i)] = 1;
+            for (int k = 0; k < points; ++k)
+                if (k != i)
+                    w[static_cast<std::size_t>(i)] *= (H / 2 - t[static_cast<std::size_t>(k)]) /
+                                                      (t[static_cast<std::size_t>(i)] - t[static_cast<std::size_t>(k)]);
+        }
+        return w;
+    };
+    middle_weights w{.best = lagrange(known), .lower = lagrange(std::max(2, known - 1))};
+    if (known > 2) {
+        const double x = H_past_[0] / H;
+        w.rate_of_past = 1 / (16 * x * x * (1 + x) * (1 + x));
+    }
+    return w;
+}
+
 void coupling_monitor::step(double H, const step_values& s) {
     ++steps_;
+    const middle_weights w = weights(H);
     for (std::size_t i = 0; i < state_.size(); ++i) {
         channel_state& c = state_[i];
         const double u = s.u[i];
@@ -40,28 +64,67 @@ void coupling_monitor::step(double H, const step_values& s) {
             diverging_ = static_cast<int>(i);
             not_finite_ = true;
         }
-        c.jump_max = std::max(c.jump_max, size);
-        c.window_squares += c.jump * c.jump;
+        double u_middle, unsure;
+        if (c.rate_of_u) {
+            const double cubic = (c.u + u) / 2 + H / 8 * (c.du - s.du[i]), x = H_past_[0] / H;
+            const double there = c.u * (1 + x) * (1 + x) * (1 - 2 * x) + u * x * x * (3 + 2 * x) -
+                                 H * (c.du * x * (1 + x) * (1 + x) + s.du[i] * x * x * (1 + x));
+            unsure = w.rate_of_past * (c.past[0] - there);
+            u_middle = cubic + unsure;
+        } else {
+            u_middle = w.best[0] * u + w.best[1] * c.u + w.best[2] * c.past[0] + w.best[3] * c.past[1];
+            unsure = u_middle - w.lower[0] * u - w.lower[1] * c.u - w.lower[2] * c.past[0];
+        }
+        // What is less than the uncertainty of u itself counts little.
+        const double off = s.middle[i] - u_middle;
+        const double seen =
+            c.free ? 0 : std::copysign(std::max(0.1 * std::abs(off), std::abs(off) - std::abs(unsure)), off);
+        const defect d{s.begin[i] - c.u, seen, c.jump, u_middle};
+        const double squares = (d.begin * d.begin + 4 * d.middle * d.middle + d.end * d.end) / 6;
+        const double mean = (d.begin + 4 * d.middle + d.end) / 6, change = u - c.u;
+        c.sum_u += H * (c.u + 4 * u_middle + u) / 6;
+        c.sum_uu += H * (c.u * c.u + 4 * u_middle * u_middle + u * u) / 6;
+        c.sum_d += H * mean;
+        c.sum_dd += H * squares;
+        c.sum_du += H * (d.begin * c.u + 4 * d.middle * u_middle + d.end * u) / 6;
+        c.sum_rate += change * change / H;
+        c.contacts += c.u == 0 && u != 0 ? 1 : 0;
+        if (change != 0) {
+            c.reversals += change * c.direction < 0 ? 1 : 0;
+            c.direction = change;
+        }
+        if (size > c.jump_max) {
+            c.jump_max = size;
+            c.worst_after = elapsed_ + H;
+        }
+        c.jump_squares += c.jump * c.jump;
+        for (growth_record* g : {&c.jumps, &c.defects}) {
+            g->low = std::min(g->low, u);
+            g->high = std::max(g->high, u);
+        }
+        c.jumps.squares += c.jump * c.jump;
+        c.defects.squares += squares;
         c.u_min = std::min(c.u_min, u);
         c.u_max = std::max(c.u_max, u);
         c.window_low = std::min(c.window_low, u);
         c.window_high = std::max(c.window_high, u);
-        add_energy(c, H, s.begin[i], s.middle[i], s.end[i], u, s.du[i], s.q[i], s.v[i]);
+        add_energy(c, H, d, u, s.q[i], s.v[i]);
         jumps_[i] = c.jump;
         energy_errors_[i] = c.energy_error;
+        c.past = {c.u, c.past[0]};
         c.u = u;
         c.du = s.du[i];
         c.q = s.q[i];
         c.v = s.v[i];
     }
+    H_past_ = {H, H_past_[0]};
+    elapsed_ += H;
     if (steps_ % window == 0)
         for (std::size_t i = 0; i < state_.size(); ++i) close_window(i);
 }
 
-void coupling_monitor::add_energy(channel_state& c, double H, double begin, double middle, double end, double u,
-                                  double du, double q, double v) const {
+void coupling_monitor::add_energy(channel_state& c, double H, const defect& d, double u, double q, double v) {
     if (c.partner == conjugate::none) return;
-    const double u_middle = (c.u + u) / 2 + (c.rate_of_u ? H / 8 * (c.du - du) : 0);
     double p0 = 1, p1 = 1, p2 = 1;
     if (c.partner == conjugate::value) {
         p0 = c.q;
@@ -73,38 +136,72 @@ void coupling_monitor::add_energy(channel_state& c, double H, double begin, doub
         p2 = c.rate_of_q ? v : mean;
         p1 = c.rate_of_q ? 1.5 * mean - (p0 + p2) / 4 : mean;
     }
-    c.energy_error += H / 6 * ((begin - c.u) * p0 + 4 * (middle - u_middle) * p1 + (end - u) * p2);
-    c.energy += H / 6 * (std::abs(c.u * p0) + 4 * std::abs(u_middle * p1) + std::abs(u * p2));
+    const double e0 = c.u * p0, e1 = 4 * d.u_middle * p1, e2 = u * p2;
+    c.energy_error += H / 6 * (d.begin * p0 + 4 * d.middle * p1 + d.end * p2);
+    c.energy += H / 6 * (std::abs(e0) + std::abs(e1) + std::abs(e2));
+    c.exchanged += H / 6 * (e0 + e1 + e2);
+    c.exchanged_min = std::min(c.exchanged_min, c.exchanged);
+    c.exchanged_max = std::max(c.exchanged_max, c.exchanged);
+}
+
+double coupling_monitor::turned(const channel_state& c) const {
+    const double mean = c.sum_u / elapsed_, variation = c.sum_uu - mean * c.sum_u;
+    if (!(variation > 0) || c.reversals < least_reversals) return c.turned;
+    const double alpha = (c.sum_du - mean * c.sum_d) / variation;
+    const double angle = elapsed_ * std::sqrt(c.sum_rate / variation);
+    return std::max(c.turned, std::abs(alpha) / 2 * angle * std::max(c.window_high - mean, mean - c.window_low));
+}
+
+double coupling_monitor::growth_record::close(int steps, double u) {
+    const double rms = std::sqrt(squares / steps), before = record;
+    const bool oscillates = rms > 0.15 * (high - low), is_record = rms > before;
+    squares = 0;
+    low = high = u;
+    record = std::max(rms, before);
+    if (!oscillates || before == 0 || rms < 0.3 * before) streak = 0;
+    // Beats let single windows fall behind; they end nothing and count for nothing.
+    if (!is_record || !oscillates || before == 0) return 0;
+    if (streak == 0) streak_begin = before;
+    ++streak;
+    return rms / streak_begin;
 }
 
 void coupling_monitor::close_window(std::size_t channel) {
     channel_state& c = state_[channel];
-    const double squares = c.window_squares;
-    c.jump_squares += squares;
-    const double rms = std::sqrt(squares / window);
-    const bool oscillates = rms > 0.15 * (c.window_high - c.window_low);
-    c.window_squares = 0;
+    c.turned = turned(c);
     c.window_low = c.window_high = c.u;
-    const double before = c.record;
-    const bool record = rms > before;
-    c.record = std::max(rms, before);
-    if (!oscillates || before == 0 || rms < 0.3 * before) c.streak = 0;
-    // Beats let single windows fall behind; they end nothing and count for nothing.
-    if (!record || !oscillates || before == 0) return;
-    if (c.streak == 0) c.streak_begin = before;
-    ++c.streak;
-    const double growth = rms / c.streak_begin;
-    if (diverging_ < 0 && ((c.streak >= 2 && growth > 1e6) || (c.streak >= 6 && growth > 30))) {
+    const auto look = [&](growth_record& g, int steps, double slow) {
+        const double growth = g.close(steps, c.u);
+        if (diverging_ >= 0 || !((g.streak >= 2 && growth > 1e6) || (g.streak >= 6 && growth > slow))) return;
         diverging_ = static_cast<int>(channel);
         growth_ = growth;
-    }
+    };
+    if (steps_ % jump_window == 0) look(c.jumps, jump_window, 30);
+    if (!c.free) look(c.defects, window, 1e4);
 }
 
 coupling_quality coupling_monitor::quality(std::size_t channel) const {
     const channel_state& c = state_[channel];
-    const double squares = c.jump_squares + c.window_squares;
-    return {c.u_min,        c.u_max, c.jump_max, steps_ > 0 ? std::sqrt(squares / static_cast<double>(steps_)) : 0,
-            c.energy_error, c.energy};
+    coupling_quality q{.u_min = c.u_min, .u_max = c.u_max, .jump_max = c.jump_max};
+    if (steps_ == 0) return q;
+    q.jump_rms = std::sqrt(c.jump_squares / static_cast<double>(steps_));
+    q.energy_error = c.energy_error;
+    q.energy = c.energy;
+    q.energy_peak = c.exchanged_max - c.exchanged_min;
+    const double mean = c.sum_u / elapsed_, variation = c.sum_uu - mean * c.sum_u;
+    // What rounding makes of a constant is no variation.
+    const double largest = std::max(std::abs(c.u_min), std::abs(c.u_max));
+    if (!(c.u_max - c.u_min > 1e-9 * largest) || !(variation > 0)) return q;
+    q.unresolved = std::sqrt(c.sum_dd / variation);
+    q.phase = turned(c) / (c.u_max - c.u_min) * 2;
+    q.contacts = c.contacts;
+    q.worst_after = c.worst_after;
+    if (q.energy_peak > 0) q.amplitude = std::abs(c.energy_error) / (2 * q.energy_peak);
+    return q;
+}
+
+double coupling_quality::deviation() const {
+    return std::max({unresolved, phase, amplitude}) * (1 + static_cast<double>(contacts) / 6);
 }
 
 std::string coupling_monitor::reason() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,10 +14,18 @@
 /// energy error  what the coupled subsystems received against what the law says: the integral of (u~ - u) times the
 ///               conjugate flow (dq for springs and nodes, q dt for conductors between potentials, dt for heat), by Simpson's
 ///               rule with Hermite values in the middle of the step. energy is the same integral of |u| for comparison.
-/// divergence    an unstable coupling oscillates with every macro step and grows: the jumps are then of the size of u itself
-///               and set record after record. Windows of 16 steps are compared: divergence is told when in a row of windows the
-///               jumps (root mean square) make up more than 0.15 of the range of u, stay near their record, and have grown by
-///               1e6 (2 records or more) or by 30 (6 records or more). Physical growth is resolved by the steps: small jumps.
+/// defect        u~ - u over the whole step, in between as well: the subsystems have integrated exactly the coupled system plus this. Where
+///               du/dt is not known, u in the middle of the step lies on the parabola through the last three macro points, so that inputs
+///               that a corrector has put onto the line between macro points are judged, too. Three figures without unit follow:
+///   unresolved  defect (root mean square) over the deviation of u from its mean: above some 0.3 the step does not see what u does
+///   phase       a defect in step with u is a wrong stiffness of the coupling, alpha of it, at most alpha/2 of the frequency: over the
+///               angle that u has gone through (its rate over its size, times the time) this is the phase error at the end, in rad
+///   amplitude   half the energy error over the largest energy that the coupling has stored or passed on (what u dq has swung by)
+/// divergence    an unstable coupling oscillates with every macro step and grows: what was missed is then of the size of u itself
+///               and sets record after record. Windows are compared, of 16 steps for jumps and of 8 for defects: divergence is told when in
+///               a row of windows they (root mean square) make up more than 0.15 of the range of u, stay near their record, and have
+///               grown by 1e6 (2 records or more), or with 6 records or more by 30 (jumps) or 1e4 (defects). Physical growth is resolved
+///               by the steps: little is missed.
 namespace mdpcosim {
 
 /// What u has to be multiplied by to give power.
@@ -27,6 +36,12 @@ struct coupling_quality {
     double jump_max = 0, jump_rms = 0;
     double energy_error = 0;  ///< signed sum over the run
     double energy = 0;        ///< sum of absolute amounts exchanged
+    double energy_peak = 0;   ///< what the coupling has stored or passed on at most
+    double unresolved = 0, phase = 0, amplitude = 0;
+    std::int64_t contacts = 0;  ///< times that u, having been zero, was not
+    double worst_after = 0;     ///< s since the start: the largest jump
+    /// The largest of the three; every six contacts multiply what was wrong before them once more.
+    double deviation() const;
 };
 
 class coupling_monitor {
@@ -49,6 +64,8 @@ class coupling_monitor {
 
     /// Channels whose du (rate of u) and v (rate of q) are known; others are treated as linear in the step.
     void set_rates(std::size_t channel, bool rate_of_u, bool rate_of_q);
+    /// Channels whose u follows from no law (multipliers of joints): between macro points there is nothing to compare with.
+    void set_free(std::size_t channel) { state_[channel].free = true; }
 
     coupling_quality quality(std::size_t channel) const;
     double jump(std::size_t channel) const { return state_[channel].jump; }
@@ -63,32 +80,64 @@ class coupling_monitor {
     /// What reason() says about the cause and what to do, for methods of their own kind.
     void set_remedy(std::string text) { remedy_ = std::move(text); }
 
-    void state(state_bytes& bytes) { bytes(state_, jumps_, energy_errors_, steps_, diverging_, not_finite_, growth_); }
+    void state(state_bytes& bytes) {
+        bytes(state_, jumps_, energy_errors_, steps_, elapsed_, H_past_, diverging_, not_finite_, growth_);
+    }
 
    private:
-    static constexpr int window = 16;
+    static constexpr int window = 8, jump_window = 16;
+    static constexpr std::int64_t least_reversals = 2;  ///< of the direction of u, before it has a phase
+
+    /// Windows of steps in which something was of the size of u itself, one record after the other.
+    struct growth_record {
+        double squares = 0, low = 0, high = 0;  ///< of the present window
+        double record = 0, streak_begin = 0;
+        int streak = 0;
+        /// How much it has grown, at the end of a window of so many steps; 0: it does not grow.
+        double close(int steps, double u);
+    };
 
     struct channel_state {
         double u = 0, du = 0, q = 0, v = 0;
+        std::array<double, 2> past = {};  ///< u one and two macro points earlier
         double u_min = 0, u_max = 0;
-        double jump = 0, jump_max = 0, jump_squares = 0;
+        double sum_u = 0, sum_uu = 0, sum_d = 0, sum_dd = 0, sum_du = 0,
+               sum_rate = 0;  ///< integrals over time; d: the defect
+        double turned = 0;    ///< largest phase error times size of u
+        std::int64_t reversals = 0;
+        double direction = 0;
+        std::int64_t contacts = 0;                                   ///< times that u left zero
+        double exchanged = 0, exchanged_min = 0, exchanged_max = 0;  ///< since the start
+        double jump = 0, jump_max = 0, jump_squares = 0, worst_after = 0;
         double energy_error = 0, energy = 0;
-        double window_squares = 0, window_low = 0, window_high = 0;
-        double record = 0, streak_begin = 0;
-        int streak = 0;
+        double window_low = 0, window_high = 0;  ///< of u
+        growth_record jumps, defects;
         conjugate partner = conjugate::none;
-        bool rate_of_u = false, rate_of_q = false;
+        bool rate_of_u = false, rate_of_q = false, free = false;
     };
 
     void close_window(std::size_t channel);
-    void add_energy(channel_state& c, double H, double begin, double middle, double end, double u, double du, double q,
-                    double v) const;
+    double turned(const channel_state& c) const;
+    /// What the values at the last macro points, newest first, weigh in the middle of the step: a polynomial through as many as there
+    /// are, and one through one less, whose difference tells how well the middle is known.
+    struct middle_weights {
+        std::array<double, 4> best = {}, lower = {};
+        double rate_of_past = 0;  ///< of u(t_{n-1}) less the cubic Hermite polynomial there
+    };
+    middle_weights weights(double H) const;
+    struct defect {
+        double begin, middle, end;  ///< u~ - u
+        double u_middle;
+    };
+    static void add_energy(channel_state& c, double H, const defect& d, double u, double q, double v);
 
     std::string remedy_ =
         "the step is too large for this coupling: use a smaller macro step or a more stable extrapolation";
     std::vector<channel_state> state_;
     std::vector<double> jumps_, energy_errors_;
     std::int64_t steps_ = 0;
+    double elapsed_ = 0;
+    std::array<double, 2> H_past_ = {};  ///< of the last steps, newest first; 0: there was none
     int diverging_ = -1;
     bool not_finite_ = false;
     double growth_ = 0;

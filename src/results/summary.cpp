@@ -42,19 +42,27 @@ std::string to_json(const run_summary& s) {
         subsystems.back()["newton_iterations"] = x.newton_iterations;
         subsystems.back()["factorisations"] = x.factorisations;
     }
-    json connections = json::array();
-    for (const auto& x : s.connections)
-        connections.push_back({{"name", x.name},
-                               {"law", x.law},
-                               {"extrapolation", x.extrapolation},
-                               {"unit", x.unit},
-                               {"u_min", x.u_min},
-                               {"u_max", x.u_max},
-                               {"u_end", x.u_end},
-                               {"jump_max", x.jump_max},
-                               {"jump_rms", x.jump_rms},
-                               {"energy_error", x.energy_error},
-                               {"energy_exchanged", x.energy}});
+    const auto coupling_json = [](const run_summary::connection& x) {
+        return json{{"name", x.name},
+                    {"law", x.law},
+                    {"extrapolation", x.extrapolation},
+                    {"unit", x.unit},
+                    {"u_min", x.u_min},
+                    {"u_max", x.u_max},
+                    {"u_end", x.u_end},
+                    {"jump_max", x.jump_max},
+                    {"jump_rms", x.jump_rms},
+                    {"energy_error", x.energy_error},
+                    {"energy_exchanged", x.energy},
+                    {"energy_peak", x.energy_peak},
+                    {"unresolved", x.unresolved},
+                    {"phase_error", x.phase},
+                    {"amplitude_error", x.amplitude},
+                    {"contacts", x.contacts}};
+    };
+    json connections = json::array(), signals = json::array();
+    for (const auto& x : s.connections) connections.push_back(coupling_json(x));
+    for (const auto& x : s.signals) signals.push_back(coupling_json(x));
     json document{{"scenario", s.scenario},
                   {"folder", s.folder},
                   {"status", s.status},
@@ -70,6 +78,7 @@ std::string to_json(const run_summary& s) {
                   {"setup_seconds", s.setup_seconds},
                   {"subsystems", subsystems},
                   {"connections", connections},
+                  {"signals", signals},
                   {"notes", s.notes}};
     if (s.integrations > 0) document["integrations"] = s.integrations;
     if (s.initialisation)
@@ -95,6 +104,12 @@ std::string to_json(const run_summary& s) {
                             {"amdahl", s.work->amdahl},
                             {"gustafson", s.work->gustafson},
                             {"expected_speed_up", {{"4_cores", s.work->on_4}, {"8_cores", s.work->on_8}}}};
+    if (s.judged) {
+        json reasons = json::array();
+        for (const auto& r : s.judged->reasons)
+            reasons.push_back({{"level", name_of(r.level)}, {"text", r.text}, {"remedy", r.remedy}});
+        document["verdict"] = {{"level", name_of(s.judged->level)}, {"reasons", reasons}};
+    }
     return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "results/verdict.hpp"
+
 namespace mdpcosim {
 
 /// What is known about a run when it has ended, however it ended.
@@ -25,7 +27,10 @@ struct run_summary {
         double u_min = 0, u_max = 0, u_end = 0;
         std::string unit;
         double jump_max = 0, jump_rms = 0;
-        double energy_error = 0, energy = 0;  ///< J
+        double energy_error = 0, energy = 0;              ///< J
+        double energy_peak = 0;                           ///< J, stored or passed on at most
+        double unresolved = 0, phase = 0, amplitude = 0;  ///< coupling_quality
+        std::int64_t contacts = 0;
     };
 
     /// Where the time went, from sampled macro steps. Work is what subsystems do; the master's part between is serial.
@@ -91,6 +96,8 @@ struct run_summary {
     std::optional<parallel> work;  ///< absent for the reference and where no step was sampled
     std::vector<subsystem> subsystems;
     std::vector<connection> connections;
+    std::vector<connection> signals;
+    std::optional<verdict> judged;  ///< absent where nothing was watched: a reference, a run that was interrupted
     std::vector<std::string> notes;
 };
 

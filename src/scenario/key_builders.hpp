@@ -242,7 +242,7 @@ key_info entries(std::string name, Access access, const key_group& (*inner)(), s
 /// vector<T>, written as a list. `title` names an item in messages: "event 1".
 template <class Owner, class Access>
 key_info list(std::string name, Access access, const key_group& (*inner)(),
-              std::function<std::string(const yaml_node&, std::size_t)> title, std::string list_of,
+              const std::function<std::string(const yaml_node&, std::size_t)>& title, std::string list_of,
               std::string description, std::string short_form = {}) {
     key_info k = make_key<Owner>(std::move(name), key_info::type::list, std::move(description));
     k.inner = inner;

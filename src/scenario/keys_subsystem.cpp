@@ -46,7 +46,7 @@ std::string absolute_text(const std::filesystem::path& path) {
 }
 
 /// A file that the subsystem comes from; `path` is where it lies.
-key_info source_file(const char* name, unsigned bit, std::function<std::filesystem::path&(subsystem_spec&)> path,
+key_info source_file(const char* name, unsigned bit, const std::function<std::filesystem::path&(subsystem_spec&)>& path,
                      const char* description) {
     return special<subsystem_spec>(
                name, "path", R"({"type": "string", "minLength": 1})", description,

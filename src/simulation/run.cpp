@@ -150,6 +150,8 @@ run_summary run(scenario s, const run_options& options) {
     summary.folder = folder.path().string();
     summary.status = status;
     summary.message = message;
+    if (status == "failed" && summary.judged && !all.diverged())
+        summary.judged->add(trust::wrong, "the run failed: " + message, {});
     if (options.shown != nullptr) options.shown->finish();
     keep_first_failure(summary, [&] { recorded.finish(); });
     summary.rows = recorded.rows();

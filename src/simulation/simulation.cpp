@@ -445,12 +445,15 @@ struct simulation::impl {
             entry.worker = cost.worker;
         }
         summary.connections.clear();
+        summary.signals.clear();
         for (std::size_t c = 0; c < parts.channels.size(); ++c) {
             const channel_report& channel = parts.channels[c];
-            if (channel.is_signal || channel.internal) continue;
+            if (channel.internal) continue;
             const coupling_quality q = watch ? watch->monitor().quality(c) : coupling_quality{};
-            summary.connections.push_back({channel.name, channel.law_name, channel.extrapolation, q.u_min, q.u_max,
-                                           all.u[c], channel.unit, q.jump_max, q.jump_rms, q.energy_error, q.energy});
+            (channel.is_signal ? summary.signals : summary.connections)
+                .push_back({channel.name, channel.law_name, channel.extrapolation, q.u_min, q.u_max, all.u[c],
+                            channel.unit, q.jump_max, q.jump_rms, q.energy_error, q.energy, q.energy_peak, q.unresolved,
+                            q.phase, q.amplitude, q.contacts});
         }
     }
 
@@ -687,6 +690,8 @@ run_summary simulation::finish() {
         summary.control->largest = counts.largest;
     }
     s.describe_after();
+    if (s.watch && s.reached != impl::stage::built)
+        summary.judged = judge(s.parts, *s.watch, s.grid.start(), s.outputs());
     run_summary told = summary;
     if (s.watch && !s.watch->divergence().empty() && !s.diverged) told.notes.push_back(s.watch->divergence());
     if (!s.early_end.empty()) told.notes.push_back(s.early_end);

@@ -2,14 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace mdpcosim {
 
 coupling_monitor make_monitor(const assembly& a) {
     std::vector<conjugate> powers;
     for (const auto& channel : a.channels) powers.push_back(channel.power);
     coupling_monitor monitor(std::move(powers));
-    for (std::size_t c = 0; c < a.channels.size(); ++c)
+    for (std::size_t c = 0; c < a.channels.size(); ++c) {
         monitor.set_rates(c, a.channels[c].has_rate, a.channels[c].has_velocity);
+        if (a.channels[c].equation >= 0 || a.channels[c].internal) monitor.set_free(c);
+    }
     return monitor;
 }
 
@@ -19,6 +24,58 @@ coupling_watch make_watch(const assembly& a, coupling_monitor& monitor, const mo
         names.push_back(fmt::format("{} '{}'", channel.is_signal ? "signal to" : "connection", channel.name));
     using reaction = coupling_watch::on_divergence;
     return {monitor, std::move(names), spec.divergence.value == "note" ? reaction::note : reaction::stop};
+}
+
+namespace {
+
+// Of the range of the coupling variable. Drawn from generated systems whose true errors are known (docs/trust.md).
+constexpr double good_below = 0.02, wrong_from = 0.3;
+constexpr std::size_t most_reasons = 5;
+
+std::string share(double x) { return x < 10 ? fmt::format("{:.2g} %", 100 * x) : "far more than all"; }
+
+std::string what_was_seen(const channel_report& channel, const coupling_quality& q, double start) {
+    std::string text = channel.is_signal ? fmt::format("signal to '{}': ", channel.name)
+                                         : fmt::format("connection '{}': ", channel.name);
+    if (q.unresolved >= std::max(q.phase, q.amplitude))
+        text += fmt::format(
+            "between macro points what subsystems received was off by {} of what it varies by (most, {:.3g} {}, at t = "
+            "{:.4g} s): the macro step does not resolve this coupling",
+            share(q.unresolved), q.jump_max, channel.unit, start + q.worst_after);
+    else if (q.amplitude >= q.phase)
+        text += fmt::format("it {} {:.3g} J, {} of what it stored or passed on at most: amplitudes are off by about {}",
+                            q.energy_error > 0 ? "added" : "lost", std::abs(q.energy_error), share(2 * q.amplitude),
+                            share(q.amplitude));
+    else
+        text += fmt::format("its oscillation is out of step by about {} of its range", share(q.phase));
+    if (q.contacts >= 6) text += fmt::format("; {} contacts multiply such errors", q.contacts);
+    return text;
+}
+
+}  // namespace
+
+verdict judge(const assembly& a, const coupling_watch& watch, double start, std::span<const double> outputs) {
+    verdict found;
+    if (!watch.divergence().empty()) found.add(trust::wrong, watch.divergence(), {});
+    if (std::ranges::any_of(outputs, [](double y) { return !std::isfinite(y); }))
+        found.add(trust::wrong, "there are outputs that are no finite numbers at the end", {});
+    struct suspect {
+        std::size_t channel;
+        coupling_quality quality;
+    };
+    std::vector<suspect> list;
+    for (std::size_t c = 0; c < a.channels.size(); ++c) {
+        if (a.channels[c].internal || a.system.coupling.held(channel_index(c))) continue;
+        const coupling_quality q = watch.monitor().quality(c);
+        if (!(q.deviation() < good_below)) list.push_back({c, q});
+    }
+    std::ranges::stable_sort(list, std::ranges::greater{}, [](const suspect& s) { return s.quality.deviation(); });
+    if (list.size() > most_reasons) list.resize(most_reasons);
+    for (const auto& [channel, quality] : list)
+        found.add(quality.deviation() < wrong_from ? trust::doubtful : trust::wrong,
+                  what_was_seen(a.channels[channel], quality, start),
+                  found.reasons.empty() ? "take a smaller macro step, or another method, and compare" : "");
+    return found;
 }
 
 }  // namespace mdpcosim

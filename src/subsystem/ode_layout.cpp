@@ -72,9 +72,9 @@ class layout_builder {
     void add_port(port added) {
         if (added.kind == port_kind::frame) {
             for (const auto& [value, rate] : frame_motion::rates)
-                for (int k = 0; k < 3; ++k)
-                    if (int& slot = added.motion_slots[static_cast<std::size_t>(rate + k)]; slot < 0)
-                        slot = rate_of(added.motion_slots[static_cast<std::size_t>(value + k)]);
+                for (std::size_t k = 0; k < 3; ++k)
+                    if (int& slot = added.motion_slots[static_cast<std::size_t>(rate) + k]; slot < 0)
+                        slot = rate_of(added.motion_slots[static_cast<std::size_t>(value) + k]);
         } else if (added.causality == causality::takes_load) {
             const auto& names = info(added.kind).motion;
             for (std::size_t order = 1; order < 3; ++order)

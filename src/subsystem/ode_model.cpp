@@ -161,7 +161,7 @@ class ode_reader {
 
     expression parse(const text& written, const std::string& object) const {
         try {
-            const expression e = parse_expression(written.value, symbols_);
+            expression e = parse_expression(written.value, symbols_);
             if (has_undefined_constant(e))
                 fail(written.where,
                      fmt::format("{}: '{}' is not a finite number with the values given (a division by zero?).", object,

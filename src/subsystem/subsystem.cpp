@@ -50,12 +50,12 @@ std::vector<std::byte> to_bytes(snapshot& s) {
     return std::move(bytes.bytes());
 }
 
-void from_bytes(snapshot& s, const std::vector<std::byte>& all) {
-    state_bytes bytes;
-    bytes.bytes() = all;
-    bytes.read();
-    s.state(bytes);
-    bytes.finish();
+void from_bytes(snapshot& s, const std::vector<std::byte>& bytes) {
+    state_bytes reader;
+    reader.bytes() = bytes;
+    reader.read();
+    s.state(reader);
+    reader.finish();
 }
 
 // Who calls these has asked offers() before: they are reached by a programming error only.

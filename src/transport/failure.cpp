@@ -11,7 +11,9 @@ subsystem_failure::subsystem_failure(std::string subsystem, double t, const std:
     : run_error(fmt::format("subsystem '{}' failed at t = {:.10g} s: {}", subsystem, t, reason)),
       subsystem_(std::move(subsystem)),
       time_(t),
-      cause_(cause.empty() ? reason : std::move(cause)) {}
+      cause_(std::move(cause)) {
+    if (cause_.empty()) cause_ = reason;
+}
 
 namespace {
 

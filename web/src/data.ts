@@ -38,6 +38,10 @@ export interface SummaryConnection {
   jump_rms: number;
   energy_error: number;
   energy_exchanged: number;
+  energy_peak: number;
+  unresolved: number;
+  phase_error: number;
+  amplitude_error: number;
 }
 export interface Work {
   cpu_seconds: number;
@@ -69,6 +73,8 @@ export interface Summary {
   setup_seconds: number;
   subsystems: SummarySubsystem[];
   connections: SummaryConnection[];
+  signals: SummaryConnection[];
+  verdict?: { level: "good" | "doubtful" | "wrong"; reasons: { level: "good" | "doubtful" | "wrong"; text: string; remedy: string }[] };
   notes: string[];
   integrations?: number;
   step_control?: { estimate: string; rtol: number; atol: number; accepted: number; rejected: number; smallest: number; largest: number };

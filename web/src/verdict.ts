@@ -1,6 +1,5 @@
 // Did it work? In plain words, the worst first.
-import type { RunReport, Summary, SummaryConnection } from "./data";
-import { singles } from "./data";
+import type { RunReport, Summary } from "./data";
 import { count, duration, number, percent, plural } from "./format";
 
 export type Level = "bad" | "warn" | "note" | "good";
@@ -10,59 +9,20 @@ export interface Finding {
   advice?: string;
 }
 
-const jumpOf = (c: SummaryConnection) => (c.u_max > c.u_min ? c.jump_max / (c.u_max - c.u_min) : 0);
-const energyOf = (c: SummaryConnection) => (c.energy_exchanged > 0 ? Math.abs(c.energy_error) / c.energy_exchanged : 0);
-
-/// The worst connection above a limit, and how many there are.
-function worst(list: SummaryConnection[], size: (c: SummaryConnection) => number, limit: number) {
-  const found = list.filter((c) => size(c) > limit).sort((a, b) => size(b) - size(a));
-  return found.length ? { first: found[0], others: found.length > 1 ? ` and ${plural(found.length - 1, "other")}` : "" } : null;
-}
-
 function ending(summary: Summary): Finding[] {
   if (summary.status === "failed") return [{ level: "bad", text: `The run failed: ${summary.message}` }];
   if (summary.status === "interrupted") return [{ level: "warn", text: `The run was ${summary.message}; what was recorded until then is shown.` }];
   return [];
 }
 
-function couplings(summary: Summary): Finding[] {
-  const out: Finding[] = [];
-  const jump = worst(summary.connections, jumpOf, 0.05);
-  if (jump)
-    out.push({
-      level: jumpOf(jump.first) > 0.25 ? "bad" : "warn",
-      text: `Connection '${jump.first.name}'${jump.others}: at a macro point the extrapolation missed the coupling variable by ${percent(jump.first.jump_max, jump.first.u_max - jump.first.u_min)} of its range.`,
-      advice: "A smaller macro step, or an extrapolation of higher order, resolves the coupling better. A single jump (a switch, an impact, the start) is no reason to worry; the curves below tell.",
-    });
-  const energy = worst(summary.connections, energyOf, 0.01);
-  if (energy)
-    out.push({
-      level: energyOf(energy.first) > 0.1 ? "bad" : "warn",
-      text: `Connection '${energy.first.name}'${energy.others}: the coupling ${energy.first.energy_error > 0 ? "added" : "lost"} ${percent(Math.abs(energy.first.energy_error), energy.first.energy_exchanged)} of the energy that went through it.`,
-      advice: "Halve the macro step and compare: the error of a sound coupling falls at least fourfold.",
-    });
-  return out;
-}
-
-/// Jumps that keep growing are the sign of a coupling that begins to become unstable.
-function growth(report: RunReport): Finding[] {
-  const { coupling, summary } = report;
-  if (!coupling || !summary) return [];
-  for (const c of coupling.connections) {
-    const jumps = singles(c.jump);
-    const n = jumps.length;
-    const whole = summary.connections.find((x) => x.name === c.name);
-    if (n < 40 || !whole || jumpOf(whole) < 1e-3) continue;
-    const largest = (from: number, to: number) => jumps.subarray(Math.floor(from * n), Math.floor(to * n)).reduce((a, b) => Math.max(a, b), 0);
-    const [early, middle, late] = [largest(0.1, 0.4), largest(0.4, 0.7), largest(0.7, 1)];
-    if (early > 0 && middle > 5 * early && late > 5 * middle)
-      return [{
-        level: "warn",
-        text: `The jumps of connection '${c.name}' grow throughout the run (${number(late / early, 2)} times as large at its end).`,
-        advice: "The coupling may be close to unstable: 'mdpcosim stability' gives the largest stable macro step.",
-      }];
-  }
-  return [];
+/// What the run itself was judged to be.
+function judged(summary: Summary): Finding[] {
+  if (summary.status === "failed") return [];
+  return (summary.verdict?.reasons ?? []).map((r) => ({
+    level: r.level === "wrong" ? "bad" : "warn",
+    text: `${r.level === "wrong" ? "Wrong" : "Doubtful"}: ${r.text}.`,
+    advice: r.remedy ? `${r.remedy[0].toUpperCase()}${r.remedy.slice(1)}.` : undefined,
+  }));
 }
 
 function comparison(report: RunReport): Finding[] {
@@ -100,8 +60,8 @@ export function findings(report: RunReport, undefinedNames: string[]): Finding[]
   const out: Finding[] = [];
   if (summary) {
     out.push(...ending(summary));
-    for (const note of summary.notes) out.push({ level: note.includes("diverges") ? "bad" : "note", text: note });
-    out.push(...couplings(summary), ...growth(report));
+    for (const note of summary.notes) out.push({ level: "note", text: note });
+    out.push(...judged(summary));
   } else {
     out.push({ level: "bad", text: "The run did not end in order (there is no summary.json); what was on disk is shown." });
   }
@@ -120,8 +80,6 @@ export function findings(report: RunReport, undefinedNames: string[]): Finding[]
 function allWell(summary: Summary): Finding {
   if (summary.method === "monolithic")
     return { level: "good", text: `The reference ran to its end: ${number(summary.time.reached)} s in ${duration(summary.wall_seconds)}.` };
-  const resolved = summary.connections.length
-    ? `; every connection stayed within ${percent(Math.max(...summary.connections.map(jumpOf)), 1)} of its range at macro points`
-    : "";
-  return { level: "good", text: `The run ended as asked: ${count(summary.macro_steps)} macro steps to t = ${number(summary.time.reached)} s${resolved}.` };
+  const trusted = summary.verdict && summary.connections.length + summary.signals.length ? "; its couplings are judged good" : "";
+  return { level: "good", text: `The run ended as asked: ${count(summary.macro_steps)} macro steps to t = ${number(summary.time.reached)} s${trusted}.` };
 }

@@ -105,7 +105,7 @@ parameter_info axis(const char* name, const char* description, int default_value
 }
 
 joint_info spatial(std::string name, std::string summary, std::vector<parameter_info> parameters,
-                   std::function<equations_of_joint(const parameter_values&)> all) {
+                   const std::function<equations_of_joint(const parameter_values&)>& all) {
     return {std::move(name),
             std::move(summary),
             {port_kind::frame},

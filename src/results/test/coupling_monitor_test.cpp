@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 
 namespace mdpcosim {
 namespace {
@@ -74,9 +75,63 @@ TEST(coupling_monitor, energy_errors_of_each_kind_of_power) {
     EXPECT_NEAR(error(conjugate::rate, true), 0.01 * std::sin(2.0), 1e-9);
     EXPECT_NEAR(error(conjugate::value, true), 0.01 * (1 - std::cos(2.0)) / 2, 2e-6);
     EXPECT_NEAR(error(conjugate::one, true), 0.01, 1e-9);
-    // Without rates u is taken as linear in the step: an error of second order.
+    // Without rates u lies on a polynomial through the last macro points and q is taken as linear: an error of third order.
     const double exact = 0.01 * std::sin(2.0);
-    EXPECT_NEAR((error(conjugate::rate, false, 100) - exact) / (error(conjugate::rate, false, 200) - exact), 4, 0.05);
+    EXPECT_NEAR((error(conjugate::rate, false, 100) - exact) / (error(conjugate::rate, false, 200) - exact), 8, 0.2);
+}
+
+/// A defect of alpha u is a stiffness that is wrong by alpha: after n periods the phase is off by alpha/2 2 pi n.
+TEST(coupling_monitor, a_wrong_stiffness_is_an_error_of_phase) {
+    const double omega = 5, alpha = 1e-3, H = 0.01;
+    for (const bool rates : {true, false})
+        for (const int periods : {10, 100}) {
+            single_channel c(conjugate::rate, rates);
+            const function u = [&](double t) { return 7 + 2 * std::cos(omega * t); };
+            const function du = [&](double t) { return -2 * omega * std::sin(omega * t); };
+            const function q = [&](double t) { return -0.5 * std::cos(omega * t); };
+            const function v = [&](double t) { return 0.5 * omega * std::sin(omega * t); };
+            const int n = static_cast<int>(std::lround(periods * 2 * std::numbers::pi / omega / H));
+            c.run(H, n, u, du, q, v, [&](double t) { return alpha * (u(t) - 7); });
+            const coupling_quality found = c.monitor.quality(0);
+            EXPECT_NEAR(found.phase, alpha * std::numbers::pi * periods, 0.05 * found.phase) << rates << periods;
+            EXPECT_NEAR(found.unresolved, alpha, 0.02 * alpha);
+            EXPECT_LT(found.amplitude, 0.01 * found.phase);
+            EXPECT_EQ(found.contacts, 0);
+        }
+}
+
+/// A defect of epsilon v takes epsilon omega^2/2 of the amplitude per time, however much energy has gone to and fro.
+TEST(coupling_monitor, a_damper_too_much_is_an_error_of_amplitude) {
+    const double omega = 5, epsilon = 1e-4, H = 0.01, T = 200;
+    single_channel c(conjugate::rate);
+    const function q = [&](double t) { return 0.5 * std::sin(omega * t); };
+    const function v = [&](double t) { return 0.5 * omega * std::cos(omega * t); };
+    c.run(
+        H, static_cast<int>(T / H), [&](double t) { return -q(t); }, [&](double t) { return -v(t); }, q, v,
+        [&](double t) { return epsilon * v(t); });
+    const coupling_quality found = c.monitor.quality(0);
+    EXPECT_NEAR(found.amplitude, epsilon * omega * omega * T / 2, 0.02 * found.amplitude);
+    EXPECT_NEAR(found.energy_peak, 0.5 * 0.25, 1e-3);
+    EXPECT_LT(found.energy_error / found.energy, 0.01);
+}
+
+/// What is put onto the line between macro points, as a corrector does, misses what lies between.
+TEST(coupling_monitor, inputs_on_a_line_between_macro_points_are_judged) {
+    coupling_monitor monitor({conjugate::none});
+    const auto one = [](const double& x) { return std::span<const double>(&x, 1); };
+    const double zero_value = 0, omega = 1, H = 0.4;
+    const auto u = [&](int i) { return std::sin(omega * H * i); };
+    const double first = u(0);
+    monitor.start(one(first), one(zero_value), one(zero_value), one(zero_value));
+    for (int i = 0; i < 400; ++i) {
+        const double begin = u(i), end = u(i + 1), middle = (begin + end) / 2;
+        monitor.step(H,
+                     {one(begin), one(middle), one(end), one(end), one(zero_value), one(zero_value), one(zero_value)});
+    }
+    // The line misses (omega H)^2/8 in the middle, a part of which is within the uncertainty of u.
+    const double share = monitor.quality(0).unresolved / (omega * H * omega * H / 8 * std::sqrt(2.0 / 3));
+    EXPECT_GT(share, 0.5);
+    EXPECT_LT(share, 1.1);
 }
 
 TEST(coupling_monitor, growing_oscillation_of_the_step_is_divergence) {

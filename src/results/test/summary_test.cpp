@@ -28,7 +28,11 @@ run_summary example() {
     s.wall_seconds = 0.5;
     s.setup_seconds = 0.25;
     s.subsystems.push_back({"A", "model mass", "rk4", 3, 12, 1, 2, 1e-6, 1, 0, 0});
-    s.connections.push_back({"c", "spring (stiffness = 1 N/m)", "lin-2-3-opt", -1, 2, 0.5, "N", 0.25, 0.125, 0.5, 8});
+    s.connections.push_back(
+        {"c", "spring (stiffness = 1 N/m)", "lin-2-3-opt", -1, 2, 0.5, "N", 0.25, 0.125, 0.5, 8, 2, 0.1, 0.2, 0.3, 4});
+    s.judged.emplace();
+    s.judged->add(trust::doubtful, "something", "do something");
+    s.judged->add(trust::wrong, "something worse", "");
     s.notes = {"a note"};
     return s;
 }
@@ -64,6 +68,11 @@ TEST(summary, json_holds_every_fact) {
     const auto k = nlohmann::json::parse(to_json(implicit));
     EXPECT_EQ(k["subsystems"][0]["newton_iterations"], 40);
     EXPECT_EQ(k["subsystems"][0]["factorisations"], 7);
+    EXPECT_EQ(j["verdict"]["level"], "wrong");
+    EXPECT_EQ(j["verdict"]["reasons"][0]["text"], "something worse");
+    EXPECT_EQ(j["verdict"]["reasons"][1]["remedy"], "do something");
+    EXPECT_EQ(to_text(*example().judged),
+              "verdict: wrong\n  wrong: something worse\n  doubtful: something\n    do something\n");
     EXPECT_EQ(j["connections"][0], (nlohmann::json{{"name", "c"},
                                                    {"law", "spring (stiffness = 1 N/m)"},
                                                    {"extrapolation", "lin-2-3-opt"},
@@ -74,7 +83,12 @@ TEST(summary, json_holds_every_fact) {
                                                    {"jump_max", 0.25},
                                                    {"jump_rms", 0.125},
                                                    {"energy_error", 0.5},
-                                                   {"energy_exchanged", 8.0}}));
+                                                   {"energy_exchanged", 8.0},
+                                                   {"energy_peak", 2.0},
+                                                   {"unresolved", 0.1},
+                                                   {"phase_error", 0.2},
+                                                   {"amplitude_error", 0.3},
+                                                   {"contacts", 4}}));
     EXPECT_EQ(j["notes"], nlohmann::json::array({"a note"}));
 }
 

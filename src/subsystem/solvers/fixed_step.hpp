@@ -378,7 +378,7 @@ void fixed_step_solver<Method>::guess_sides(double s, double rest, double ahead)
             const double motion = z[i] - e.z0[i];
             if (e.z1[i] == 0) continue;
             hidden |= motion == 0;
-            if (motion == 0 || !e.monitor.at_zero(e.before[i], e.z0[i], motion / ahead * rest)) continue;
+            if (motion == 0 || !event_monitor::at_zero(e.before[i], e.z0[i], motion / ahead * rest)) continue;
             e.monitor.sides()[i] = motion > 0 ? 1 : -1;
             e.guessed[i] = e.monitor.sides()[i] == e.z1[i] ? guess::on : guess::back;
         }

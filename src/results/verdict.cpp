@@ -1,0 +1,36 @@
+#include "results/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace mdpcosim {
+
+const char* name_of(trust level) {
+    switch (level) {
+        case trust::good:
+            return "good";
+        case trust::doubtful:
+            return "doubtful";
+        case trust::wrong:
+            break;
+    }
+    return "wrong";
+}
+
+void verdict::add(trust how, std::string text, std::string remedy) {
+    level = std::max(level, how);
+    const auto behind = std::ranges::find_if(reasons, [&](const reason& other) { return other.level < how; });
+    reasons.insert(behind, {how, std::move(text), std::move(remedy)});
+}
+
+std::string to_text(const verdict& v) {
+    std::string out = fmt::format("verdict: {}\n", name_of(v.level));
+    for (const auto& r : v.reasons) {
+        out += fmt::format("  {}: {}\n", name_of(r.level), r.text);
+        if (!r.remedy.empty()) out += fmt::format("    {}\n", r.remedy);
+    }
+    return out;
+}
+
+}  // namespace mdpcosim
