@@ -96,9 +96,11 @@ TEST_F(program, a_run_that_is_done) {
     EXPECT_EQ(seen.exit_status, 0);
     EXPECT_EQ(seen.err, "");  // standard error is no terminal and the run is short
     EXPECT_THAT(seen.out, testing::StartsWith("done: 400 macro steps to t = 0.4 s in "));
-    EXPECT_THAT(seen.out, testing::EndsWith(
-                              "results in " + out() +
-                              ": results.csv and results.h5 (401 rows), summary.json, profile.json, scenario.yaml\nverdict: good\n"));
+    EXPECT_THAT(
+        seen.out,
+        testing::EndsWith(
+            "results in " + out() +
+            ": results.csv and results.h5 (401 rows), summary.json, profile.json, scenario.yaml\nverdict: good\n"));
     expect_whole_rows();
 }
 
