@@ -21,8 +21,7 @@ void coupling_monitor::start(std::span<const double> u, std::span<const double> 
                              std::span<const double> v) {
     for (std::size_t i = 0; i < state_.size(); ++i) {
         channel_state& c = state_[i];
-        c.u = c.u_min = c.u_max = c.window_low = c.window_high = u[i];
-        for (growth_record* g : {&c.jumps, &c.defects}) g->low = g->high = u[i];
+        c.u = c.u_min = c.u_max = c.low = c.high = c.long_low = c.long_high = u[i];
         c.du = du[i];
         c.q = q[i];
         c.v = v[i];
@@ -46,7 +45,9 @@ coupling_monitor::middle_weights coupling_monitor::weights(double H) const {
     middle_weights w{.best = lagrange(known), .lower = lagrange(std::max(2, known - 1))};
     if (known > 2) {
         const double x = H_past_[0] / H;
-        w.rate_of_past = 1 / (16 * x * x * (1 + x) * (1 + x));
+        w.past = 1 / (16 * x * x * (1 + x) * (1 + x));
+        w.value = {w.past * (1 + x) * (1 + x) * (1 - 2 * x), w.past * x * x * (3 + 2 * x)};
+        w.rate = {w.past * H * x * (1 + x) * (1 + x), w.past * H * x * x * (1 + x)};
     }
     return w;
 }
@@ -54,73 +55,62 @@ coupling_monitor::middle_weights coupling_monitor::weights(double H) const {
 void coupling_monitor::step(double H, const step_values& s) {
     ++steps_;
     const middle_weights w = weights(H);
+    const double sixth = H / 6, eighth = H / 8, rate = 1 / H;
     for (std::size_t i = 0; i < state_.size(); ++i) {
         channel_state& c = state_[i];
-        const double u = s.u[i];
+        const double u = s.u[i], du = s.du[i], change = u - c.u;
         c.jump = s.end[i] - u;
         const double size = std::abs(c.jump);
         // Written so that a jump that is not a number is caught: comparisons with it are false.
-        if (!(size <= 1e300) && diverging_ < 0) {
+        if (!(size <= 1e300) && diverging_ < 0) [[unlikely]] {
             diverging_ = static_cast<int>(i);
             not_finite_ = true;
         }
         double u_middle, unsure;
         if (c.rate_of_u) {
-            const double cubic = (c.u + u) / 2 + H / 8 * (c.du - s.du[i]), x = H_past_[0] / H;
-            const double there = c.u * (1 + x) * (1 + x) * (1 - 2 * x) + u * x * x * (3 + 2 * x) -
-                                 H * (c.du * x * (1 + x) * (1 + x) + s.du[i] * x * x * (1 + x));
-            unsure = w.rate_of_past * (c.past[0] - there);
-            u_middle = cubic + unsure;
+            unsure = w.past * c.past[0] - w.value[0] * c.u - w.value[1] * u + w.rate[0] * c.du + w.rate[1] * du;
+            u_middle = (c.u + u) / 2 + eighth * (c.du - du) + unsure;
         } else {
+            const double lower = w.lower[0] * u + w.lower[1] * c.u + w.lower[2] * c.past[0];
             u_middle = w.best[0] * u + w.best[1] * c.u + w.best[2] * c.past[0] + w.best[3] * c.past[1];
-            unsure = u_middle - w.lower[0] * u - w.lower[1] * c.u - w.lower[2] * c.past[0];
+            unsure = u_middle - lower;
         }
         // What is less than the uncertainty of u itself counts little.
         const double off = s.middle[i] - u_middle;
-        const double seen =
-            c.free ? 0 : std::copysign(std::max(0.1 * std::abs(off), std::abs(off) - std::abs(unsure)), off);
-        const defect d{s.begin[i] - c.u, seen, c.jump, u_middle};
-        const double squares = (d.begin * d.begin + 4 * d.middle * d.middle + d.end * d.end) / 6;
-        const double mean = (d.begin + 4 * d.middle + d.end) / 6, change = u - c.u;
-        c.sum_u += H * (c.u + 4 * u_middle + u) / 6;
-        c.sum_uu += H * (c.u * c.u + 4 * u_middle * u_middle + u * u) / 6;
-        c.sum_d += H * mean;
-        c.sum_dd += H * squares;
-        c.sum_du += H * (d.begin * c.u + 4 * d.middle * u_middle + d.end * u) / 6;
-        c.sum_rate += change * change / H;
+        const double seen = std::max(0.1 * std::abs(off), std::abs(off) - std::abs(unsure));
+        const defect d{s.begin[i] - c.u, c.free ? 0 : std::copysign(seen, off), c.jump, u_middle};
+        const double squares = sixth * (d.begin * d.begin + 4 * d.middle * d.middle + d.end * d.end);
+        c.sum_u += sixth * (c.u + 4 * u_middle + u);
+        c.sum_uu += sixth * (c.u * c.u + 4 * u_middle * u_middle + u * u);
+        c.sum_d += sixth * (d.begin + 4 * d.middle + d.end);
+        c.sum_du += sixth * (d.begin * c.u + 4 * d.middle * u_middle + d.end * u);
+        c.sum_rate += rate * change * change;
+        c.defect_squares += squares;
+        c.jump_squares += c.jump * c.jump;
         c.contacts += c.u == 0 && u != 0 ? 1 : 0;
-        if (change != 0) {
-            c.reversals += change * c.direction < 0 ? 1 : 0;
-            c.direction = change;
-        }
+        c.reversals += change * c.direction < 0 ? 1 : 0;
+        c.direction = change != 0 ? change : c.direction;
+        c.low = std::min(c.low, u);
+        c.high = std::max(c.high, u);
         if (size > c.jump_max) {
             c.jump_max = size;
             c.worst_after = elapsed_ + H;
         }
-        c.jump_squares += c.jump * c.jump;
-        for (growth_record* g : {&c.jumps, &c.defects}) {
-            g->low = std::min(g->low, u);
-            g->high = std::max(g->high, u);
-        }
-        c.jumps.squares += c.jump * c.jump;
-        c.defects.squares += squares;
-        c.u_min = std::min(c.u_min, u);
-        c.u_max = std::max(c.u_max, u);
-        c.window_low = std::min(c.window_low, u);
-        c.window_high = std::max(c.window_high, u);
         add_energy(c, H, d, u, s.q[i], s.v[i]);
         jumps_[i] = c.jump;
         energy_errors_[i] = c.energy_error;
         c.past = {c.u, c.past[0]};
         c.u = u;
-        c.du = s.du[i];
+        c.du = du;
         c.q = s.q[i];
         c.v = s.v[i];
     }
     H_past_ = {H, H_past_[0]};
     elapsed_ += H;
-    if (steps_ % window == 0)
+    if (steps_ % window == 0) {
         for (std::size_t i = 0; i < state_.size(); ++i) close_window(i);
+        window_begin_ = elapsed_;
+    }
 }
 
 void coupling_monitor::add_energy(channel_state& c, double H, const defect& d, double u, double q, double v) {
@@ -149,14 +139,12 @@ double coupling_monitor::turned(const channel_state& c) const {
     if (!(variation > 0) || c.reversals < least_reversals) return c.turned;
     const double alpha = (c.sum_du - mean * c.sum_d) / variation;
     const double angle = elapsed_ * std::sqrt(c.sum_rate / variation);
-    return std::max(c.turned, std::abs(alpha) / 2 * angle * std::max(c.window_high - mean, mean - c.window_low));
+    return std::max(c.turned, std::abs(alpha) / 2 * angle * std::max(c.high - mean, mean - c.low));
 }
 
-double coupling_monitor::growth_record::close(int steps, double u) {
-    const double rms = std::sqrt(squares / steps), before = record;
-    const bool oscillates = rms > 0.15 * (high - low), is_record = rms > before;
-    squares = 0;
-    low = high = u;
+double coupling_monitor::growth_record::close(double rms, double range) {
+    const double before = record;
+    const bool oscillates = rms > 0.15 * range, is_record = rms > before;
     record = std::max(rms, before);
     if (!oscillates || before == 0 || rms < 0.3 * before) streak = 0;
     // Beats let single windows fall behind; they end nothing and count for nothing.
@@ -169,20 +157,30 @@ double coupling_monitor::growth_record::close(int steps, double u) {
 void coupling_monitor::close_window(std::size_t channel) {
     channel_state& c = state_[channel];
     c.turned = turned(c);
-    c.window_low = c.window_high = c.u;
-    const auto look = [&](growth_record& g, int steps, double slow) {
-        const double growth = g.close(steps, c.u);
+    const auto look = [&](growth_record& g, double rms, double range, double slow) {
+        const double growth = g.close(rms, range);
         if (diverging_ >= 0 || !((g.streak >= 2 && growth > 1e6) || (g.streak >= 6 && growth > slow))) return;
         diverging_ = static_cast<int>(channel);
         growth_ = growth;
     };
-    if (steps_ % jump_window == 0) look(c.jumps, jump_window, 30);
-    if (!c.free) look(c.defects, window, 1e4);
+    c.u_min = std::min(c.u_min, c.low);
+    c.u_max = std::max(c.u_max, c.high);
+    c.long_low = std::min(c.long_low, c.low);
+    c.long_high = std::max(c.long_high, c.high);
+    if (!c.free)
+        look(c.defects, std::sqrt((c.defect_squares - c.defect_squares_before) / (elapsed_ - window_begin_)),
+             c.high - c.low, 1e4);
+    c.defect_squares_before = c.defect_squares;
+    c.low = c.high = c.u;
+    if (steps_ % jump_window != 0) return;
+    look(c.jumps, std::sqrt((c.jump_squares - c.jump_squares_before) / jump_window), c.long_high - c.long_low, 30);
+    c.jump_squares_before = c.jump_squares;
+    c.long_low = c.long_high = c.u;
 }
 
 coupling_quality coupling_monitor::quality(std::size_t channel) const {
     const channel_state& c = state_[channel];
-    coupling_quality q{.u_min = c.u_min, .u_max = c.u_max, .jump_max = c.jump_max};
+    coupling_quality q{.u_min = std::min(c.u_min, c.low), .u_max = std::max(c.u_max, c.high), .jump_max = c.jump_max};
     if (steps_ == 0) return q;
     q.jump_rms = std::sqrt(c.jump_squares / static_cast<double>(steps_));
     q.energy_error = c.energy_error;
@@ -190,10 +188,10 @@ coupling_quality coupling_monitor::quality(std::size_t channel) const {
     q.energy_peak = c.exchanged_max - c.exchanged_min;
     const double mean = c.sum_u / elapsed_, variation = c.sum_uu - mean * c.sum_u;
     // What rounding makes of a constant is no variation.
-    const double largest = std::max(std::abs(c.u_min), std::abs(c.u_max));
-    if (!(c.u_max - c.u_min > 1e-9 * largest) || !(variation > 0)) return q;
-    q.unresolved = std::sqrt(c.sum_dd / variation);
-    q.phase = turned(c) / (c.u_max - c.u_min) * 2;
+    const double range = q.u_max - q.u_min, largest = std::max(std::abs(q.u_min), std::abs(q.u_max));
+    if (!(range > 1e-9 * largest) || !(variation > 0)) return q;
+    q.unresolved = std::sqrt(c.defect_squares / variation);
+    q.phase = 2 * turned(c) / range;
     q.contacts = c.contacts;
     q.worst_after = c.worst_after;
     if (q.energy_peak > 0) q.amplitude = std::abs(c.energy_error) / (2 * q.energy_peak);

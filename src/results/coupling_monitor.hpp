@@ -81,7 +81,8 @@ class coupling_monitor {
     void set_remedy(std::string text) { remedy_ = std::move(text); }
 
     void state(state_bytes& bytes) {
-        bytes(state_, jumps_, energy_errors_, steps_, elapsed_, H_past_, diverging_, not_finite_, growth_);
+        bytes(state_, jumps_, energy_errors_, steps_, elapsed_, window_begin_, H_past_, diverging_, not_finite_,
+              growth_);
     }
 
    private:
@@ -90,30 +91,31 @@ class coupling_monitor {
 
     /// Windows of steps in which something was of the size of u itself, one record after the other.
     struct growth_record {
-        double squares = 0, low = 0, high = 0;  ///< of the present window
         double record = 0, streak_begin = 0;
         int streak = 0;
-        /// How much it has grown, at the end of a window of so many steps; 0: it does not grow.
-        double close(int steps, double u);
+        /// How much it has grown, at the end of a window; 0: it does not grow.
+        double close(double rms, double range);
     };
 
     struct channel_state {
         double u = 0, du = 0, q = 0, v = 0;
         std::array<double, 2> past = {};  ///< u one and two macro points earlier
-        double u_min = 0, u_max = 0;
-        double sum_u = 0, sum_uu = 0, sum_d = 0, sum_dd = 0, sum_du = 0,
-               sum_rate = 0;  ///< integrals over time; d: the defect
-        double turned = 0;    ///< largest phase error times size of u
-        std::int64_t reversals = 0;
-        double direction = 0;
-        std::int64_t contacts = 0;                                   ///< times that u left zero
-        double exchanged = 0, exchanged_min = 0, exchanged_max = 0;  ///< since the start
-        double jump = 0, jump_max = 0, jump_squares = 0, worst_after = 0;
+        double jump = 0, jump_max = 0, jump_squares = 0;
+        double sum_u = 0, sum_uu = 0, sum_rate = 0;  ///< integrals over time, of u, its square and that of its rate
+        double sum_d = 0, sum_du = 0, defect_squares = 0;  ///< of the defect, its product with u and its square
+        double low = 0, high = 0;                          ///< of u in the present window
+        double direction = 0;                              ///< of the last change of u
+        std::int64_t contacts = 0, reversals = 0;
         double energy_error = 0, energy = 0;
-        double window_low = 0, window_high = 0;  ///< of u
-        growth_record jumps, defects;
+        double exchanged = 0, exchanged_min = 0, exchanged_max = 0;  ///< since the start
         conjugate partner = conjugate::none;
         bool rate_of_u = false, rate_of_q = false, free = false;
+        // At the end of windows only.
+        double u_min = 0, u_max = 0, long_low = 0, long_high = 0;
+        double jump_squares_before = 0, defect_squares_before = 0;
+        double turned = 0;  ///< largest phase error times size of u
+        double worst_after = 0;
+        growth_record jumps, defects;
     };
 
     void close_window(std::size_t channel);
@@ -122,7 +124,9 @@ class coupling_monitor {
     /// are, and one through one less, whose difference tells how well the middle is known.
     struct middle_weights {
         std::array<double, 4> best = {}, lower = {};
-        double rate_of_past = 0;  ///< of u(t_{n-1}) less the cubic Hermite polynomial there
+        /// Where rates are known: of u(t_{n-1}), u and du/dt at both ends, what it adds to the cubic Hermite polynomial.
+        double past = 0;
+        std::array<double, 2> value = {}, rate = {};
     };
     middle_weights weights(double H) const;
     struct defect {
@@ -136,7 +140,7 @@ class coupling_monitor {
     std::vector<channel_state> state_;
     std::vector<double> jumps_, energy_errors_;
     std::int64_t steps_ = 0;
-    double elapsed_ = 0;
+    double elapsed_ = 0, window_begin_ = 0;
     std::array<double, 2> H_past_ = {};  ///< of the last steps, newest first; 0: there was none
     int diverging_ = -1;
     bool not_finite_ = false;
