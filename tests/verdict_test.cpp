@@ -78,6 +78,22 @@ TEST(verdict, signals_are_judged_too) {
     EXPECT_EQ(fine.level, trust::good) << fine.text;
 }
 
+/// What nothing comes back from is late by a step at its edges, which neither adds up nor diverges: 11 % is the truth here.
+TEST(verdict, square_waves_of_sources_are_neither_stopped_nor_wrong) {
+    const auto driven = [](const char* step) {
+        return fmt::format(
+            "time: {{end: 5 s, step: {}}}\nsubsystems:\n"
+            "  s: {{model: source, set: {{kind: pulse, amplitude: 100, duration: 20 ms, period: 50 ms}}}}\n"
+            "  a: {{model: lag-1, set: {{time-constant: 10 ms}}}}\nsignals: [s.y -> a.u]\n",
+            step);
+    };
+    const judged_run coarse = judge_text(driven("1 ms")), fine = judge_text(driven("0.01 ms"));
+    EXPECT_EQ(coarse.status, "done") << coarse.message;
+    EXPECT_EQ(coarse.level, trust::doubtful) << coarse.text;
+    EXPECT_NE(fine.level, trust::wrong) << fine.text;
+    EXPECT_EQ(judge_text(driven("12.5 ms")).status, "done");
+}
+
 TEST(verdict, statuses_of_the_program) {
     const temporary_folder folder;
     const auto status = [&](const std::string& text, const std::vector<std::string>& more) {

@@ -136,7 +136,7 @@ void coupling_monitor::add_energy(channel_state& c, double H, const defect& d, d
 
 double coupling_monitor::turned(const channel_state& c) const {
     const double mean = c.sum_u / elapsed_, variation = c.sum_uu - mean * c.sum_u;
-    if (!(variation > 0) || c.reversals < least_reversals) return c.turned;
+    if (!(variation > 0) || c.reversals < least_reversals || c.one_way) return c.turned;
     const double alpha = (c.sum_du - mean * c.sum_d) / variation;
     const double angle = elapsed_ * std::sqrt(c.sum_rate / variation);
     return std::max(c.turned, std::abs(alpha) / 2 * angle * std::max(c.high - mean, mean - c.low));
@@ -159,7 +159,8 @@ void coupling_monitor::close_window(std::size_t channel) {
     c.turned = turned(c);
     const auto look = [&](growth_record& g, double rms, double range, double slow) {
         const double growth = g.close(rms, range);
-        if (diverging_ >= 0 || !((g.streak >= 2 && growth > 1e6) || (g.streak >= 6 && growth > slow))) return;
+        if (diverging_ >= 0 || c.one_way || !((g.streak >= 2 && growth > 1e6) || (g.streak >= 6 && growth > slow)))
+            return;
         diverging_ = static_cast<int>(channel);
         growth_ = growth;
     };
@@ -192,7 +193,7 @@ coupling_quality coupling_monitor::quality(std::size_t channel) const {
     if (!(range > 1e-9 * largest) || !(variation > 0)) return q;
     q.unresolved = std::sqrt(c.defect_squares / variation);
     q.phase = 2 * turned(c) / range;
-    q.contacts = c.contacts;
+    q.contacts = c.partner == conjugate::none ? 0 : c.contacts;
     q.worst_after = c.worst_after;
     if (q.energy_peak > 0) q.amplitude = std::abs(c.energy_error) / (2 * q.energy_peak);
     return q;

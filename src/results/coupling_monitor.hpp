@@ -66,6 +66,8 @@ class coupling_monitor {
     void set_rates(std::size_t channel, bool rate_of_u, bool rate_of_q);
     /// Channels whose u follows from no law (multipliers of joints): between macro points there is nothing to compare with.
     void set_free(std::size_t channel) { state_[channel].free = true; }
+    /// Channels that nothing comes back from (a signal of a source): they cannot diverge, and errors of phase do not add up.
+    void set_one_way(std::size_t channel) { state_[channel].one_way = true; }
 
     coupling_quality quality(std::size_t channel) const;
     double jump(std::size_t channel) const { return state_[channel].jump; }
@@ -109,7 +111,7 @@ class coupling_monitor {
         double energy_error = 0, energy = 0;
         double exchanged = 0, exchanged_min = 0, exchanged_max = 0;  ///< since the start
         conjugate partner = conjugate::none;
-        bool rate_of_u = false, rate_of_q = false, free = false;
+        bool rate_of_u = false, rate_of_q = false, free = false, one_way = false;
         // At the end of windows only.
         double u_min = 0, u_max = 0, long_low = 0, long_high = 0;
         double jump_squares_before = 0, defect_squares_before = 0;

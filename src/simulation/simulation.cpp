@@ -73,7 +73,7 @@ struct simulation::impl {
     void make_masters(const scenario& s) {
         if (options.watch) {
             watch.reset();
-            monitor.emplace(make_monitor(parts));
+            monitor.emplace(make_monitor(s, parts));
             if (const std::string& remedy = chosen().traits().remedy; !remedy.empty()) monitor->set_remedy(remedy);
             watch.emplace(make_watch(parts, *monitor, s.monitor));
         }

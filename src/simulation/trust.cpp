@@ -4,15 +4,68 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 namespace mdpcosim {
 
-coupling_monitor make_monitor(const assembly& a) {
+namespace {
+
+std::string subsystem_of(const std::string& address) { return address.substr(0, address.find('.')); }
+
+/// Names of subsystems that stand in no loop: whatever they read comes from others that stand in none, or whatever they give goes there.
+std::set<std::string> without_feedback(const scenario& s) {
+    std::multimap<std::string, std::string> forward, backward;
+    const auto join = [&](const std::string& from, const std::string& to) {
+        forward.emplace(from, to);
+        backward.emplace(to, from);
+    };
+    for (const auto& signal : s.signals)
+        for (const auto& term : signal.terms) join(subsystem_of(term.address.value), subsystem_of(signal.target.value));
+    for (const auto& connection : s.connections)
+        for (const auto& from : connection.between)
+            for (const auto& to : connection.between) join(subsystem_of(from.value), subsystem_of(to.value));
+    std::set<std::string> peeled;
+    for (const auto& [edges, others] : {std::pair(&backward, &forward), std::pair(&forward, &backward)}) {
+        std::map<std::string, std::size_t> left;
+        std::vector<std::string> next;
+        for (const auto& entry : s.subsystems) {
+            left[entry.name] = edges->count(entry.name);
+            if (left[entry.name] == 0) next.push_back(entry.name);
+        }
+        while (!next.empty()) {
+            const std::string name = std::move(next.back());
+            next.pop_back();
+            peeled.insert(name);
+            for (auto [at, end] = others->equal_range(name); at != end; ++at)
+                if (--left[at->second] == 0) next.push_back(at->second);
+        }
+    }
+    return peeled;
+}
+
+}  // namespace
+
+coupling_monitor make_monitor(const scenario& s, const assembly& a) {
+    const std::set<std::string> outside = without_feedback(s);
+    std::set<std::string> one_way;
+    for (const auto& signal : s.signals) {
+        bool all = outside.contains(subsystem_of(signal.target.value));
+        if (!all)
+            all = std::ranges::all_of(
+                signal.terms, [&](const auto& term) { return outside.contains(subsystem_of(term.address.value)); });
+        if (all) one_way.insert(signal.target.value);
+    }
+
     std::vector<conjugate> powers;
     for (const auto& channel : a.channels) powers.push_back(channel.power);
     coupling_monitor monitor(std::move(powers));
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         monitor.set_rates(c, a.channels[c].has_rate, a.channels[c].has_velocity);
+        const auto& ends = a.channels[c].ends;
+        if (a.channels[c].is_signal && !ends.empty() &&
+            one_way.contains(ends.front().address.substr(0, ends.front().address.find('['))))
+            monitor.set_one_way(c);
         if (a.channels[c].equation >= 0 || a.channels[c].internal) monitor.set_free(c);
     }
     return monitor;
@@ -39,9 +92,10 @@ std::string what_was_seen(const channel_report& channel, const coupling_quality&
                                          : fmt::format("connection '{}': ", channel.name);
     if (q.unresolved >= std::max(q.phase, q.amplitude))
         text += fmt::format(
-            "between macro points what subsystems received was off by {} of what it varies by (most, {:.3g} {}, at t = "
+            "between macro points what subsystems received was off by {} of what it varies by (most, {:.3g}{}{}, at t "
+            "= "
             "{:.4g} s): the macro step does not resolve this coupling",
-            share(q.unresolved), q.jump_max, channel.unit, start + q.worst_after);
+            share(q.unresolved), q.jump_max, channel.unit.empty() ? "" : " ", channel.unit, start + q.worst_after);
     else if (q.amplitude >= q.phase)
         text += fmt::format("it {} {:.3g} J, {} of what it stored or passed on at most: amplitudes are off by about {}",
                             q.energy_error > 0 ? "added" : "lost", std::abs(q.energy_error), share(2 * q.amplitude),

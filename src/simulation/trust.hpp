@@ -7,7 +7,7 @@
 namespace mdpcosim {
 
 /// The monitor of all connections and signals of a system.
-coupling_monitor make_monitor(const assembly& a);
+coupling_monitor make_monitor(const scenario& s, const assembly& a);
 
 /// Names for its messages, and what the scenario wants to happen when a coupling diverges.
 coupling_watch make_watch(const assembly& a, coupling_monitor& monitor, const monitor_spec& spec);
