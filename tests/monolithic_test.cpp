@@ -249,7 +249,7 @@ signals: [a.z -> b.u, b.y -> a.u]
         FAIL() << "accepted";
     } catch (const user_error& problem) {
         EXPECT_THAT(problem.what(),
-                    HasSubstr("reference: solver erk-8 cannot integrate subsystem 'a': the model has algebraic"));
+                    HasSubstr("reference: solver erk-6 cannot integrate subsystem 'a': the model has algebraic"));
     }
     EXPECT_FALSE(fs::exists(folder / "refused"));
     const result_table t = run_text("dae", text("reference: {solver: {name: ida, rtol: 1e-10}}"), true);
@@ -275,7 +275,7 @@ TEST_F(monolithic, writes_the_files_of_a_run) {
     EXPECT_EQ(j["rows"], 201);
     ASSERT_EQ(j["subsystems"].size(), 1u);
     EXPECT_EQ(j["subsystems"][0]["type"], "2 subsystems as one, 4 states");
-    EXPECT_EQ(j["subsystems"][0]["solver"], "erk-8");
+    EXPECT_EQ(j["subsystems"][0]["solver"], "erk-6");
     EXPECT_GT(j["subsystems"][0]["micro_steps"], 100);
     EXPECT_GT(j["subsystems"][0]["evaluations"], 1000);
     EXPECT_EQ(j["connections"][0]["extrapolation"], "none");
@@ -303,7 +303,7 @@ subsystems:
                                                             "s"),
                                          true);
     EXPECT_EQ(summary.status, "failed");
-    EXPECT_THAT(summary.message, HasSubstr("reference: erk-8 at t = "));
+    EXPECT_THAT(summary.message, HasSubstr("reference: erk-6 at t = "));
     EXPECT_NEAR(summary.reached, 0.99, 1e-15);  // x = 1/(1 - t) ends at 1
     const result_table t = read_results(folder / "fails", [](std::string_view) { return true; });
     ASSERT_EQ(t.rows(), 12u);

@@ -9,3 +9,4 @@
 #include "results/compare.hpp"
 #include "simulation/check.hpp"
 #include "simulation/run.hpp"
+#include "simulation/verify.hpp"

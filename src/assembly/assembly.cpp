@@ -595,6 +595,15 @@ class builder {
         if (ignored_)
             result_.notes.push_back(fmt::format("extrapolation: method {} has orders of its own and takes no other.",
                                                 scenario_.method.value));
+        const auto none_solved = [&] {
+            return std::ranges::all_of(result_.channels, [](const auto& c) { return c.is_signal; });
+        };
+        for (const char* name : {"one-pass", "semi-implicit"})
+            if (scenario_.method.value == name && !result_.channels.empty() && none_solved())
+                result_.notes.push_back(fmt::format(
+                    "method: {} solves for connections, and there are signals only: the run is the one of 'explicit'. "
+                    "For signals in a loop 'iterated' is the implicit method; connections between ports need none.",
+                    name));
         if (scenario_.subsystems.size() > 1 && result_.channels.empty() && result_.text_signals.empty())
             result_.notes.emplace_back("nothing is coupled: there are neither connections nor signals.");
     }

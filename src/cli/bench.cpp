@@ -8,6 +8,8 @@
 #include "benchmark/methods.hpp"
 #include "benchmark/multirate.hpp"
 #include "benchmark/transport.hpp"
+#include "benchmark/trust.hpp"
+#include "benchmark/trust_systems.hpp"
 #include "cli/commands.hpp"
 
 namespace mdpcosim {
@@ -79,6 +81,24 @@ void add_bench(CLI::App& app, int& status) {
     joints->callback([json, counts, &status] {
         const auto results = bench_joints(*counts, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(results) : to_table(results));
+        status = 0;
+    });
+    CLI::App* trusted = command->add_subcommand(
+        "trust", "The verdict against the truth: generated systems whose errors are known from a reference");
+    auto request = std::make_shared<trust_request>();
+    trusted->add_option("--each", request->each, "Systems of every kind (default: 30)")->check(CLI::PositiveNumber);
+    trusted->add_option("--seed", request->seed, "Others of the same kinds (default: 1)");
+    trusted->add_option("--kind", request->kinds, "Only these kinds")->check(CLI::IsMember(trust_kinds()));
+    trusted->add_option("--fmus", request->fmus, "Folder with the test FMUs (build/fmus), for the kind 'fmus'")
+        ->check(CLI::ExistingDirectory);
+    trusted->add_option("--write", request->write, "Folder that gets the scenarios: <kind>-<number>.yaml");
+    trusted->add_flag("--json", *json, "One JSON document on standard output");
+    trusted->callback([json, request, &status] {
+        const auto results = bench_trust(*request, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
+        if (*json)
+            fmt::print("{}", to_json(results));
+        else
+            fmt::print("{}\n{}", to_table(results, false), to_table(results, true));
         status = 0;
     });
     CLI::App* rank = command->add_subcommand("mpi-ping-pong")->group("");

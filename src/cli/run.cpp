@@ -54,6 +54,7 @@ struct run_settings {
     bool report = false;
     bool open = false;
     bool strict = false;
+    bool verify = false;
     remote_options remote;
 };
 
@@ -107,7 +108,7 @@ int run_here(const run_settings& o) {
                               .shown = &shown};
     run_summary summary;
     try {
-        summary = run(std::move(s), options);
+        summary = o.verify ? run_verified(s, options) : run(std::move(s), options);
     } catch (const run_error& problem) {
         if (!interrupted) throw;
         fmt::print(stderr, "mdpcosim: {}\n", problem.what());
@@ -226,6 +227,10 @@ void add_run(CLI::App& app, int& status) {
     command->add_flag("--open", o->open, "The same, and show it in the browser");
     command->add_flag("--strict", o->strict,
                       "A result that is judged doubtful ends with status 3, too, as one that is judged wrong does");
+    command->add_flag("--verify", o->verify,
+                      "At the same time the scenario with half and with twice the macro step: an error estimate and "
+                      "the observed order "
+                      "of every variable, and a verdict that rests on them");
     command->add_flag("--quiet", o->quiet, "No progress and no table");
     command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
     command->callback([o, &status] { status = run_command(*o); });

@@ -58,6 +58,9 @@ class law {
     virtual law_value evaluate(double q, double v) const = 0;
     /// At q, v; on either side of a kink that of one side. Laws without a rate must say it, of the others du/dt = c v tells.
     virtual law_slope slope(double q, double v) const;
+    /// Where u or its slope jumps: each corner has a function of q and v that changes its sign there.
+    virtual int corner_count() const { return 0; }
+    virtual void corners(double /*q*/, double /*v*/, double* /*z*/) const {}
     virtual void accept(double /*q*/, double /*v*/, double /*u*/) {}
     /// Whether accept() does anything; laws without memory say no and are not called after every macro step.
     virtual bool remembers() const { return true; }

@@ -493,6 +493,21 @@ void network::motions(double t, std::span<const double> y, std::span<double> q, 
     }
 }
 
+std::vector<network::corner_of> network::corners() const {
+    std::vector<corner_of> found;
+    for (std::size_t c = 0; c < channels(); ++c)
+        if (const int n = laws_[c] ? laws_[c]->corner_count() : 0; n > 0) found.push_back({channel_index(c), n});
+    return found;
+}
+
+void network::corner_values(double t, std::span<const double> y, std::span<const corner_of> some, double* z) const {
+    for (const corner_of& c : some) {
+        const motion m = channel_motion(t, c.channel.value(), y.data());
+        laws_[c.channel.value()]->corners(m.q, m.v, z);
+        z += c.corners;
+    }
+}
+
 network::linearised network::linearise(double t, channel_index channel, std::span<const double> y) const {
     const motion m = channel_motion(t, channel.value(), y.data());
     return {m.q, m.v, ask_law(t, channel.value(), m).u, laws_[channel.value()]->slope(m.q, m.v)};

@@ -59,6 +59,14 @@ class network {
     std::size_t channels() const { return laws_.size(); }
     const std::string& name(channel_index channel) const { return names_[channel.value()]; }
 
+    /// Corners of all laws, channel after channel.
+    struct corner_of {
+        channel_index channel;
+        int corners;
+    };
+    std::vector<corner_of> corners() const;
+    void corner_values(double t, std::span<const double> y, std::span<const corner_of> some, double* z) const;
+
     /// For integrating the coupled system as one, after finish() and before start(). The laws become those of H -> 0.
     void use_limit();
     /// The same: integrated values are no longer formed here, but read from y[first], y[first + 1], ... . Returns the outputs whose

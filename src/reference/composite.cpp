@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace mdpcosim {
 
@@ -42,6 +43,8 @@ composite_equations::composite_equations(composite_parts parts, double t0, const
         slot += v.size;
         description_.outputs.push_back(std::move(v));
     }
+    corners_ = coupling_.corners();
+    for (const auto& c : corners_) corner_count_ += c.corners;
     start(t0);
 }
 
@@ -250,6 +253,7 @@ void composite_equations::event_indicators(double t, const double* x, const doub
     for (const auto& p : places_)
         if (p.events > 0)
             guarded(p, t, [&] { p.model->event_indicators(t, x + p.state, inputs_.data() + p.input, z + p.event); });
+    coupling_.corner_values(t, y_, corners_, z + events_);
 }
 
 bool composite_equations::apply_event(int event, bool rising, double t, double* x, const double*) {
@@ -263,6 +267,9 @@ bool composite_equations::apply_event(int event, bool rising, double t, double* 
 }
 
 std::string composite_equations::event_name(int event) const {
+    for (int first = events_; const auto& c : corners_)
+        if (event >= std::exchange(first, first + c.corners) && event < first)
+            return fmt::format("a corner of connection '{}'", coupling_.name(c.channel));
     const place& p = place_of_event(event);
     return fmt::format("{} of subsystem '{}'", p.model->event_name(event - p.event), p.name);
 }

@@ -77,7 +77,9 @@ class composite_equations final : public equations {
     void derivatives(double t, const double* x, const double*, double* dx) const override;
     void outputs(double t, const double* x, const double*, double* y) const override;
     bool is_algebraic(int state) const override;
-    int event_count() const override { return events_; }
+    /// Those of the subsystems, then the corners of the laws.
+    int event_count() const override { return events_ + corner_count_; }
+    bool is_corner(int event) const override { return event >= events_; }
     void event_indicators(double t, const double* x, const double*, double* z) const override;
     std::string event_name(int event) const override;
     bool apply_event(int event, bool rising, double t, double* x, const double*) override;
@@ -122,7 +124,8 @@ class composite_equations final : public equations {
     double t0_, arrived_;             ///< where the sampled subsystems are
     bool sampling_ = false;           ///< between arrive() and take_samples()
     std::size_t first_integral_ = 0, states_ = 0;
-    int events_ = 0;
+    int events_ = 0, corner_count_ = 0;
+    std::vector<network::corner_of> corners_;
     std::vector<double> x0_, start_inputs_;
     mutable std::vector<double> y_, u_, du_, inputs_;
     mutable composite_joints joints_;

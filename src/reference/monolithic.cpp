@@ -12,7 +12,7 @@ namespace mdpcosim {
 
 solver_spec reference_solver(const reference_spec& spec) {
     solver_spec chosen = spec.solver;
-    if (chosen.name.empty()) chosen.name.value = "erk-8";
+    if (chosen.name.empty()) chosen.name.value = "erk-6";
     const solver_info* info = solver_registry::instance().find(chosen.name.value);
     const auto add = [&](const char* option, const char* value) {
         const auto named = [&](const auto& o) { return o.name == option; };

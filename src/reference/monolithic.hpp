@@ -14,7 +14,7 @@
 /// The reference: composite equations and one ordinary solver, from row to row of the results.
 namespace mdpcosim {
 
-/// The solver with every default written out. The reference's own: erk-8, rtol 1e-12, atol 1e-15 and ten million micro steps
+/// The solver with every default written out. The reference's own: erk-6, rtol 1e-12, atol 1e-15 and ten million micro steps
 /// between two rows (docs/decisions/0007-reference-solver.md); an option that the solver does not have is left out.
 solver_spec reference_solver(const reference_spec& spec);
 

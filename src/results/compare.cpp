@@ -128,15 +128,22 @@ class accumulator {
         high_ = std::max(high_, b);
     }
 
-    variable_error result(std::string name) const {
+    /// Of B.
+    double largest() const { return high_ >= low_ ? std::max(std::abs(high_), std::abs(low_)) : 0; }
+
+    /// `noise` is what sums of numbers of this size are uncertain by.
+    variable_error result(std::string name, double noise) const {
         variable_error r{std::move(name), max_, time_, std::sqrt(sum_ / static_cast<double>(count_)), 0, 0};
         r.range = high_ >= low_ ? high_ - low_ : 0;
-        const double scale = r.range > 0 ? r.range : high_ >= low_ ? std::abs(high_) : 0;
+        const bool constant = r.range <= constant_below * largest();
+        const double scale = std::max(constant ? largest() : r.range, noise);
         r.relative = max_ == 0 ? 0 : scale > 0 ? max_ / scale : infinite;
         return r;
     }
 
    private:
+    static constexpr double constant_below = 1e-13;
+
     double max_ = 0, time_ = 0, sum_ = 0, low_ = infinite, high_ = -infinite;
     std::size_t count_ = 0;
 };
@@ -215,12 +222,23 @@ void visit(const result_table& a, const result_table& b, const common_part& comm
 
 }  // namespace
 
+namespace {
+
+/// Of the largest number in B: below it, a variable is rounding noise.
+constexpr double noise_share = 1e-12;
+
+}  // namespace
+
 comparison compare_tables(const result_table& a, const result_table& b) {
     comparison c;
     const common_part common = find_common(a, b, c);
     std::vector<accumulator> sums(common.columns.size());
     visit(a, b, common, [&](std::size_t k, double t, double x, double y) { sums[k].add(t, x, y); });
-    for (std::size_t k = 0; k < sums.size(); ++k) c.errors.push_back(sums[k].result(a.names[common.columns[k].first]));
+    double largest = 0;
+    for (const auto& sum : sums)
+        if (std::isfinite(sum.largest())) largest = std::max(largest, sum.largest());
+    for (std::size_t k = 0; k < sums.size(); ++k)
+        c.errors.push_back(sums[k].result(a.names[common.columns[k].first], noise_share * largest));
     std::stable_sort(c.errors.begin(), c.errors.end(), [](const variable_error& x, const variable_error& y) {
         return x.relative != y.relative ? x.relative > y.relative : x.max_error > y.max_error;
     });

@@ -199,8 +199,15 @@ coupling_quality coupling_monitor::quality(std::size_t channel) const {
     return q;
 }
 
+double coupling_monitor::surge(std::size_t channel) const {
+    const channel_state& c = state_[channel];
+    if (steps_ < window || !(elapsed_ > 0)) return 0;
+    const double mean = c.sum_u / elapsed_, variance = c.sum_uu / elapsed_ - mean * mean;
+    return variance > 0 ? std::abs(c.u - mean) / std::sqrt(variance) : 0;
+}
+
 double coupling_quality::deviation() const {
-    return std::max({unresolved, phase, amplitude}) * (1 + static_cast<double>(contacts) / 6);
+    return std::max({unresolved, phase / 2, amplitude}) * (1 + static_cast<double>(contacts) / 6);
 }
 
 std::string coupling_monitor::reason() const {

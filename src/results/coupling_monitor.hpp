@@ -40,7 +40,7 @@ struct coupling_quality {
     double unresolved = 0, phase = 0, amplitude = 0;
     std::int64_t contacts = 0;  ///< times that u, having been zero, was not
     double worst_after = 0;     ///< s since the start: the largest jump
-    /// The largest of the three; every six contacts multiply what was wrong before them once more.
+    /// The largest of the three, of phase the half, since that is an upper bound; every six contacts multiply what was wrong before them once more.
     double deviation() const;
 };
 
@@ -70,6 +70,9 @@ class coupling_monitor {
     void set_one_way(std::size_t channel) { state_[channel].one_way = true; }
 
     coupling_quality quality(std::size_t channel) const;
+    double last(std::size_t channel) const { return state_[channel].u; }
+    /// The last value over the root mean square of all, both against the mean; 0 while there is little to compare with.
+    double surge(std::size_t channel) const;
     double jump(std::size_t channel) const { return state_[channel].jump; }
     double energy_error(std::size_t channel) const { return state_[channel].energy_error; }
     /// For the recorder: jumps of the last step and energy errors so far, of all channels.

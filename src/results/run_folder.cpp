@@ -52,6 +52,10 @@ run_folder::run_folder(const std::filesystem::path& path) : path_(path) {
         ::close(lock_);
     }
     for (const char* name : written_files) std::filesystem::remove(file(name), status);
+    for (const char* folder : {half_step_folder, twice_step_folder}) {
+        for (const char* name : written_files) std::filesystem::remove(file(folder) / name, status);
+        std::filesystem::remove(file(folder), status);  // unless there is something else in it
+    }
 }
 
 run_folder::~run_folder() {

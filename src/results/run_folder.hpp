@@ -5,6 +5,10 @@
 
 namespace mdpcosim {
 
+/// Inside the folder of a run: the same scenario with another macro step, for comparison.
+inline constexpr const char* half_step_folder = "half-step";
+inline constexpr const char* twice_step_folder = "twice-step";
+
 /// The folder a run writes into. A finished run's files are removed, a folder that a running mdpcosim uses is refused
 /// (user_error); the lock is held by the open file, so that it goes with the process however that ends.
 class run_folder {

@@ -23,6 +23,18 @@ nlohmann::ordered_json iterations_json(const std::vector<run_summary::iteration>
     return list;
 }
 
+nlohmann::ordered_json verification_json(const verification& v) {
+    auto variables = nlohmann::ordered_json::array();
+    for (const auto& x : v.variables) {
+        variables.push_back(
+            {{"name", x.name}, {"error", x.error}, {"time", x.time}, {"relative", x.relative}, {"coupled", x.coupled}});
+        if (x.order) variables.back()["order"] = *x.order;
+    }
+    nlohmann::ordered_json document{{"half_step", v.half}, {"twice_step", v.twice}, {"variables", variables}};
+    if (v.order) document["order"] = *v.order;
+    return document;
+}
+
 }  // namespace
 
 std::string to_json(const run_summary& s) {
@@ -42,7 +54,9 @@ std::string to_json(const run_summary& s) {
         subsystems.back()["newton_iterations"] = x.newton_iterations;
         subsystems.back()["factorisations"] = x.factorisations;
     }
-    const auto coupling_json = [](const run_summary::connection& x) {
+    const double simulated = s.reached - s.start;
+    const auto coupling_json = [&](const run_summary::connection& x) {
+        const double share = x.energy_peak > 0 ? x.energy_error / x.energy_peak : 0;
         return json{{"name", x.name},
                     {"law", x.law},
                     {"extrapolation", x.extrapolation},
@@ -55,6 +69,8 @@ std::string to_json(const run_summary& s) {
                     {"energy_error", x.energy_error},
                     {"energy_exchanged", x.energy},
                     {"energy_peak", x.energy_peak},
+                    {"energy_error_share", share},
+                    {"energy_error_share_per_second", simulated > 0 ? share / simulated : 0},
                     {"unresolved", x.unresolved},
                     {"phase_error", x.phase},
                     {"amplitude_error", x.amplitude},
@@ -108,6 +124,7 @@ std::string to_json(const run_summary& s) {
         json reasons = json::array();
         for (const auto& r : s.judged->reasons)
             reasons.push_back({{"level", name_of(r.level)}, {"text", r.text}, {"remedy", r.remedy}});
+        if (s.verified) document["verification"] = verification_json(*s.verified);
         document["verdict"] = {{"level", name_of(s.judged->level)}, {"reasons", reasons}};
     }
     return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
@@ -218,12 +235,13 @@ std::string to_table(const run_summary& s) {
             const auto& x = s.connections[i];
             out += fmt::format("  {:<16} {:<20} {:<20} {:>12.5g} {:>12.5g} {:<6} {:>10} {:>12}\n", x.name, x.law,
                                x.extrapolation, x.u_min, x.u_max, x.unit, share_text(x.jump_max, x.u_max - x.u_min),
-                               share_text(x.energy_error, x.energy));
+                               share_text(x.energy_error, x.energy_peak));
         }
         append_rest(out, s.connections.size());
     }
     append_work(out, s);
     append_notes(out, s);
+    if (s.verified) out += "\n" + to_table(*s.verified);
     return out;
 }
 

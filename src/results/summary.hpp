@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "results/verdict.hpp"
+#include "results/verification.hpp"
 
 namespace mdpcosim {
 
@@ -98,6 +99,9 @@ struct run_summary {
     std::vector<connection> connections;
     std::vector<connection> signals;
     std::optional<verdict> judged;  ///< absent where nothing was watched: a reference, a run that was interrupted
+    std::optional<verification> verified;
+    std::vector<std::string> grown;    ///< ports of connections whose variable was largest by far at the end
+    std::vector<std::string> coupled;  ///< recorded columns that take part in couplings
     std::vector<std::string> notes;
 };
 

@@ -18,10 +18,18 @@ const char* name_of(trust level) {
     return "wrong";
 }
 
-void verdict::add(trust how, std::string text, std::string remedy) {
+void verdict::add(trust how, std::string text, std::string remedy, reason::basis drawn_from) {
     level = std::max(level, how);
     const auto behind = std::ranges::find_if(reasons, [&](const reason& other) { return other.level < how; });
-    reasons.insert(behind, {how, std::move(text), std::move(remedy)});
+    reasons.insert(behind, {how, std::move(text), std::move(remedy), drawn_from});
+}
+
+void verdict::drop_guesses() {
+    std::erase_if(reasons, [](const reason& r) { return r.drawn_from == reason::basis::guess; });
+    for (auto& r : reasons)
+        if (r.drawn_from == reason::basis::guess_with_events) r.level = std::min(r.level, trust::doubtful);
+    std::ranges::stable_sort(reasons, std::ranges::greater{}, &reason::level);
+    level = reasons.empty() ? trust::good : reasons.front().level;
 }
 
 std::string to_text(const verdict& v) {

@@ -15,12 +15,17 @@ struct verdict {
         trust level;
         std::string text;    ///< what was found, where and when
         std::string remedy;  ///< what to do about it
+        /// Drawn from one run alone: a second one with another step knows better. Where states jump at events it does not know all: an event
+        /// near a macro point may lie before it in one run and behind it in the other.
+        enum class basis { fact, guess, guess_with_events } drawn_from = basis::fact;
     };
 
     trust level = trust::good;
     std::vector<reason> reasons;  ///< the worst first
 
-    void add(trust how, std::string text, std::string remedy);
+    void add(trust how, std::string text, std::string remedy, reason::basis drawn_from = reason::basis::fact);
+    /// A second run knows better: guesses go, those with events become doubts.
+    void drop_guesses();
 };
 
 /// "verdict: doubtful", then its reasons and what to do, one line each.

@@ -115,7 +115,7 @@ const key_group& reference_keys() {
                               {map<reference_spec>("solver", &reference_spec::solver, solver_keys,
                                                    "The one solver of the whole system.", "name")
                                    .from(catalogue::solvers)
-                                   .by_default("erk-8, rtol 1e-12, atol 1e-15")});
+                                   .by_default("erk-6, rtol 1e-12, atol 1e-15")});
     return table;
 }
 
@@ -125,6 +125,65 @@ const key_group& monitor_keys() {
         {word<monitor_spec>("divergence", &monitor_spec::divergence,
                             "A diverging coupling ends the run, or is noted in the summary.", {"stop", "note"})
              .by_default("`stop`")});
+    return table;
+}
+
+/// A number with a unit that only the results know.
+key_info expected_number(const char* name, text expectation_spec::*value, const char* description) {
+    return special<expectation_spec>(
+        name, "number with unit", R"({"$ref": "#/definitions/quantity"})", description,
+        [=](expectation_spec& e, const yaml_node& node, const key_place& at) {
+            e.*value = read_text(node, at.in.let, at.whole());
+        },
+        [=](const expectation_spec& e, yaml_node& out) {
+            if (!(e.*value).empty()) out = scalar_node((e.*value).value);
+        });
+}
+
+void check_expectation(void* owner, const yaml_node& node, const key_place& at) {
+    const auto& e = *static_cast<const expectation_spec*>(owner);
+    const auto refuse = [&](const char* reason) {
+        throw user_error(node.where, fmt::format("{}: {}.", at.object, reason));
+    };
+    const bool bounds = !e.min.empty() || !e.max.empty();
+    if (e.file.empty()) {
+        if (e.end.empty() && !bounds) refuse("give 'end' with 'within', 'min', 'max', or some of them");
+        if (e.end.empty() != e.within.empty()) refuse("'end' and 'within' go together");
+        if (!e.only.empty()) refuse("'only' chooses columns of a 'file'");
+    } else {
+        if (!e.end.empty() || bounds) refuse("'end', 'min' and 'max' belong to a 'variable', not to a 'file'");
+        if (e.within.empty()) refuse("key 'within' is missing: the share of each column's range, for example '1 %'");
+    }
+}
+
+const key_group& expectation_keys() {
+    using spec = expectation_spec;
+    static const key_group table = [] {
+        key_group made = group<spec>(
+            "expect", "What the results must be; otherwise the run is judged wrong.",
+            {word<spec>("variable", &spec::variable, "A recorded variable, by its address."),
+             expected_number("end", &spec::end, "Its value at the end of the run."),
+             expected_number("min", &spec::min, "What it must not fall below at any recorded time."),
+             expected_number("max", &spec::max, "What it must not exceed at any recorded time."),
+             special<spec>(
+                 "file", "path", R"({"type": "string", "minLength": 1})",
+                 "A CSV file with a column 'time', as results.csv. The path starts at the folder of the scenario.",
+                 [](spec& e, const yaml_node& node, const key_place& at) {
+                     e.file = read_text(node, at.in.let, at.whole());
+                     e.path = at.in.folder_of(node.where) / e.file.value;
+                 },
+                 [](const spec& e, yaml_node& out) {
+                     if (!e.file.empty())
+                         out = scalar_node(std::filesystem::absolute(e.path).lexically_normal().string());
+                 }),
+             words<spec>("only", &spec::only, "Columns of the file to compare; '*' stands for any text.")
+                 .by_default("all that the results have, too"),
+             expected_number("within", &spec::within,
+                             "How far 'end' may be off; of a file, the share of each column's range.")});
+        made.one_of = {"variable", "file"};
+        made.check = check_expectation;
+        return made;
+    }();
     return table;
 }
 
@@ -288,10 +347,17 @@ std::vector<key_info> sections() {
             .over_lines(),
         map<scenario>("monitor", &scenario::monitor, monitor_keys, "What is made of a coupling that diverges.")
             .by_default("the run ends"),
+        list<scenario>(
+            "expect", &scenario::expect, expectation_keys,
+            [](const yaml_node&, std::size_t number) { return fmt::format("expectation {}", number); },
+            "'- {variable: a.y, end: 1 m, within: 1 mm}'",
+            "What the results must be; a run that does not meet it is judged wrong and ends with status 3.")
+            .by_default("nothing")
+            .more_in("trust.md"),
         first(map<scenario>("record", &scenario::record, record_keys, "What the results keep.")
                   .by_default("everything, at every macro step")),
         map<scenario>("reference", &scenario::reference, reference_keys, "The one solver of 'run --monolithic'.")
-            .by_default("erk-8, rtol 1e-12, atol 1e-15")
+            .by_default("erk-6, rtol 1e-12, atol 1e-15")
             .more_in("reference.md"),
         replicas};
 }

@@ -229,6 +229,17 @@ struct reference_spec {
     solver_spec solver;
 };
 
+/// An entry of `expect:`: a variable's end value or range, or a file of what the results should be.
+struct expectation_spec {
+    location where;
+    text variable;       ///< an address, as in the results
+    text end, min, max;  ///< with units that fit the variable
+    text file;           ///< CSV, as written
+    std::filesystem::path path;
+    std::vector<text> only;  ///< of the columns of the file; patterns with `*`, empty: those that the results have, too
+    text within;             ///< of `end` in the variable's unit, of a file a share of each column's range
+};
+
 struct monitor_spec {
     text divergence;  ///< "stop" (default): a diverging coupling ends the run; "note": it is noted in the summary
 };
@@ -269,6 +280,7 @@ struct scenario {
     record_spec record;
     reference_spec reference;
     monitor_spec monitor;
+    std::vector<expectation_spec> expect;
     step_control_spec step_control;
     iteration_spec iteration;
     placement_spec placement;

@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "assembly/assembly.hpp"
 #include "assembly/iteration.hpp"
 #include "core/units.hpp"
 #include "fmu/report.hpp"
 #include "simulation/check.hpp"
+#include "simulation/port_signs.hpp"
 #include "simulation/simulation.hpp"
 #include "subsystem/factory.hpp"
 
@@ -163,6 +165,24 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
 
 }  // namespace
 
+namespace {
+
+/// Ports of connections whose models came with the scenario; enough of them to find a sign that is wrong everywhere.
+std::vector<std::string> foreign_ports(const scenario& s) {
+    constexpr std::size_t most = 100;
+    std::set<std::string> names, ports;
+    for (const auto& entry : s.subsystems)
+        if (entry.kind != subsystem_spec::source_kind::model && entry.kind != subsystem_spec::source_kind::program)
+            names.insert(entry.name);
+    for (const auto& connection : s.connections)
+        for (const auto& end : connection.between)
+            if (ports.size() < most && names.contains(end.value.substr(0, end.value.find('.'))))
+                ports.insert(end.value);
+    return {ports.begin(), ports.end()};
+}
+
+}  // namespace
+
 std::string check(const scenario& s) {
     const simulation built(s, {.workers = 1, .watch = false});
     const assembly& a = built.parts();
@@ -206,6 +226,8 @@ std::string check(const scenario& s) {
         out += fmt::format("  {}\n", with_unit(a.columns[i].name, a.columns[i].unit));
     if (a.columns.size() > 40) out += fmt::format("  ... and {} more\n", a.columns.size() - 40);
     for (const auto& note : a.notes) out += fmt::format("\nnote: {}\n", note);
+    for (const auto& text : reversed_ports(full, foreign_ports(s)))
+        out += fmt::format("\nwarning: {}: change it there.\n", text);
     return out;
 }
 

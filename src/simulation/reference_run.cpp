@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "assembly/described_subsystems.hpp"
 #include "simulation/statistics.hpp"
 #include "subsystem/factory.hpp"
@@ -33,6 +35,14 @@ reference_run::reference_run(const scenario& s, assembly& a)
         loop = algebraic_loop(loop.torn(), loop.path(), fixed_point_options{.tolerance = 1e-12});
     const solver_spec chosen = reference_solver(s.reference);
     solver_name_ = chosen.name.value;
+    const solver_info* info = solver_registry::instance().find(solver_name_);
+    const bool controls_error =
+        info != nullptr && std::ranges::any_of(info->options, [](const auto& o) { return o.name == "rtol"; });
+    if (!parts_.coupling.corners().empty() && (solver_name_ == "erk-8" || !controls_error))
+        note_ = fmt::format(
+            "reference: laws have corners (stops, backlash), and {}. Use erk-6 or dirk-5 where that matters.",
+            controls_error ? "the error estimate of erk-8 does not see what happens between a few of its points"
+                           : solver_name_ + " has no error estimate");
     integrator_ = make_solver(chosen, s.reference.where, "reference");
     for (const auto& p : parts_.subsystems)
         if (const std::string reason = p.model ? integrator_->why_not(*p.model) : ""; !reason.empty())
@@ -62,6 +72,8 @@ bool reference_run::step() {
 
 void reference_run::describe(run_summary& summary, const assembly& a) const {
     summary.method = "monolithic";
+    if (!note_.empty() && std::ranges::find(summary.notes, note_) == summary.notes.end())
+        summary.notes.push_back(note_);
     summary.reference = true;
     summary.subsystems.assign(1, {});
     run_summary::subsystem& entry = summary.subsystems.front();

@@ -38,7 +38,7 @@ class reference_run {
    private:
     composite_parts parts_;
     std::size_t subsystems_;
-    std::string solver_name_;
+    std::string solver_name_, note_;
     std::unique_ptr<solver> integrator_;
     std::unique_ptr<monolithic_run> whole_;
 };

@@ -12,14 +12,15 @@
 #include "results/profile.hpp"
 #include "results/run_folder.hpp"
 #include "scenario/read.hpp"
+#include "simulation/expectations.hpp"
+#include "simulation/port_signs.hpp"
 #include "simulation/row_recorder.hpp"
 #include "simulation/simulation.hpp"
 #include "simulation/system_description.hpp"
+#include "simulation/trust.hpp"
 #include "transport/affinity.hpp"
 
 namespace mdpcosim {
-
-namespace {
 
 std::filesystem::path default_folder(const scenario& s, bool monolithic) {
     // examples/two-mass/scenario.yaml is better known by its folder's name.
@@ -29,6 +30,8 @@ std::filesystem::path default_folder(const scenario& s, bool monolithic) {
     // The reference stands beside the co-simulation that is compared with it.
     return name + (monolithic ? ".reference.out" : ".out");
 }
+
+namespace {
 
 /// Rows of a run on a constant grid, at most.
 std::int64_t most_rows(const time_spec& time, std::optional<double> every) {
@@ -107,6 +110,7 @@ run_summary run(scenario s, const run_options& options) {
                        .writable = false,
                        .remote = options.remote,
                        .interrupt = options.interrupt});
+    const expectations expected(s.expect, all.parts().columns);
     if (!made) made.emplace(out);
     const run_folder& folder = *made;
     folder.write("scenario.yaml", write_scenario(all.resolved()));
@@ -128,6 +132,7 @@ run_summary run(scenario s, const run_options& options) {
     std::string status = "done", message;
     try {
         all.initialise();
+        if (options.started) options.started();
         run_to_end(all, rows, options.shown, options.interrupt);
         if (!all.interrupted()) rows.close(all);
         if (!all.done()) {
@@ -163,6 +168,16 @@ run_summary run(scenario s, const run_options& options) {
     if (all.trace() != nullptr)
         keep_first_failure(summary,
                            [&] { folder.write("coupling.json", all.trace()->to_json(connection_names(all.parts()))); });
+    if (!options.monolithic) summary.coupled = coupled_columns(all.parts());
+    if (summary.judged && summary.status != "interrupted" && !summary.grown.empty())
+        for (const auto& text : reversed_ports(read_scenario(folder.file("scenario.yaml")), summary.grown))
+            summary.judged->add(trust::wrong, text, "change the sign of the load in the model");
+    if (!expected.empty() && summary.status == "done") {
+        if (!summary.judged) summary.judged.emplace();
+        const std::size_t met = expected.check(folder.path(), *summary.judged);
+        summary.notes.push_back(fmt::format("{} of {} expectations are met", met, expected.count()));
+    }
+    if (options.ended) options.ended(summary);
     keep_first_failure(summary, [&] { folder.write("summary.json", to_json(summary)); });
     return summary;
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "assembly/transports.hpp"
@@ -20,11 +21,16 @@ struct run_options {
     bool pin = true;                               ///< bind workers and processes to processing units
     remote_options remote = {};                    ///< of the transport tcp
     progress* shown = nullptr;                     ///< told how far the run is
+    std::function<void()> started = {};            ///< called after the initialisation, before the first macro step
+    std::function<void(run_summary&)> ended = {};  ///< called when the results are on disk, before summary.json is
 };
 
 /// Runs a scenario and writes results.csv, summary.json and scenario.yaml into the run's folder. A user's mistake leaves as
 /// user_error before anything is written (but fmi.log, which tells of an FMU that refuses, too); a failing subsystem or an interrupt ends the run with what was recorded on
 /// disk, told by status and message of the summary.
 run_summary run(scenario s, const run_options& options);
+
+/// Where results go unless `out` says so.
+std::filesystem::path default_folder(const scenario& s, bool monolithic);
 
 }  // namespace mdpcosim

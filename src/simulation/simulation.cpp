@@ -69,11 +69,20 @@ struct simulation::impl {
         make_masters(s);
     }
 
+    /// Of subsystems that hear of what they do.
+    std::int64_t events_in_loops() const {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < in_loops.size(); ++i)
+            if (in_loops[i]) sum += summary.subsystems[i].events;
+        return sum;
+    }
+
     /// Monitors and whoever chooses the steps.
     void make_masters(const scenario& s) {
         if (options.watch) {
             watch.reset();
             monitor.emplace(make_monitor(s, parts));
+            in_loops = subsystems_in_loops(s);
             if (const std::string& remedy = chosen().traits().remedy; !remedy.empty()) monitor->set_remedy(remedy);
             watch.emplace(make_watch(parts, *monitor, s.monitor));
         }
@@ -468,6 +477,7 @@ struct simulation::impl {
     std::optional<reference_run> reference;
     std::optional<coupling_monitor> monitor;
     std::optional<coupling_watch> watch;
+    std::vector<bool> in_loops;
     std::vector<observer*> observers;
     struct written_value {
         input_slot slot;  ///< not valid: a parameter, which the subsystem has already
@@ -501,7 +511,15 @@ void simulation::initialise() {
 }
 
 macro_step simulation::step() {
-    const macro_step done_step = self_->step();
+    const macro_step done_step = [&] {
+        try {
+            return self_->step();
+        } catch (const run_error& problem) {
+            const std::string cause = self_->watch ? cause_of_failure(self_->parts, *self_->watch) : "";
+            if (cause.empty()) throw;
+            throw run_error(fmt::format("{}. {}", problem.what(), cause));
+        }
+    }();
     if (self_->interrupted) return done_step;
     for (observer* o : self_->observers) o->committed(*this, done_step);
     if (self_->diverged) [[unlikely]] {
@@ -691,7 +709,8 @@ run_summary simulation::finish() {
     }
     s.describe_after();
     if (s.watch && s.reached != impl::stage::built)
-        summary.judged = judge(s.parts, *s.watch, s.grid.start(), s.outputs());
+        summary.judged = judge(s.parts, *s.watch, s.grid.start(), s.outputs(), s.events_in_loops());
+    if (s.watch) summary.grown = ports_that_grew(s.parts, *s.watch);
     run_summary told = summary;
     if (s.watch && !s.watch->divergence().empty() && !s.diverged) told.notes.push_back(s.watch->divergence());
     if (!s.early_end.empty()) told.notes.push_back(s.early_end);

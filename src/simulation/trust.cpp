@@ -46,6 +46,13 @@ std::set<std::string> without_feedback(const scenario& s) {
 
 }  // namespace
 
+std::vector<bool> subsystems_in_loops(const scenario& s) {
+    const std::set<std::string> outside = without_feedback(s);
+    std::vector<bool> inside;
+    for (const auto& entry : s.subsystems) inside.push_back(!outside.contains(entry.name));
+    return inside;
+}
+
 coupling_monitor make_monitor(const scenario& s, const assembly& a) {
     const std::set<std::string> outside = without_feedback(s);
     std::set<std::string> one_way;
@@ -85,30 +92,37 @@ namespace {
 constexpr double good_below = 0.02, wrong_from = 0.3;
 constexpr std::size_t most_reasons = 5;
 
+/// A small error moves an event, and what jumps there is then wrong by the jump; one run alone cannot tell which events that happens to.
+double with_events(double deviation, std::int64_t events) {
+    return deviation * static_cast<double>(1 + std::min<std::int64_t>(events, 5));
+}
+
 std::string share(double x) { return x < 10 ? fmt::format("{:.2g} %", 100 * x) : "far more than all"; }
 
-std::string what_was_seen(const channel_report& channel, const coupling_quality& q, double start) {
+std::string what_was_seen(const channel_report& channel, const coupling_quality& q, double start, std::int64_t events) {
     std::string text = channel.is_signal ? fmt::format("signal to '{}': ", channel.name)
                                          : fmt::format("connection '{}': ", channel.name);
-    if (q.unresolved >= std::max(q.phase, q.amplitude))
+    if (q.unresolved >= std::max(q.phase / 2, q.amplitude))
         text += fmt::format(
             "between macro points what subsystems received was off by {} of what it varies by (most, {:.3g}{}{}, at t "
             "= "
             "{:.4g} s): the macro step does not resolve this coupling",
             share(q.unresolved), q.jump_max, channel.unit.empty() ? "" : " ", channel.unit, start + q.worst_after);
-    else if (q.amplitude >= q.phase)
+    else if (q.amplitude >= q.phase / 2)
         text += fmt::format("it {} {:.3g} J, {} of what it stored or passed on at most: amplitudes are off by about {}",
                             q.energy_error > 0 ? "added" : "lost", std::abs(q.energy_error), share(2 * q.amplitude),
                             share(q.amplitude));
     else
-        text += fmt::format("its oscillation is out of step by about {} of its range", share(q.phase));
+        text += fmt::format("its oscillation is out of step by about {} of its range", share(q.phase / 2));
+    if (events > 0) text += fmt::format("; {} events multiply such errors", events);
     if (q.contacts >= 6) text += fmt::format("; {} contacts multiply such errors", q.contacts);
     return text;
 }
 
 }  // namespace
 
-verdict judge(const assembly& a, const coupling_watch& watch, double start, std::span<const double> outputs) {
+verdict judge(const assembly& a, const coupling_watch& watch, double start, std::span<const double> outputs,
+              std::int64_t events) {
     verdict found;
     if (!watch.divergence().empty()) found.add(trust::wrong, watch.divergence(), {});
     if (std::ranges::any_of(outputs, [](double y) { return !std::isfinite(y); }))
@@ -121,15 +135,72 @@ verdict judge(const assembly& a, const coupling_watch& watch, double start, std:
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (a.channels[c].internal || a.system.coupling.held(channel_index(c))) continue;
         const coupling_quality q = watch.monitor().quality(c);
-        if (!(q.deviation() < good_below)) list.push_back({c, q});
+        if (!(with_events(q.deviation(), events) < good_below)) list.push_back({c, q});
     }
     std::ranges::stable_sort(list, std::ranges::greater{}, [](const suspect& s) { return s.quality.deviation(); });
     if (list.size() > most_reasons) list.resize(most_reasons);
     for (const auto& [channel, quality] : list)
-        found.add(quality.deviation() < wrong_from ? trust::doubtful : trust::wrong,
-                  what_was_seen(a.channels[channel], quality, start),
-                  found.reasons.empty() ? "take a smaller macro step, or another method, and compare" : "");
+        found.add(with_events(quality.deviation(), events) < wrong_from ? trust::doubtful : trust::wrong,
+                  what_was_seen(a.channels[channel], quality, start, events),
+                  found.reasons.empty()
+                      ? "take a smaller macro step or another method; 'run --verify' measures how far it is off"
+                      : "",
+                  events > 0 ? verdict::reason::basis::guess_with_events : verdict::reason::basis::guess);
     return found;
+}
+
+std::string cause_of_failure(const assembly& a, const coupling_watch& watch) {
+    constexpr double sudden = 5;
+    std::string text;
+    double worst = 0;
+    for (std::size_t c = 0; c < a.channels.size(); ++c) {
+        const channel_report& channel = a.channels[c];
+        if (channel.internal || a.system.coupling.held(channel_index(c))) continue;
+        const double surge = watch.monitor().surge(c);
+        const bool wrong = channel.equation < 0 && watch.monitor().quality(c).deviation() >= wrong_from;
+        if (!(surge > worst) || !(wrong || surge > sudden)) continue;
+        worst = surge;
+        text = fmt::format(
+            "Most likely this comes from {} '{}', which had begun to diverge: its last value, {:.3g}{}{}, is {:.3g} "
+            "times "
+            "its root mean square. Use a smaller macro step or a more stable method",
+            channel.is_signal ? "the signal to" : "connection", channel.name, watch.monitor().last(c),
+            channel.unit.empty() ? "" : " ", channel.unit, surge);
+    }
+    return text;
+}
+
+std::vector<std::string> ports_that_grew(const assembly& a, const coupling_watch& watch) {
+    constexpr double grown = 2.5;  // exponential growth by 20 or more; oscillations have 1.4, parabolas 2.2
+    std::vector<std::string> found;
+    for (std::size_t c = 0; c < a.channels.size(); ++c)
+        if (!a.channels[c].is_signal && a.channels[c].equation < 0 && watch.monitor().surge(c) > grown)
+            for (const auto& end : a.channels[c].ends) found.push_back(end.address);
+    return found;
+}
+
+std::vector<std::string> coupled_columns(const assembly& a) {
+    std::set<std::size_t> slots;
+    std::set<std::string> joined;
+    for (std::size_t c = 0; c < a.channels.size(); ++c) {
+        for (const channel_term& term : a.system.coupling.terms(channel_index(c)))
+            for (const output_slot slot : {term.value, term.rate})
+                if (slot.valid()) slots.insert(slot.value());
+        if (a.channels[c].equation >= 0)
+            for (const auto& end : a.channels[c].ends) joined.insert(end.address);
+    }
+    const auto moves_with_joint = [&](const std::string& name) {
+        const std::size_t dot = name.rfind('.');
+        return name.find("acceleration") == std::string::npos && joined.contains(name.substr(0, dot));
+    };
+    std::vector<std::string> names;
+    for (const auto& column : a.columns) {
+        const bool output = column.from == recorded_column::source::output &&
+                            (slots.contains(column.index) || moves_with_joint(column.name));
+        const bool coupling = column.from == recorded_column::source::coupling && a.channels[column.index].equation < 0;
+        if (output || coupling) names.push_back(column.name);
+    }
+    return names;
 }
 
 }  // namespace mdpcosim

@@ -68,6 +68,9 @@ class equations {
         return false;
     }
 
+    /// An event that only tells where f has a corner: nothing changes, solvers start anew behind it, however often it comes.
+    virtual bool is_corner(int /*event*/) const { return false; }
+
     /// How messages call an event: "indicator 3", "event 1 (when: h)".
     virtual std::string event_name(int event) const { return "indicator " + std::to_string(event); }
 

@@ -75,6 +75,12 @@ export interface Summary {
   connections: SummaryConnection[];
   signals: SummaryConnection[];
   verdict?: { level: "good" | "doubtful" | "wrong"; reasons: { level: "good" | "doubtful" | "wrong"; text: string; remedy: string }[] };
+  verification?: {
+    half_step: string;
+    twice_step: string;
+    order?: number;
+    variables: { name: string; error: number | null; time: number; relative: number | null; coupled: boolean; order?: number | null }[];
+  };
   notes: string[];
   integrations?: number;
   step_control?: { estimate: string; rtol: number; atol: number; accepted: number; rejected: number; smallest: number; largest: number };

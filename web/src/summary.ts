@@ -75,12 +75,12 @@ function connectionTable(report: RunReport): HTMLElement | null {
       ["connection", "law", "extrapolation", "unit", "smallest u", "largest u", "largest jump", "energy error"],
       list.slice(0, most).map((x) => [
         name(x.name), x.law, x.extrapolation, x.unit, number(x.u_min, 5), number(x.u_max, 5),
-        percent(x.jump_max, x.u_max - x.u_min), percent(x.energy_error, x.energy_exchanged),
+        percent(x.jump_max, x.u_max - x.u_min), percent(x.energy_error, x.energy_peak),
       ]),
       4,
     ),
     rest(list.length),
-    h("p", { class: "note" }, "largest jump: the most an extrapolation missed at a macro point, of the range of u; energy error: what the coupling added or lost, of what went through it."),
+    h("p", { class: "note" }, "largest jump: the most an extrapolation missed at a macro point, of the range of u; energy error: what the coupling added or lost, of the most that it stored or passed on."),
   );
 }
 
@@ -102,6 +102,25 @@ function errorTable(report: RunReport): HTMLElement | null {
     second.only_a.length + second.only_b.length
       ? h("p", { class: "note" }, `Not compared, since only one of the runs recorded them: ${shorten([...second.only_a, ...second.only_b].join(", "), 300)}.`)
       : null,
+  );
+}
+
+function verificationTable(report: RunReport): HTMLElement | null {
+  const verified = report.summary?.verification;
+  if (!verified || !verified.variables.length) return null;
+  const order = verified.order === undefined ? "" : `, observed order ${number(verified.order, 2)}`;
+  return h(
+    "div",
+    {},
+    h("h3", {}, `Errors, estimated with other macro steps${order}`),
+    table(
+      ["variable", "error about", "at t [s]", "of its range", "order", "coupled"],
+      verified.variables.slice(0, most).map((x) => [
+        name(x.name), x.error === null ? "–" : number(x.error, 3), number(x.time), x.relative === null ? "–" : percent(x.relative, 1),
+        x.order === undefined || x.order === null ? "–" : number(x.order, 2), x.coupled ? "yes" : "no",
+      ]),
+    ),
+    rest(verified.variables.length),
   );
 }
 
@@ -128,6 +147,7 @@ export function summarySection(report: RunReport, series: Table): HTMLElement {
     tiles(report),
     subsystemTable(report),
     connectionTable(report),
+    verificationTable(report),
     errorTable(report),
   );
 }

@@ -81,5 +81,7 @@ function allWell(summary: Summary): Finding {
   if (summary.method === "monolithic")
     return { level: "good", text: `The reference ran to its end: ${number(summary.time.reached)} s in ${duration(summary.wall_seconds)}.` };
   const trusted = summary.verdict && summary.connections.length + summary.signals.length ? "; its couplings are judged good" : "";
-  return { level: "good", text: `The run ended as asked: ${count(summary.macro_steps)} macro steps to t = ${number(summary.time.reached)} s${trusted}.` };
+  const worst = summary.verification?.variables.find((x) => x.coupled);
+  const verified = worst && worst.relative !== null ? `. Verified with half the macro step: no coupled variable is off by more than about ${percent(worst.relative, 1)} of its range` : "";
+  return { level: "good", text: `The run ended as asked: ${count(summary.macro_steps)} macro steps to t = ${number(summary.time.reached)} s${trusted}${verified}.` };
 }

@@ -28,6 +28,16 @@ class gear final : public law {
         return {d > 0 ? std::max(0.0, u) : std::min(0.0, u), 0};
     }
 
+    /// Touching both flanks; damped flanks also part where they would pull.
+    int corner_count() const override { return backlash_ == 0 ? 0 : damping_ != 0 ? 4 : 2; }
+    void corners(double q, double v, double* z) const override {
+        z[0] = q + backlash_;
+        z[1] = q - backlash_;
+        if (damping_ == 0) return;
+        z[2] = stiffness_ * (q + backlash_) + damping_ * v;
+        z[3] = stiffness_ * (q - backlash_) + damping_ * v;
+    }
+
     law_slope slope(double q, double v) const override {
         const bool acts = backlash_ == 0 || evaluate(q, v).u != 0;
         return acts ? law_slope{stiffness_, damping_} : law_slope{};

@@ -39,6 +39,16 @@ class stop final : public law {
         return {above ? std::max(0.0, u) : std::min(0.0, u), 0};
     }
 
+    /// Touching both limits; damped contacts also open where they would pull.
+    int corner_count() const override { return damping_ != 0 ? 4 : 2; }
+    void corners(double q, double v, double* z) const override {
+        z[0] = q - lower_;
+        z[1] = q - upper_;
+        if (damping_ == 0) return;
+        z[2] = stiffness_ * (q - lower_) + damping_ * v;
+        z[3] = stiffness_ * (q - upper_) + damping_ * v;
+    }
+
     law_slope slope(double q, double v) const override {
         const bool acts = evaluate(q, v).u != 0;
         return acts ? law_slope{stiffness_, damping_} : law_slope{};

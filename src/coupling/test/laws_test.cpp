@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "core/units.hpp"
 #include "coupling/test/spring_pair.hpp"
@@ -102,6 +103,48 @@ TEST(laws, stop_without_damping_has_a_rate) {
     EXPECT_EQ(l->evaluate(-1e6, 1).u, 0) << "no lower limit";
     for (const double q : {-0.3, 0.1, 0.4})
         EXPECT_NEAR(l->evaluate(q, 2).rate, rate_by_differences(*l, q, 2), 1e-4) << q;
+}
+
+/// Wherever u or its slope jumps along a line in q and v, a corner changes its sign.
+TEST(laws, corners_are_where_the_slope_jumps) {
+    struct setting {
+        const char* name;
+        std::map<std::string, double> values;
+        int corners;
+    };
+    const setting all[] = {
+        {"stop", {{"stiffness", 100}, {"lower", -0.3}, {"upper", 0.2}}, 2},
+        {"stop", {{"stiffness", 100}, {"damping", 20}, {"lower", -0.3}, {"upper", 0.2}}, 4},
+        {"gear", {{"ratio", 2}, {"stiffness", 100}, {"backlash", 0.25}}, 2},
+        {"gear", {{"ratio", 2}, {"stiffness", 100}, {"damping", 20}, {"backlash", 0.25}}, 4},
+        {"gear", {{"ratio", 2}, {"stiffness", 100}, {"damping", 20}}, 0},
+        {"spring-damper", {{"stiffness", 100}, {"damping", 20}}, 0},
+    };
+    for (const auto& s : all) {
+        const law_info* info = law_registry::instance().find(s.name);
+        parameter_values values(info->parameters);
+        for (const auto& [parameter, value] : s.values) values.set(parameter, {value});
+        const auto l = info->make(values);
+        ASSERT_EQ(l->corner_count(), s.corners) << s.name;
+        for (const double v0 : {-3.0, -0.5, 0.7, 4.0}) {
+            const auto at = [&](double p) { return std::pair(-1 + 2 * p, v0 * (1 - 1.5 * p)); };
+            const auto signs = [&](double p) {
+                std::vector<double> z(static_cast<std::size_t>(s.corners));
+                l->corners(at(p).first, at(p).second, z.data());
+                std::vector<bool> positive;
+                for (const double value : z) positive.push_back(value > 0);
+                return positive;
+            };
+            const auto slope = [&](double p) { return l->slope(at(p).first, at(p).second); };
+            for (int k = 0; k < 2000; ++k) {
+                const double p = (k + 0.37) / 2000, next = (k + 1.37) / 2000;
+                const bool jumps = slope(p).c != slope(next).c || slope(p).d != slope(next).d;
+                if (jumps) {
+                    EXPECT_NE(signs(p), signs(next)) << s.name << " q = " << at(p).first << " v = " << at(p).second;
+                }
+            }
+        }
+    }
 }
 
 TEST(laws, stop_refuses_crossed_and_missing_limits) {

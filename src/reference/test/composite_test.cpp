@@ -332,7 +332,7 @@ TEST(monolithic, stops_at_rows_only) {
         return run.statistics().micro_steps;
     };
     const auto coarse = steps(1e-4, 5.0);
-    EXPECT_LT(coarse, 150);
+    EXPECT_LT(coarse, 700);  // of a hundred thousand macro points
     EXPECT_GE(steps(1e-2, {}), 1000);
     EXPECT_EQ(coarse, steps(1e-3, 5.0));
 }
@@ -407,7 +407,7 @@ TEST(monolithic, solver_defaults) {
         for (const auto& o : s.options) all += " " + o.name + "=" + o.values.front().value;
         return all;
     };
-    EXPECT_THAT(text(reference_solver({})), StartsWith("erk-8 rtol=1e-12 atol=1e-15 max-steps=10000000"));
+    EXPECT_THAT(text(reference_solver({})), StartsWith("erk-6 rtol=1e-12 atol=1e-15 max-steps=10000000"));
     reference_spec given;
     given.solver.name.value = "cvode-bdf";
     given.solver.options.push_back({"rtol", {}, {{"1e-7", {}}}, false});

@@ -77,6 +77,17 @@ TEST_F(compare, errors_on_equal_times) {
     EXPECT_EQ(c.errors[1].relative, 0.1);
 }
 
+TEST_F(compare, rounding_errors_of_zero_stay_behind_real_errors) {
+    const fs::path a = file("a.csv", "time,zero,x,wrong\n0,0,1,0\n0.5,3e-22,2,0\n1,-1e-17,3.001,7\n");
+    const fs::path b = file("b.csv", "time,zero,x,wrong\n0,0,1,0\n0.5,0,2,0\n1,0,3,0\n");
+    const comparison c = compare_results(a, b);
+    ASSERT_EQ(c.errors.size(), 3u);
+    EXPECT_EQ(c.errors[0].name, "wrong");  // something where nothing should be
+    EXPECT_EQ(c.errors[1].name, "x");
+    EXPECT_EQ(c.errors[2].name, "zero");
+    EXPECT_LT(c.errors[2].relative, 1e-5);
+}
+
 TEST_F(compare, common_times_need_no_interpolation) {
     const auto f = [](double t) { return std::sin(9 * t); };
     const auto g = [&](double t) { return f(t) + 1e-9; };

@@ -85,6 +85,8 @@ TEST(summary, json_holds_every_fact) {
                                                    {"energy_error", 0.5},
                                                    {"energy_exchanged", 8.0},
                                                    {"energy_peak", 2.0},
+                                                   {"energy_error_share", 0.25},
+                                                   {"energy_error_share_per_second", 0.25 / 0.3},
                                                    {"unresolved", 0.1},
                                                    {"phase_error", 0.2},
                                                    {"amplitude_error", 0.3},
@@ -107,7 +109,7 @@ TEST(summary, table_names_subsystems_and_connections) {
     EXPECT_THAT(table, testing::StartsWith("failed: 3 macro steps to t = 0.3 s in 500 ms (167 ms per step, "
                                            "2 workers, 1 steps in parallel)\n"));
     EXPECT_THAT(table, testing::ContainsRegex("A +model mass +rk4 +3 +2 +1 us"));
-    EXPECT_THAT(table, testing::ContainsRegex("c +spring .stiffness = 1 N/m. +lin-2-3-opt +-1 +2 N +8.3 % +6.2 %"));
+    EXPECT_THAT(table, testing::ContainsRegex("c +spring .stiffness = 1 N/m. +lin-2-3-opt +-1 +2 N +8.3 % +25 %"));
     EXPECT_THAT(table, testing::HasSubstr("note: a note"));
 }
 

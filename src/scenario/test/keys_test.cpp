@@ -67,6 +67,9 @@ iteration: {solver: newton, limit: 20}
 step-control: {rtol: 1e-3, atol: 1e-5, atol-rate: 1e-4, estimate: jump, level: value, smallest: 1 us, largest: 1 ms}
 placement: {groups: [[m, e], [d]], cores: {m: 1, master: 0}}
 monitor: {divergence: note}
+expect:
+  - {variable: k.u, end: 3 N, within: 1 N, min: -1 kN, max: 1 kN}
+  - {file: expected.csv, only: ["m.*"], within: 1 %}
 record: {every: 1 ms, only: [m.*, "*.u"]}
 reference: {solver: {name: dirk-5, rtol: 1e-9}}
 replicas: 1

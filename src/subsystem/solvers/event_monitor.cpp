@@ -49,6 +49,7 @@ void event_monitor::remember(double t, const double* x, const double* u) {
 }
 
 bool event_monitor::apply(std::size_t i, bool rising, double t, double instant, double* x, const double* u) {
+    if (model_.is_corner(static_cast<int>(i))) return true;
     if (++in_interval_ > most_events)
         throw run_error(
             fmt::format("{} at t = {:.9g}: more than {} events in one macro step, the last of {} (chattering). {}",

@@ -295,7 +295,8 @@ double fixed_step_solver<Method>::on_its_side(std::size_t i, double s, double h)
     if (e.guessed[i] == guess::none || e.z0[i] * e.monitor.sides()[i] > 0) return 0;
     for (double tau = 1e-9 * h; tau < h; tau *= 4)
         if (indicator(i, s, tau) * e.monitor.sides()[i] > 0) return tau;
-    if (e.guessed[i] == guess::back) e.monitor.fail_at_once(i, now_.begin + s);
+    if (e.guessed[i] == guess::back && !now_.model->is_corner(static_cast<int>(i)))
+        e.monitor.fail_at_once(i, now_.begin + s);
     e.monitor.sides()[i] = e.z1[i] > 0 ? 1 : -1;
     e.guessed[i] = guess::none;
     return std::numeric_limits<double>::infinity();

@@ -17,6 +17,7 @@ bool sundials_solver::apply_roots(double t, double* x) {
     for (std::size_t i = 0; i < roots_.size(); ++i) {
         if (roots_[i] == 0) continue;
         // An indicator that moves away from the side to which it has crossed: what it did since its last event is below the tolerance.
+        // Corners have no last event.
         if (rate_[i] * roots_[i] < 0 && monitor_->last_rose(i) == roots_[i]) monitor_->fail_at_once(i, t);
         changed |= monitor_->apply(i, roots_[i] > 0, t, 2 * instant_[i], x, u_.data());
     }

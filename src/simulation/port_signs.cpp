@@ -1,0 +1,56 @@
+#include "simulation/port_signs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "simulation/simulation.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+/// The motion after a step with `load` at the port.
+double position_after(const scenario& s, const std::string& name, const std::string& port_name, double load) {
+    const auto alone = make_alone(s, name);
+    const subsystem_description& d = alone->describe();
+    const auto found = std::ranges::find(d.ports, port_name, &port::name);
+    if (found == d.ports.end() || found->causality != causality::takes_load || found->motion[0] < 0 ||
+        found->load < 0 || (found->kind != port_kind::translation && found->kind != port_kind::rotation))
+        return std::nan("");
+    std::vector<polynomial> inputs(static_cast<std::size_t>(d.input_count()));
+    for (const auto& input : d.inputs)
+        for (int k = 0; k < input.size; ++k) inputs[static_cast<std::size_t>(input.slot + k)].c[0] = input.start;
+    inputs[static_cast<std::size_t>(found->load)].c[0] += load;
+    std::vector<double> y(static_cast<std::size_t>(d.output_count()));
+    alone->initialise(s.time.start);
+    alone->advance({s.time.start, s.time.start + s.time.step, 0}, inputs, y);
+    return y[static_cast<std::size_t>(found->motion[0])];
+}
+
+}  // namespace
+
+std::vector<std::string> reversed_ports(const scenario& s, const std::vector<std::string>& addresses) {
+    constexpr double rounding = 1e-13;
+    std::vector<std::string> found;
+    for (const auto& address : addresses) {
+        const std::size_t dot = address.find('.');
+        if (dot == std::string::npos) continue;
+        const std::string name = address.substr(0, dot), port_name = address.substr(dot + 1);
+        try {
+            const double free = position_after(s, name, port_name, 0);
+            const double moved = position_after(s, name, port_name, 1);
+            if (!(moved - free < -rounding * (std::abs(free) + std::abs(moved)))) continue;
+            found.push_back(
+                fmt::format("port '{}' moves against its load: a load of +1 (SI) over the first macro step changes its "
+                            "motion by {:.3g}. "
+                            "In the model the load has the opposite sign",
+                            address, moved - free));
+        } catch (const std::exception&) {  // one instance at a time, steps of another length: nothing is known then
+        }
+    }
+    return found;
+}
+
+}  // namespace mdpcosim

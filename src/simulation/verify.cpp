@@ -1,0 +1,118 @@
+#include "simulation/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "core/error.hpp"
+#include "results/run_folder.hpp"
+
+namespace mdpcosim {
+
+scenario with_steps(scenario s, double factor) {
+    s.time.step *= factor;
+    for (auto& entry : s.subsystems)
+        if (entry.step.value) *entry.step.value *= factor;
+    for (double* tolerance : {&s.step_control.rtol, &s.step_control.atol, &s.step_control.atol_rate})
+        *tolerance *= factor * factor;
+    for (auto* bound : {&s.step_control.smallest, &s.step_control.largest})
+        if (*bound) **bound *= factor;
+    s.expect.clear();
+    return s;
+}
+
+namespace {
+
+/// "done", or why there are no results to compare with.
+std::string run_another(const scenario& s, const run_options& options) {
+    try {
+        const run_summary summary = run(s, options);
+        return summary.status == "failed" ? summary.message : summary.status;
+    } catch (const std::exception& problem) {
+        return problem.what();
+    }
+}
+
+/// The runs beside the one that is to be verified.
+class other_runs {
+   public:
+    other_runs(const scenario& s, const run_options& options, std::filesystem::path folder)
+        : scenario_(s), folder_(std::move(folder)), user_(options.interrupt) {
+        options_.workers = options.workers;
+        options_.pin = false;
+        options_.interrupt = &stop_;
+        options_.shown = options.shown;
+    }
+    ~other_runs() {
+        stop_ = true;
+        if (half_.valid()) half_.wait();
+    }
+
+    void begin() {
+        half_ = std::async(std::launch::async, [this] {
+            run_options half = options_;
+            half.out = folder_ / half_step_folder;
+            return run_another(with_steps(scenario_, 0.5), half);
+        });
+    }
+
+    void end(run_summary& summary) {
+        if (summary.status != "done") return;
+        run_options twice = options_;
+        twice.out = folder_ / twice_step_folder;
+        twice.shown = nullptr;
+        twice.interrupt = user_;
+        const std::string twice_status = run_another(with_steps(scenario_, 2), twice);
+        while (half_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
+            if (user_ != nullptr && user_->load()) stop_ = true;
+        const std::string half_status = half_.get();
+        verification v;
+        if (half_status == "done") {
+            const auto all = [](std::string_view) { return true; };
+            result_table coarse;
+            if (twice_status == "done") coarse = read_results(folder_ / twice_step_folder, all);
+            v = verify(read_results(folder_, all), read_results(folder_ / half_step_folder, all), coarse,
+                       summary.coupled);
+        }
+        v.half = half_status;
+        v.twice = twice_status;
+        v.controlled = scenario_.step_control.given();
+        if (summary.judged) judge(v, *summary.judged);
+        summary.verified = std::move(v);
+    }
+
+   private:
+    const scenario& scenario_;
+    std::filesystem::path folder_;
+    const std::atomic<bool>* user_;
+    std::atomic<bool> stop_{false};
+    run_options options_;
+    std::future<std::string> half_;
+};
+
+}  // namespace
+
+run_summary run_verified(const scenario& s, run_options options) {
+    if (options.monolithic)
+        throw user_error(
+            "--verify: the reference has no macro step. Run it again with another tolerance and compare: --set "
+            "reference.solver.rtol=1e-10.");
+    if (!options.remote.names.empty())
+        throw user_error(
+            "--verify: subsystems that 'mdpcosim serve' brings are there once, and three runs need them. Run without "
+            "--remote, or run again with half the step (--step) and compare the results ('mdpcosim compare').");
+    if (options.out.empty()) options.out = default_folder(s, false);
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    if (options.workers == 0 && options.transport == "threads") options.workers = std::max(1, cores / 2);
+    options.pin = false;
+    other_runs others(s, options, options.out);
+    options.shown = nullptr;  // half the step takes longest
+    options.started = [&] { others.begin(); };
+    options.ended = [&](run_summary& summary) { others.end(summary); };
+    return run(s, options);
+}
+
+}  // namespace mdpcosim

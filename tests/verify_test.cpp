@@ -1,0 +1,170 @@
+// `run --verify` and `expect:` as a user meets them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "api/mdpcosim.hpp"
+#include "process.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace mdpcosim {
+namespace {
+
+using test::process;
+using test::temporary_folder;
+using test::write_file;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string two_masses(const std::string& step, const std::string& more = {}) {
+    return fmt::format(
+        "time: {{end: 2 s, step: {}}}\n{}subsystems:\n"
+        "  A: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 100, x0: 0.1}}}}\n"
+        "  B: {{model: mass-spring-damper, set: {{mass: 2, stiffness: 150}}}}\n"
+        "connections:\n  c: {{law: spring, between: [A.mass, B.mass], stiffness: 300}}\n",
+        step, more);
+}
+
+class verified_run : public testing::Test {
+   protected:
+    process::outcome run(const std::string& text, std::vector<std::string> more) {
+        write_file(folder / "s.yaml", text);
+        std::vector<std::string> words{MDPCOSIM_PROGRAM, "run", (folder / "s.yaml").string(), "--out",
+                                       (folder / "out").string()};
+        words.insert(words.end(), more.begin(), more.end());
+        return process(words, {}).wait();
+    }
+    temporary_folder folder;
+};
+
+/// The estimates against the reference: within a factor of 1.5 for every coupled variable, for steps of all sizes and methods.
+TEST_F(verified_run, estimates_are_true) {
+    for (const char* method : {"explicit", "semi-implicit", "iterated", "one-pass"})
+        for (const char* step : {"2 ms", "10 ms", "20 ms"}) {
+            const std::string text = two_masses(step, fmt::format("method: {}\n", method));
+            const run_summary s =
+                run_verified(read_scenario_text(text, "s.yaml"), {.out = folder / "out", .workers = 1});
+            ASSERT_EQ(s.status, "done") << s.message;
+            ASSERT_TRUE(s.verified);
+            mdpcosim::run(read_scenario_text(text, "s.yaml"),
+                          {.out = folder / "reference", .workers = 1, .monolithic = true});
+            const comparison truth = compare_results(folder / "out", folder / "reference");
+            for (const auto& e : truth.errors)
+                for (const auto& x : s.verified->variables)
+                    if (x.name == e.name && x.coupled && e.relative < 0.3) {
+                        EXPECT_LT(x.error, 1.5 * e.max_error) << method << " " << step << " " << x.name;
+                        EXPECT_GT(1.5 * x.error, e.max_error) << method << " " << step << " " << x.name;
+                    }
+        }
+}
+
+TEST_F(verified_run, table_summary_and_verdict) {
+    const auto good = run(two_masses("5 ms"), {"--verify"});
+    EXPECT_EQ(good.exit_status, 0) << good.err;
+    EXPECT_THAT(good.out, HasSubstr("verified with half and twice the macro step: observed order "));
+    EXPECT_THAT(good.out, HasSubstr("error about"));
+    EXPECT_THAT(good.out, testing::EndsWith("verdict: good\n"));
+    EXPECT_THAT(test::content(folder / "out/summary.json"), HasSubstr("\"verification\": {"));
+    EXPECT_TRUE(std::filesystem::exists(folder / "out/half-step/results.csv"));
+    // The next run without it leaves nothing behind that belongs to the last one.
+    EXPECT_EQ(run(two_masses("5 ms"), {}).exit_status, 0);
+    EXPECT_FALSE(std::filesystem::exists(folder / "out/half-step"));
+
+    const auto coarse = run(two_masses("40 ms"), {"--verify"});
+    EXPECT_NE(coarse.exit_status, 0) << coarse.out;
+}
+
+TEST_F(verified_run, bits_do_not_depend_on_it) {
+    EXPECT_EQ(run(two_masses("5 ms"), {}).exit_status, 0);
+    const std::string alone = test::content(folder / "out/results.csv");
+    EXPECT_EQ(run(two_masses("5 ms"), {"--verify"}).exit_status, 0);
+    EXPECT_EQ(test::content(folder / "out/results.csv"), alone);
+}
+
+TEST_F(verified_run, controlled_steps_and_fmus) {
+    const auto controlled = run(two_masses("5 ms", "step-control: {rtol: 1e-4}\n"), {"--verify"});
+    EXPECT_EQ(controlled.exit_status, 0) << controlled.out << controlled.err;
+    EXPECT_THAT(controlled.out, HasSubstr("verified with tolerances a quarter and four times as large"));
+    const std::string fmu = (std::filesystem::path(MDPCOSIM_BINARY_DIR) / "fmus/plain-oscillator-2.fmu").string();
+    const auto plain =
+        run(fmt::format("time: {{end: 1 s, step: 5 ms}}\nsubsystems:\n"
+                        "  A: {{fmu: {0}, set: {{x0: 0.1}}}}\n  B: {{fmu: {0}, set: {{m: 2}}}}\n"
+                        "signals: [\"-50 N/m*A.position + 50 N/m*B.position -> A.force\", \"50 N/m*A.position - 50 "
+                        "N/m*B.position -> B.force\"]\n",
+                        fmu),
+            {"--verify"});
+    EXPECT_EQ(plain.exit_status, 0) << plain.out << plain.err;
+    EXPECT_THAT(plain.out, HasSubstr("observed order"));
+}
+
+TEST_F(verified_run, what_cannot_be_verified_says_so) {
+    const auto reference = run(two_masses("5 ms"), {"--verify", "--monolithic"});
+    EXPECT_EQ(reference.exit_status, 2);
+    EXPECT_THAT(reference.err, HasSubstr("--verify: the reference has no macro step"));
+    const auto remote = run(two_masses("5 ms"), {"--verify", "--transport", "tcp", "--remote", "A"});
+    EXPECT_EQ(remote.exit_status, 2);
+    EXPECT_THAT(remote.err, HasSubstr("--verify: subsystems that 'mdpcosim serve' brings"));
+    const auto mistake = run("time: {end: 1, step: 0}\n", {"--verify"});
+    EXPECT_EQ(mistake.exit_status, 2);
+    EXPECT_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+class expected_results : public verified_run {};
+
+TEST_F(expected_results, are_checked) {
+    const auto met = run(two_masses("5 ms",
+                                    "expect:\n  - {variable: A.mass.position, min: -200 mm, max: 0.2}\n"
+                                    "  - {variable: c.u, min: -1 kN}\n  - {variable: A.mass.velocity, end: 0, within: "
+                                    "10}\n"),
+                         {});
+    EXPECT_EQ(met.exit_status, 0) << met.out << met.err;
+    EXPECT_THAT(met.out, HasSubstr("note: 3 of 3 expectations are met"));
+
+    const auto missed = run(two_masses("5 ms",
+                                       "expect:\n  - {variable: A.mass.position, max: 50 mm}\n"
+                                       "  - {variable: A.mass.position, end: 1 m, within: 1 mm}\n"),
+                            {});
+    EXPECT_EQ(missed.exit_status, 3) << missed.out;
+    EXPECT_THAT(missed.out,
+                HasSubstr("s.yaml:3:5: 'A.mass.position' rises to 0.1 m at t = 0 s, above the expected 0.05 m"));
+    EXPECT_THAT(missed.out, HasSubstr("1 m within 0.001 m was expected"));
+    EXPECT_THAT(test::content(folder / "out/summary.json"), HasSubstr("\"level\": \"wrong\""));
+    // The reference can be checked as well.
+    EXPECT_EQ(run(two_masses("5 ms", "expect: [{variable: c.u, max: 1 N}]\n"), {"--monolithic"}).exit_status, 3);
+}
+
+TEST_F(expected_results, of_a_file) {
+    EXPECT_EQ(run(two_masses("1 ms"), {}).exit_status, 0);
+    std::filesystem::copy_file(folder / "out/results.csv", folder / "expected.csv");
+    const auto with = [](const char* rest) { return fmt::format("expect: [{{file: expected.csv, {}}}]\n", rest); };
+    EXPECT_EQ(run(two_masses("1 ms", with("within: 0")), {}).exit_status, 0);
+    EXPECT_EQ(run(two_masses("5 ms", with("within: 2 %")), {}).exit_status, 0);
+    const auto missed = run(two_masses("5 ms", with("within: 1e-6, only: '*.position'")), {});
+    EXPECT_EQ(missed.exit_status, 3) << missed.out;
+    EXPECT_THAT(missed.out, HasSubstr("% of the range that "));
+    EXPECT_THAT(missed.out, Not(HasSubstr("'c.u' is off")));
+}
+
+TEST_F(expected_results, mistakes_are_told_before_the_run) {
+    const auto told = [&](const char* expect) {
+        const auto r = run(two_masses("5 ms", fmt::format("expect: [{{{}}}]\n", expect)), {});
+        EXPECT_EQ(r.exit_status, 2) << expect;
+        EXPECT_FALSE(std::filesystem::exists(folder / "out")) << expect;
+        return r.err;
+    };
+    EXPECT_THAT(told("variable: A.mass.positon, max: 1"), HasSubstr("Did you mean 'A.mass.position'"));
+    EXPECT_THAT(told("variable: A.mass.position, max: 1 kg"), HasSubstr("'max'"));
+    EXPECT_THAT(told("variable: A.mass.position, max: soon"), HasSubstr("'max'"));
+    EXPECT_THAT(told("variable: A.mass.position"), HasSubstr("give 'end' with 'within', 'min', 'max'"));
+    EXPECT_THAT(told("variable: A.mass.position, end: 1"), HasSubstr("'end' and 'within' go together"));
+    EXPECT_THAT(told("variable: A.mass.position, end: 1, within: -1"), HasSubstr("is negative"));
+    EXPECT_THAT(told("variable: A.mass.position, min: 2, max: 1"), HasSubstr("lies above max"));
+    EXPECT_THAT(told("file: nowhere.csv, within: 1 %"), HasSubstr("nowhere.csv"));
+    EXPECT_THAT(told("file: s.yaml"), HasSubstr("key 'within' is missing"));
+    EXPECT_THAT(told("max: 1"), HasSubstr("variable"));
+}
+
+}  // namespace
+}  // namespace mdpcosim
