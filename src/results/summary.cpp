@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
 
 namespace mdpcosim {
 
 namespace {
 
-nlohmann::ordered_json iterations_json(const std::vector<run_summary::iteration>& all) {
-    auto list = nlohmann::ordered_json::array();
+json iterations_json(const std::vector<run_summary::iteration>& all) {
+    auto list = json::array();
     for (const auto& x : all)
         list.push_back({{"of", x.subject},
                         {"solver", x.solver},
@@ -26,7 +27,6 @@ nlohmann::ordered_json iterations_json(const std::vector<run_summary::iteration>
 }  // namespace
 
 std::string to_json(const run_summary& s) {
-    using json = nlohmann::ordered_json;
     json subsystems = json::array();
     for (const auto& x : s.subsystems) {
         subsystems.push_back({{"name", x.name},
@@ -110,7 +110,7 @@ std::string to_json(const run_summary& s) {
             reasons.push_back({{"level", name_of(r.level)}, {"text", r.text}, {"remedy", r.remedy}});
         document["verdict"] = {{"level", name_of(s.judged->level)}, {"reasons", reasons}};
     }
-    return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    return document.dump(2) + "\n";
 }
 
 namespace {
