@@ -13,7 +13,7 @@ namespace {
 
 subsystem_spec exchange_spec(const std::string& name, const std::string& solver = "", const settings& options = {},
                              const settings& set = {}) {
-    subsystem_spec spec = fmu_spec(name, set);
+    subsystem_spec spec = spec_of_fmu(name, set);
     spec.fmu.interface.value = "model-exchange";
     spec.solver.name.value = solver;
     spec.solver.options = to_settings(options);
