@@ -83,8 +83,8 @@ compile-commands: ## compile_commands.json for editors: every source file with i
 	@cmake --preset sources >/dev/null
 	@ln -sf build/sources/compile_commands.json compile_commands.json
 
-tidy: compile-commands ## clang-tidy over src/ and models/
-	@tools/setup tidy
+tidy: ## clang-tidy over src/ and models/
+	@tools/setup build web tidy
 	@tools/tidy src models
 
 clean: ## remove everything that was built

@@ -6,10 +6,10 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "bad_input.hpp"
+#include "core/json.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
@@ -236,7 +236,7 @@ TEST_F(command_line, wrong_analyses) {
 TEST_F(command_line, analyses) {
     const outcome order = run("order --extrapolation lin-2-3-opt '{degree: 0, a: [1.5, -0.5]}' --json --svg o.svg");
     ASSERT_EQ(order.status, 0) << order.err;
-    const auto orders = nlohmann::json::parse(order.out)["orders"];
+    const auto orders = json::parse(order.out)["orders"];
     ASSERT_EQ(orders.size(), 2u);
     EXPECT_NEAR(orders[0]["local"]["q"]["order"].get<double>(), 3, 0.05);
     EXPECT_EQ(orders[1]["extrapolation"], "const-2-2-own");
@@ -246,7 +246,7 @@ TEST_F(command_line, analyses) {
         run("longtime --extrapolation lin-2-3-opt --F 10^1/2 --mass-ratio 1/4 --frequency-ratio 2 "
             "--step 0.1 --json --svg l.svg");
     ASSERT_EQ(longtime.status, 0) << longtime.err;
-    const auto result = nlohmann::json::parse(longtime.out)["longtime"][0];
+    const auto result = json::parse(longtime.out)["longtime"][0];
     EXPECT_NEAR(result["F"].get<double>(), std::sqrt(10), 1e-15);
     EXPECT_EQ(result["V"], 1.0);
     EXPECT_EQ(result["omega_H"], 0.1);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Editors and clang-tidy know every source file of the tree, by itself, with the flags of the release build.
+# Editors know every source file of the tree, by itself, with the flags of the release build.
 #   tests/compile_commands_test.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"

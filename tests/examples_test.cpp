@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <sstream>
 #include <string>
@@ -19,6 +18,7 @@
 
 #include "api/mdpcosim.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/port_kind.hpp"
 #include "expression/expression.hpp"
 #include "support/temporary_folder.hpp"
@@ -555,10 +555,10 @@ TEST(guide, names_everything) {
         EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << name;
     };
     for (const char* topic : {"solvers", "laws", "methods"})
-        for (const auto& entry : nlohmann::json::parse(list_json(topic))) {
-            expect_named(entry.at("name"));
+        for (const auto& entry : json::parse(list_json(topic))) {
+            expect_named(entry.at("name").get<std::string>());
             if (!entry.contains("parameters")) continue;
-            for (const auto& parameter : entry.at("parameters")) expect_named(parameter.at("name"));
+            for (const auto& parameter : entry.at("parameters")) expect_named(parameter.at("name").get<std::string>());
         }
     for (const auto& kind : port_kinds()) {
         if (kind.kind == port_kind::signal || kind.kind == port_kind::frame) continue;

@@ -10,11 +10,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
 #include "api/mdpcosim.hpp"
+#include "core/json.hpp"
 #include "process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -236,7 +236,7 @@ TEST_F(external_program, a_failing_program_ends_the_run_in_order) {
             if (f.how == "close" && transport == "tcp") {
                 EXPECT_THAT(outcome.err, HasSubstr("the connection was lost"));
             }
-            const auto summary = nlohmann::json::parse(content(folder_ / "out" / "summary.json"));
+            const auto summary = json::parse(content(folder_ / "out" / "summary.json"));
             EXPECT_EQ(summary["status"], "failed");
             EXPECT_GT(content(folder_ / "out" / "results.csv").size(), 200u);
         }

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/json.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
@@ -92,7 +92,7 @@ TEST_F(fmu_command, info_cuts_long_lists_unless_asked) {
 }
 
 TEST_F(fmu_command, info_as_json) {
-    const auto shown = nlohmann::json::parse(run("fmu info --json '" + fmu("inertia-3") + "'").out);
+    const auto shown = json::parse(run("fmu info --json '" + fmu("inertia-3") + "'").out);
     EXPECT_EQ(shown["fmi_version"], "3.0");
     EXPECT_TRUE(shown["interfaces"].contains("co-simulation"));
     EXPECT_TRUE(shown["interfaces"].contains("model-exchange"));
@@ -130,9 +130,9 @@ TEST_F(fmu_command, violations_are_listed_with_their_place) {
     EXPECT_THAT(violation("crash-at-load-2"), AllOf(HasSubstr("co-simulation: its process was killed by signal"),
                                                     HasSubstr("model-exchange: its process was killed by signal")));
     expect_nothing_left();
-    const auto json = nlohmann::json::parse(run("fmu validate --json '" + fmu("wrong-token-3") + "'").out);
-    EXPECT_FALSE(json["valid"]);
-    EXPECT_EQ(json["violations"].size(), 2);
+    const auto verdict = json::parse(run("fmu validate --json '" + fmu("wrong-token-3") + "'").out);
+    EXPECT_EQ(verdict["valid"], false);
+    EXPECT_EQ(verdict["violations"].size(), 2u);
 }
 
 TEST_F(fmu_command, what_is_no_archive_is_an_input_error) {

@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "bad_input.hpp"
+#include "core/json.hpp"
 #include "coupled_run.hpp"
 #include "monolithic_fixture.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim::test {
 namespace {
@@ -118,8 +117,7 @@ TEST_F(iteration_run, the_initialisation_is_a_phase_of_its_own) {
     EXPECT_EQ(s.iterations[0].solutions, 100);
     EXPECT_THAT(to_table(s), AllOf(HasSubstr("\n  initialised in "), HasSubstr(" iterations of newton, residual "),
                                    HasSubstr(" iterations of newton in the mean, ")));
-    std::ifstream in(folder / "run/summary.json");
-    const auto document = nlohmann::json::parse(in);
+    const auto document = json::parse(test::content(folder / "run/summary.json"));
     EXPECT_EQ(document["initialisation"]["loops"][0]["solver"], "newton");
     EXPECT_EQ(document["iterations"][0]["iterations_largest"], s.iterations[0].largest);
 }

@@ -95,12 +95,14 @@ TEST_F(joint_examples, spatial_linkage_stays_joined) {
     EXPECT_LT(shown("spatial linkage, largest violation, reference", worst), 2e-12);
 }
 
+run_summary run_with(const scenario& s, const run_options& options) { return run(s, options); }
+
 TEST_F(joint_examples, frames_are_the_same_on_every_transport) {
     const auto content_on = [&](const char* transport) {
         run_options options;
         options.out = folder / transport;
         options.transport = transport;
-        const run_summary summary = mdpcosim::run(
+        const run_summary summary = run_with(
             read_scenario(linkage_file, overrides({{"time.end", "20 ms"}, {"record.every", "1 ms"}})), options);
         EXPECT_EQ(summary.status, "done") << summary.message;
         return content(folder / transport / "results.csv");

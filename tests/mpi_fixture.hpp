@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
+#include "core/json.hpp"
 #include "process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -16,7 +16,6 @@ namespace mdpcosim::test {
 
 namespace fs = std::filesystem;
 using clock = std::chrono::steady_clock;
-using nlohmann::json;
 using words = std::vector<std::string>;
 
 inline const std::string build_folder = MDPCOSIM_BINARY_DIR;

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
+#include "core/json.hpp"
 #include "process.hpp"
 #include "scenarios.hpp"
 #include "support/temporary_folder.hpp"
@@ -16,7 +16,6 @@ namespace mdpcosim {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using test::content;
 using test::process;
 using test::temporary_folder;
@@ -83,7 +82,7 @@ class program : public testing::Test {
         EXPECT_EQ(seen.exit_status, 130);
         EXPECT_THAT(seen.err, HasSubstr("mdpcosim: interrupted at t = "));
         EXPECT_EQ(summary()["status"], "interrupted");
-        EXPECT_GT(summary()["macro_steps"], 0);
+        EXPECT_GT(summary()["macro_steps"].get<int>(), 0);
         expect_whole_rows();
         EXPECT_FALSE(fs::exists(folder_ / "out/.running"));
     }

@@ -3,18 +3,17 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "api/mdpcosim.hpp"
+#include "core/json.hpp"
 #include "report/report.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 class system_report : public testing::Test {
    protected:
@@ -26,7 +25,7 @@ class system_report : public testing::Test {
 
     json system_of(const std::string& text) const {
         run(read_scenario_text(text, "s.yaml"), {.out = folder / "out"});
-        return json::parse(std::ifstream(folder / "out/system.json"));
+        return json::parse(test::content(folder / "out/system.json"));
     }
     static std::string mistake(const std::string& text) {
         try {
@@ -72,7 +71,7 @@ TEST_F(system_report, a_run_leaves_its_system) {
     EXPECT_EQ(system["scenes"][0]["constants"], (json{{"L", 2.0}}));
     EXPECT_EQ(system["scenes"][1]["shapes"].size(), 3u);  // ground, spring, block
     EXPECT_EQ(system["scenes"][1]["shapes"][2]["points"], json::parse(R"([["mass_position"]])"));
-    const json coupling = json::parse(std::ifstream(folder / "out/coupling.json"));
+    const json coupling = json::parse(test::content(folder / "out/coupling.json"));
     EXPECT_EQ(coupling["time"].size(), 10u);
     EXPECT_EQ(coupling["connections"].size(), 1u);
     const fs::path page = write_report(folder / "out");

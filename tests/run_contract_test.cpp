@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "core/json.hpp"
 #include "results/run_folder.hpp"
 #include "scenario/read.hpp"
 #include "simulation/check.hpp"
@@ -20,7 +20,6 @@ const std::set<std::string> files_of_a_run{"coupling.json", "profile.json", "res
                                            "scenario.yaml", "summary.json", "system.json"};
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using test::content;
 using test::temporary_folder;
 using testing::HasSubstr;

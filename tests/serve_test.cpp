@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "core/json.hpp"
 #include "process.hpp"
 #include "remote/listener.hpp"
 #include "scenarios.hpp"
@@ -66,7 +66,7 @@ TEST_F(serve, brings_the_same_bits) {
     EXPECT_TRUE(content(folder_ / "tcp/results.csv") == content(folder_ / "threads/results.csv"));
     EXPECT_FALSE(fs::exists(folder_ / "token"));
     EXPECT_THAT(done.err, Not(HasSubstr("refused")));
-    const auto summary = nlohmann::json::parse(content(folder_ / "tcp/summary.json"));
+    const auto summary = json::parse(content(folder_ / "tcp/summary.json"));
     EXPECT_EQ(summary["transport"], "tcp");
 }
 

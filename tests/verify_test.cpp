@@ -29,7 +29,7 @@ std::string two_masses(const std::string& step, const std::string& more = {}) {
 
 class verified_run : public testing::Test {
    protected:
-    process::outcome run(const std::string& text, std::vector<std::string> more) {
+    process::outcome started(const std::string& text, const std::vector<std::string>& more) {
         write_file(folder / "s.yaml", text);
         std::vector<std::string> words{MDPCOSIM_PROGRAM, "run", (folder / "s.yaml").string(), "--out",
                                        (folder / "out").string()};
@@ -48,8 +48,7 @@ TEST_F(verified_run, estimates_are_true) {
                 run_verified(read_scenario_text(text, "s.yaml"), {.out = folder / "out", .workers = 1});
             ASSERT_EQ(s.status, "done") << s.message;
             ASSERT_TRUE(s.verified);
-            mdpcosim::run(read_scenario_text(text, "s.yaml"),
-                          {.out = folder / "reference", .workers = 1, .monolithic = true});
+            run(read_scenario_text(text, "s.yaml"), {.out = folder / "reference", .workers = 1, .monolithic = true});
             const comparison truth = compare_results(folder / "out", folder / "reference");
             for (const auto& e : truth.errors)
                 for (const auto& x : s.verified->variables)
@@ -61,7 +60,7 @@ TEST_F(verified_run, estimates_are_true) {
 }
 
 TEST_F(verified_run, table_summary_and_verdict) {
-    const auto good = run(two_masses("5 ms"), {"--verify"});
+    const auto good = started(two_masses("5 ms"), {"--verify"});
     EXPECT_EQ(good.exit_status, 0) << good.err;
     EXPECT_THAT(good.out, HasSubstr("verified with half and twice the macro step: observed order "));
     EXPECT_THAT(good.out, HasSubstr("error about"));
@@ -69,44 +68,44 @@ TEST_F(verified_run, table_summary_and_verdict) {
     EXPECT_THAT(test::content(folder / "out/summary.json"), HasSubstr("\"verification\": {"));
     EXPECT_TRUE(std::filesystem::exists(folder / "out/half-step/results.csv"));
     // The next run without it leaves nothing behind that belongs to the last one.
-    EXPECT_EQ(run(two_masses("5 ms"), {}).exit_status, 0);
+    EXPECT_EQ(started(two_masses("5 ms"), {}).exit_status, 0);
     EXPECT_FALSE(std::filesystem::exists(folder / "out/half-step"));
 
-    const auto coarse = run(two_masses("40 ms"), {"--verify"});
+    const auto coarse = started(two_masses("40 ms"), {"--verify"});
     EXPECT_NE(coarse.exit_status, 0) << coarse.out;
 }
 
 TEST_F(verified_run, bits_do_not_depend_on_it) {
-    EXPECT_EQ(run(two_masses("5 ms"), {}).exit_status, 0);
+    EXPECT_EQ(started(two_masses("5 ms"), {}).exit_status, 0);
     const std::string alone = test::content(folder / "out/results.csv");
-    EXPECT_EQ(run(two_masses("5 ms"), {"--verify"}).exit_status, 0);
+    EXPECT_EQ(started(two_masses("5 ms"), {"--verify"}).exit_status, 0);
     EXPECT_EQ(test::content(folder / "out/results.csv"), alone);
 }
 
 TEST_F(verified_run, controlled_steps_and_fmus) {
-    const auto controlled = run(two_masses("5 ms", "step-control: {rtol: 1e-4}\n"), {"--verify"});
+    const auto controlled = started(two_masses("5 ms", "step-control: {rtol: 1e-4}\n"), {"--verify"});
     EXPECT_EQ(controlled.exit_status, 0) << controlled.out << controlled.err;
     EXPECT_THAT(controlled.out, HasSubstr("verified with tolerances a quarter and four times as large"));
     const std::string fmu = (std::filesystem::path(MDPCOSIM_BINARY_DIR) / "fmus/plain-oscillator-2.fmu").string();
     const auto plain =
-        run(fmt::format("time: {{end: 1 s, step: 5 ms}}\nsubsystems:\n"
-                        "  A: {{fmu: {0}, set: {{x0: 0.1}}}}\n  B: {{fmu: {0}, set: {{m: 2}}}}\n"
-                        "signals: [\"-50 N/m*A.position + 50 N/m*B.position -> A.force\", \"50 N/m*A.position - 50 "
-                        "N/m*B.position -> B.force\"]\n",
-                        fmu),
-            {"--verify"});
+        started(fmt::format("time: {{end: 1 s, step: 5 ms}}\nsubsystems:\n"
+                            "  A: {{fmu: {0}, set: {{x0: 0.1}}}}\n  B: {{fmu: {0}, set: {{m: 2}}}}\n"
+                            "signals: [\"-50 N/m*A.position + 50 N/m*B.position -> A.force\", \"50 N/m*A.position - 50 "
+                            "N/m*B.position -> B.force\"]\n",
+                            fmu),
+                {"--verify"});
     EXPECT_EQ(plain.exit_status, 0) << plain.out << plain.err;
     EXPECT_THAT(plain.out, HasSubstr("observed order"));
 }
 
 TEST_F(verified_run, what_cannot_be_verified_says_so) {
-    const auto reference = run(two_masses("5 ms"), {"--verify", "--monolithic"});
+    const auto reference = started(two_masses("5 ms"), {"--verify", "--monolithic"});
     EXPECT_EQ(reference.exit_status, 2);
     EXPECT_THAT(reference.err, HasSubstr("--verify: the reference has no macro step"));
-    const auto remote = run(two_masses("5 ms"), {"--verify", "--transport", "tcp", "--remote", "A"});
+    const auto remote = started(two_masses("5 ms"), {"--verify", "--transport", "tcp", "--remote", "A"});
     EXPECT_EQ(remote.exit_status, 2);
     EXPECT_THAT(remote.err, HasSubstr("--verify: subsystems that 'mdpcosim serve' brings"));
-    const auto mistake = run("time: {end: 1, step: 0}\n", {"--verify"});
+    const auto mistake = started("time: {end: 1, step: 0}\n", {"--verify"});
     EXPECT_EQ(mistake.exit_status, 2);
     EXPECT_FALSE(std::filesystem::exists(folder / "out"));
 }
@@ -114,34 +113,35 @@ TEST_F(verified_run, what_cannot_be_verified_says_so) {
 class expected_results : public verified_run {};
 
 TEST_F(expected_results, are_checked) {
-    const auto met = run(two_masses("5 ms",
-                                    "expect:\n  - {variable: A.mass.position, min: -200 mm, max: 0.2}\n"
-                                    "  - {variable: c.u, min: -1 kN}\n  - {variable: A.mass.velocity, end: 0, within: "
-                                    "10}\n"),
-                         {});
+    const auto met =
+        started(two_masses("5 ms",
+                           "expect:\n  - {variable: A.mass.position, min: -200 mm, max: 0.2}\n"
+                           "  - {variable: c.u, min: -1 kN}\n  - {variable: A.mass.velocity, end: 0, within: "
+                           "10}\n"),
+                {});
     EXPECT_EQ(met.exit_status, 0) << met.out << met.err;
     EXPECT_THAT(met.out, HasSubstr("note: 3 of 3 expectations are met"));
 
-    const auto missed = run(two_masses("5 ms",
-                                       "expect:\n  - {variable: A.mass.position, max: 50 mm}\n"
-                                       "  - {variable: A.mass.position, end: 1 m, within: 1 mm}\n"),
-                            {});
+    const auto missed = started(two_masses("5 ms",
+                                           "expect:\n  - {variable: A.mass.position, max: 50 mm}\n"
+                                           "  - {variable: A.mass.position, end: 1 m, within: 1 mm}\n"),
+                                {});
     EXPECT_EQ(missed.exit_status, 3) << missed.out;
     EXPECT_THAT(missed.out,
                 HasSubstr("s.yaml:3:5: 'A.mass.position' rises to 0.1 m at t = 0 s, above the expected 0.05 m"));
     EXPECT_THAT(missed.out, HasSubstr("1 m within 0.001 m was expected"));
     EXPECT_THAT(test::content(folder / "out/summary.json"), HasSubstr("\"level\": \"wrong\""));
     // The reference can be checked as well.
-    EXPECT_EQ(run(two_masses("5 ms", "expect: [{variable: c.u, max: 1 N}]\n"), {"--monolithic"}).exit_status, 3);
+    EXPECT_EQ(started(two_masses("5 ms", "expect: [{variable: c.u, max: 1 N}]\n"), {"--monolithic"}).exit_status, 3);
 }
 
 TEST_F(expected_results, of_a_file) {
-    EXPECT_EQ(run(two_masses("1 ms"), {}).exit_status, 0);
+    EXPECT_EQ(started(two_masses("1 ms"), {}).exit_status, 0);
     std::filesystem::copy_file(folder / "out/results.csv", folder / "expected.csv");
     const auto with = [](const char* rest) { return fmt::format("expect: [{{file: expected.csv, {}}}]\n", rest); };
-    EXPECT_EQ(run(two_masses("1 ms", with("within: 0")), {}).exit_status, 0);
-    EXPECT_EQ(run(two_masses("5 ms", with("within: 2 %")), {}).exit_status, 0);
-    const auto missed = run(two_masses("5 ms", with("within: 1e-6, only: '*.position'")), {});
+    EXPECT_EQ(started(two_masses("1 ms", with("within: 0")), {}).exit_status, 0);
+    EXPECT_EQ(started(two_masses("5 ms", with("within: 2 %")), {}).exit_status, 0);
+    const auto missed = started(two_masses("5 ms", with("within: 1e-6, only: '*.position'")), {});
     EXPECT_EQ(missed.exit_status, 3) << missed.out;
     EXPECT_THAT(missed.out, HasSubstr("% of the range that "));
     EXPECT_THAT(missed.out, Not(HasSubstr("'c.u' is off")));
@@ -149,7 +149,7 @@ TEST_F(expected_results, of_a_file) {
 
 TEST_F(expected_results, mistakes_are_told_before_the_run) {
     const auto told = [&](const char* expect) {
-        const auto r = run(two_masses("5 ms", fmt::format("expect: [{{{}}}]\n", expect)), {});
+        const auto r = started(two_masses("5 ms", fmt::format("expect: [{{{}}}]\n", expect)), {});
         EXPECT_EQ(r.exit_status, 2) << expect;
         EXPECT_FALSE(std::filesystem::exists(folder / "out")) << expect;
         return r.err;

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "analysis/stability.hpp"
+#include "core/json.hpp"
 #include "core/text_table.hpp"
 
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 struct highest {
     double rho, real, imaginary;

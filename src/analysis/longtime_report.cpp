@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "analysis/longtime.hpp"
+#include "core/json.hpp"
 #include "core/text_table.hpp"
 
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 constexpr int shown_periods = 8;  // in phase diagrams
 

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "analysis/order.hpp"
+#include "core/json.hpp"
 #include "core/text_table.hpp"
 
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 int halvings(double H) { return static_cast<int>(std::lround(std::log2(H))); }
 

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "analysis/stability_report.hpp"
+#include "core/json.hpp"
 #include "core/text_table.hpp"
 
 namespace mdpcosim {
 
 namespace {
 
-using json = nlohmann::ordered_json;
 using kind = stability_limit::kind;
 
 constexpr std::size_t most_columns = 7;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "api/fmu.hpp"
 #include "assembly/fmu_scenario.hpp"
+#include "core/json.hpp"
 #include "fmu/component.hpp"
 #include "fmu/ports.hpp"
 #include "fmu/report.hpp"
@@ -14,8 +14,6 @@
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 constexpr std::size_t most_variables = 20;  ///< of one causality, unless all are asked for
 
@@ -322,7 +320,7 @@ std::string fmu_info_json(const std::filesystem::path& path) {
     }
     out["variables"] = json::array();
     for (const auto& v : d.variables) out["variables"].push_back(variable_json(d, v));
-    return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    return out.dump(2) + "\n";
 }
 
 }  // namespace mdpcosim

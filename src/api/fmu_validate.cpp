@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "api/fmu.hpp"
 #include "assembly/fmu_scenario.hpp"
+#include "core/json.hpp"
 #include "fmi/archive.hpp"
 #include "subsystem/factory.hpp"
 
@@ -173,13 +173,13 @@ std::string to_text(const fmu_verdict& verdict) {
 }
 
 std::string to_json(const fmu_verdict& verdict) {
-    nlohmann::ordered_json out{{"fmu", verdict.fmu},
-                               {"valid", verdict.violations.empty()},
-                               {"passed", verdict.passed},
-                               {"not_checked", verdict.skipped},
-                               {"violations", nlohmann::ordered_json::array()}};
+    json out{{"fmu", verdict.fmu},
+             {"valid", verdict.violations.empty()},
+             {"passed", verdict.passed},
+             {"not_checked", verdict.skipped},
+             {"violations", json::array()}};
     for (const auto& v : verdict.violations) out["violations"].push_back({{"place", v.place}, {"what", v.message}});
-    return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return out.dump(2) + "\n";
 }
 
 }  // namespace mdpcosim

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "api/key_tables.hpp"
 #include "api/list.hpp"
 #include "api/schema.hpp"
+#include "core/json.hpp"
 #include "core/suggest.hpp"
 #include "coupling/extrapolation.hpp"
 #include "coupling/joint.hpp"
@@ -18,8 +18,6 @@
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 json parameters_json(const std::vector<parameter_info>& infos) {
     json list = json::array();

@@ -11,7 +11,6 @@ namespace mdpcosim {
 namespace {
 
 using schema::described;
-using schema::json;
 using schema::one_of_words;
 using schema::reference_to;
 using key_type = key_info::type;
@@ -191,7 +190,9 @@ void add_variants(const key_group& group, json& object) {
     const catalogue names = group.rest.empty() ? catalogue::none : group.rest.front().names;
     const json known = known_properties(group);
     json conditions = json::array();
-    const auto add = [&](const json& more) { conditions.insert(conditions.end(), more.begin(), more.end()); };
+    const auto add = [&](const json& more) {
+        for (const json& one : more) conditions.push_back(one);
+    };
     if (names == catalogue::iteration) {
         object["properties"] = schema::iteration_properties();
         object["additionalProperties"] = false;

@@ -18,8 +18,8 @@ json reference_to(const std::string& definition) { return {{"$ref", "#/definitio
 json one_of_words(const std::vector<std::string>& words) {
     json list = words;
     for (const auto& word : words)  // `order: 3` is a number for YAML
-        if (json value = json::parse(word, nullptr, false); value.is_number() || value.is_boolean())
-            list.push_back(std::move(value));
+        if (auto value = json::parse_if_valid(word); value && (value->is_number() || value->is_boolean()))
+            list.push_back(std::move(*value));
     return {{"anyOf", json::array({json{{"enum", list}}, reference_to("let-value")})}};
 }
 
@@ -101,8 +101,9 @@ json parts_schema(const std::vector<part_info>& kinds) {
 json parameter_properties(const std::vector<parameter_info>& infos) {
     json properties = json::object();
     for (const auto& info : infos) {
-        properties[info.name] = described(sentence_of(info), parameter_value(info));
-        if (!info.symbol.empty()) properties[info.symbol] = properties[info.name];
+        const json value = described(sentence_of(info), parameter_value(info));
+        properties[info.name] = value;
+        if (!info.symbol.empty()) properties[info.symbol] = value;
     }
     return properties;
 }

@@ -1,17 +1,15 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "core/json.hpp"
 #include "core/parameter.hpp"
 #include "core/part.hpp"
 #include "scenario/keys.hpp"
 
 /// Pieces of the schema that come from the registries.
 namespace mdpcosim::schema {
-
-using json = nlohmann::ordered_json;
 
 json reference_to(const std::string& definition);
 /// One of the words, or '$name'.

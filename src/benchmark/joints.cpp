@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "core/cpu_time.hpp"
+#include "core/json.hpp"
 #include "core/text_table.hpp"
 #include "scenario/read.hpp"
 #include "simulation/simulation.hpp"
@@ -86,7 +86,7 @@ std::string to_table(const std::vector<joints_result>& results) {
 }
 
 std::string to_json(const std::vector<joints_result>& results) {
-    nlohmann::ordered_json out = nlohmann::ordered_json::array();
+    json out = json::array();
     for (const auto& r : results)
         out.push_back({{"joints", r.joints},
                        {"cpu_seconds_per_step", r.seconds},

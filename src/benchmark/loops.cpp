@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
+#include "core/json.hpp"
 #include "scenario/read.hpp"
 #include "simulation/simulation.hpp"
 
@@ -92,7 +92,7 @@ std::string to_table(const std::vector<loop_bench_result>& results) {
 }
 
 std::string to_json(const std::vector<loop_bench_result>& results) {
-    auto all = nlohmann::ordered_json::array();
+    auto all = json::array();
     for (const auto& r : results) {
         all.push_back(
             {{"system", r.system}, {"gain", r.gain}, {"solver", r.solver}, {"converged", r.counts.has_value()}});

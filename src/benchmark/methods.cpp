@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "analysis/plot.hpp"
+#include "core/json.hpp"
 #include "scenario/read.hpp"
 #include "simulation/row_recorder.hpp"
 
@@ -215,7 +215,7 @@ std::string to_table(const std::vector<method_result>& results) {
 }
 
 std::string to_json(const std::vector<method_result>& results) {
-    auto all = nlohmann::ordered_json::array();
+    auto all = json::array();
     for (const auto& r : results)
         all.push_back({{"system", r.system},
                        {"method", r.variant},

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "analysis/plot.hpp"
 #include "core/cpu_time.hpp"
+#include "core/json.hpp"
 #include "scenario/read.hpp"
 #include "simulation/row_recorder.hpp"
 
@@ -232,7 +232,6 @@ std::string to_table(const multirate_figures& figures) {
 }
 
 std::string to_json(const multirate_figures& figures) {
-    using json = nlohmann::ordered_json;
     const auto number = [](double value) { return std::isfinite(value) ? json(value) : json(nullptr); };
     json results = json::array(), costs = json::array();
     for (const auto& r : figures.results)

@@ -9,9 +9,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "remote/child_process.hpp"
 #include "simulation/run.hpp"
 #include "transport/affinity.hpp"
@@ -68,9 +68,10 @@ std::optional<double> run_once(const std::string& program, const fs::path& folde
     run.wait();
     std::ifstream file(folder / "out" / "summary.json");
     if (!run.succeeded() || !file) return {};
-    const auto summary = nlohmann::json::parse(file, nullptr, false);
-    if (summary.is_discarded()) return {};
-    return summary["wall_seconds"].get<double>() / summary["macro_steps"].get<double>();
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const auto summary = json::parse_if_valid(text);
+    if (!summary) return {};
+    return summary->at("wall_seconds").get<double>() / summary->at("macro_steps").get<double>();
 }
 
 /// The best of some runs: the one that others disturbed least.
@@ -162,7 +163,6 @@ std::string to_table(const std::vector<transport_timing>& timings) {
 }
 
 std::string to_json(const std::vector<transport_timing>& timings) {
-    using json = nlohmann::ordered_json;
     const auto number = [](const std::optional<double>& x) { return x ? json(*x) : json(nullptr); };
     json all = json::array();
     for (const auto& t : timings)

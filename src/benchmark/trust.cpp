@@ -6,11 +6,11 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "benchmark/trust_systems.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "results/compare.hpp"
 #include "results/verification.hpp"
 #include "scenario/read.hpp"
@@ -241,7 +241,6 @@ std::string to_table(const std::vector<trust_result>& results, bool verified) {
 }
 
 std::string to_json(const std::vector<trust_result>& results) {
-    using json = nlohmann::ordered_json;
     json list = json::array();
     for (const auto& r : results)
         list.push_back({{"kind", r.kind},
@@ -252,7 +251,7 @@ std::string to_json(const std::vector<trust_result>& results) {
                         {"verified", name_of(r.verified)},
                         {"estimate", r.estimate},
                         {"message", r.message}});
-    return list.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    return list.dump(2) + "\n";
 }
 
 }  // namespace mdpcosim

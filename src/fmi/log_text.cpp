@@ -194,7 +194,6 @@ std::string name_references(std::string_view text, const description& d) {
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t mark = std::min(text.find('#', at), text.size());
         result += text.substr(at, mark - at);
-        at = mark;
         if (mark == text.size()) break;
         const std::size_t end = text.find('#', mark + 1);
         const std::string_view inside = end == std::string_view::npos ? "" : text.substr(mark + 1, end - mark - 1);

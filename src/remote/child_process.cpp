@@ -143,7 +143,7 @@ void end_with_owner(int lifeline) {
 
 /// The new process; this thread goes on once it is the other program, all others without a break.
 [[gnu::noinline]] pid_t start(const preparation& ready) {
-    const pid_t process = vfork();
+    const pid_t process = vfork();  // NOLINT: posix_spawn cannot have it end with its owner
     if (process == 0) become(ready);
     return process;
 }

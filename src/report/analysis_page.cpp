@@ -1,16 +1,14 @@
 #include "report/analysis_page.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "core/json.hpp"
 #include "report/page.hpp"
 #include "report/reduce.hpp"
 
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 json axis_json(const plot_axis& axis) {
     json out{{"label", axis.label}, {"log", axis.logarithmic}};
@@ -63,7 +61,7 @@ void write(const std::string& path, const char* analysis, const std::string& tex
                         {"panels", std::move(panels)},
                         {"columns", picture.columns},
                         {"maps", std::move(maps)}};
-    write_page(path, page_with(picture.title, document.dump(-1, ' ', false, json::error_handler_t::replace)));
+    write_page(path, page_with(picture.title, document.dump()));
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "report/reduce.hpp"
 #include "report/scene_tracks.hpp"
 #include "results/compare.hpp"
@@ -18,8 +18,6 @@
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 // What a page may take, in bytes before base64: all of it stays below 3 MiB.
 constexpr std::size_t series_budget = 1'600'000;
@@ -35,10 +33,7 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 /// A JSON file of the run; null where it is missing or was cut off.
-json read_json(const std::filesystem::path& file) {
-    json document = json::parse(text_of(file), nullptr, false);
-    return document.is_discarded() ? json() : document;
-}
+json read_json(const std::filesystem::path& file) { return json::parse_if_valid(text_of(file)).value_or(json()); }
 
 std::map<std::string, std::string> units_of(const json& system) {
     std::map<std::string, std::string> units;
@@ -173,7 +168,7 @@ std::string run_report_json(const report_request& request) {
     if (document["system"].is_object()) {
         document["system"].erase("columns");
         document["system"].erase("scenes");
-        document["scene"] = scene_tracks(system.value("scenes", json()), table);
+        document["scene"] = scene_tracks(system.contains("scenes") ? system.at("scenes") : json(), table);
     }
     document["coupling"] = coupling_json(read_json(folder / "coupling.json"));
     document["cut"] = table.cut;
@@ -181,7 +176,7 @@ std::string run_report_json(const report_request& request) {
     if (!request.with.empty()) document["with"] = with_json(table, request.with, units, budget);
     document["profile"] = profile_json(read_json(folder / "profile.json"));
     document["scenario"] = scenario_json(folder / "scenario.yaml");
-    return document.dump(-1, ' ', false, json::error_handler_t::replace);
+    return document.dump();
 }
 
 }  // namespace mdpcosim

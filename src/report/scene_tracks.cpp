@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/json.hpp"
 #include "expression/program.hpp"
 #include "report/reduce.hpp"
 #include "subsystem/scene.hpp"
@@ -12,8 +12,6 @@
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 constexpr std::size_t most_frames = 600;
 
@@ -35,7 +33,7 @@ class track_maker {
             if (table.names[k].starts_with(prefix))
                 known_.emplace(scene_name(table.names[k].substr(prefix.size())),
                                expression(variable_id{1, static_cast<int>(k)}));
-        for (const auto& [name, value] : scene.at("constants").items())
+        for (const auto& [name, value] : scene.at("constants").members())
             known_.emplace(name, expression(value.get<double>()));
         symbols_.find = [this](std::string_view name) -> std::optional<expression> {
             const auto found = known_.find(name);

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "core/json.hpp"
 #include "results/result_table.hpp"
 
 namespace mdpcosim {
 
 /// The scenes of system.json with numbers in place of expressions: a coordinate becomes a number, or one value per frame (base64 of
 /// single precision). Shapes whose outputs were not recorded are left out and their names told.
-nlohmann::ordered_json scene_tracks(const nlohmann::ordered_json& scenes, const result_table& table);
+json scene_tracks(const json& scenes, const result_table& table);
 
 }  // namespace mdpcosim

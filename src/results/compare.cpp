@@ -6,10 +6,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/pattern.hpp"
 #include "core/suggest.hpp"
 
@@ -316,7 +316,6 @@ std::string number_text(double value) { return std::isfinite(value) ? fmt::forma
 }  // namespace
 
 std::string to_json(const comparison& c) {
-    using json = nlohmann::ordered_json;
     json errors = json::array();
     for (const auto& e : c.errors)
         errors.push_back({{"name", e.name},
@@ -338,7 +337,7 @@ std::string to_json(const comparison& c) {
                         {"only_a", c.only_a},
                         {"only_b", c.only_b},
                         {"notes", c.notes}};
-    return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    return document.dump(2) + "\n";
 }
 
 std::string to_table(const comparison& c) {

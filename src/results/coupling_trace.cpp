@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
 
 namespace mdpcosim {
 
@@ -116,8 +117,7 @@ std::string coupling_trace::to_json(const std::vector<std::string>& names) const
             return list_text(used_, [&](std::size_t k) { return values[k * channels_ + c]; });
         };
         out += fmt::format("{}{{\"name\": {}, \"jump\": {}, \"residual\": {}, \"energy_error\": {}}}", separator,
-                           nlohmann::json(names[c]).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-                           of_channel(jump_), of_channel(residual_), of_channel(energy_));
+                           json(names[c]).dump(), of_channel(jump_), of_channel(residual_), of_channel(energy_));
         separator = ",\n";
     }
     return out + "]}\n";

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
 
 namespace mdpcosim {
 
 std::string to_trace_json(std::span<const profile_log> logs, const std::vector<std::string>& subsystems) {
-    const auto quoted = [](const std::string& text) {
-        return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    };
+    const auto quoted = [](const std::string& text) { return json(text).dump(); };
     std::vector<std::string> names;
     for (const auto& name : subsystems) names.push_back(quoted(name));
     std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";

@@ -15,7 +15,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-std::string duration_text(double seconds) {
+std::string hours_and_minutes(double seconds) {
     const auto whole = std::lround(seconds);
     if (whole < 60) return fmt::format("{} s", whole);
     if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
@@ -52,7 +52,7 @@ std::string progress::line(double start, double end, double t, double wall, int 
         const double speed = (t - start) / wall;
         text +=
             speed >= 1 ? fmt::format(", {:.3g} x real time", speed) : fmt::format(", real time / {:.3g}", 1 / speed);
-        text += fmt::format(", {} left", duration_text(wall * (1 - share) / share));
+        text += fmt::format(", {} left", hours_and_minutes(wall * (1 - share) / share));
     }
     return text;
 }

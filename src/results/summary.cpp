@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
 
 namespace mdpcosim {
 
 namespace {
 
-nlohmann::ordered_json iterations_json(const std::vector<run_summary::iteration>& all) {
-    auto list = nlohmann::ordered_json::array();
+json iterations_json(const std::vector<run_summary::iteration>& all) {
+    auto list = json::array();
     for (const auto& x : all)
         list.push_back({{"of", x.subject},
                         {"solver", x.solver},
@@ -23,14 +24,14 @@ nlohmann::ordered_json iterations_json(const std::vector<run_summary::iteration>
     return list;
 }
 
-nlohmann::ordered_json verification_json(const verification& v) {
-    auto variables = nlohmann::ordered_json::array();
+json verification_json(const verification& v) {
+    auto variables = json::array();
     for (const auto& x : v.variables) {
         variables.push_back(
             {{"name", x.name}, {"error", x.error}, {"time", x.time}, {"relative", x.relative}, {"coupled", x.coupled}});
         if (x.order) variables.back()["order"] = *x.order;
     }
-    nlohmann::ordered_json document{{"half_step", v.half}, {"twice_step", v.twice}, {"variables", variables}};
+    json document{{"half_step", v.half}, {"twice_step", v.twice}, {"variables", variables}};
     if (v.order) document["order"] = *v.order;
     return document;
 }
@@ -38,7 +39,6 @@ nlohmann::ordered_json verification_json(const verification& v) {
 }  // namespace
 
 std::string to_json(const run_summary& s) {
-    using json = nlohmann::ordered_json;
     json subsystems = json::array();
     for (const auto& x : s.subsystems) {
         subsystems.push_back({{"name", x.name},
@@ -127,7 +127,7 @@ std::string to_json(const run_summary& s) {
         if (s.verified) document["verification"] = verification_json(*s.verified);
         document["verdict"] = {{"level", name_of(s.judged->level)}, {"reasons", reasons}};
     }
-    return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    return document.dump(2) + "\n";
 }
 
 namespace {

@@ -1,15 +1,12 @@
 #include "simulation/system_description.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "core/json.hpp"
 #include "core/port_kind.hpp"
 #include "simulation/scenes.hpp"
 
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 json ports_json(const subsystem_description& d) {
     json ports = json::array();
@@ -93,7 +90,7 @@ std::string system_json(const scenario& s, const assembly& a) {
                         {"connections", std::move(connections)},
                         {"scenes", std::move(scenes)},
                         {"columns", std::move(columns)}};
-    return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    return document.dump() + "\n";
 }
 
 std::vector<std::string> connection_names(const assembly& a) {

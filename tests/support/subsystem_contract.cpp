@@ -191,8 +191,13 @@ TEST_P(subsystem_contract, step_size_does_not_matter) {
 }
 
 TEST_P(subsystem_contract, polynomials_are_honoured) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    constexpr int lowest_degree = max_degree;
+#else
+    constexpr int lowest_degree = 0;
+#endif
     // Against an integration with piecewise constant inputs, their mean over pieces of H/256.
-    for (int degree = 0; degree <= max_degree; ++degree) {
+    for (int degree = lowest_degree; degree <= max_degree; ++degree) {
         driven polynomials(GetParam(), degree), means(GetParam(), degree);
         for (int n = 0; n < 5; ++n) {
             polynomials.step(GetParam().H);

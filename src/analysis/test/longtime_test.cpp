@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "analysis/recurrence.hpp"
+#include "core/json.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -139,7 +139,7 @@ TEST(longtime, turning_points) {
 
 TEST(longtime, reports) {
     const std::vector<longtime_result> results{analyse_longtime(settings("lin-2-3-opt-2011", 100))};
-    const auto entry = nlohmann::json::parse(to_json(results))["longtime"][0];
+    const auto entry = json::parse(to_json(results))["longtime"][0];
     EXPECT_EQ(entry["variants"][1]["variant"], "force-displacement");
     EXPECT_NEAR(entry["variants"][0]["modified"]["frequency"].get<double>(), 1, 1e-12);
     EXPECT_NEAR(entry["omega_H"].get<double>(), 0.1333 / 5, 1e-4);

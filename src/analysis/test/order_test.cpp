@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "analysis/nonlinear_pair.hpp"
+#include "core/json.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -130,12 +130,12 @@ TEST(order, band) {
 
 TEST(order, reports) {
     const std::vector<order_result> results{measure_order(make_extrapolation("lin-2-3-opt"))};
-    const auto document = nlohmann::json::parse(to_json(results));
+    const auto document = json::parse(to_json(results));
     const auto& entry = document["orders"][0];
     EXPECT_EQ(entry["extrapolation"], "lin-2-3-opt");
     EXPECT_EQ(entry["theory"]["q"], 3);
     EXPECT_NEAR(entry["local"]["v"]["order"].get<double>(), 3, 0.05);
-    EXPECT_LT(entry["local"]["v"]["H_min"], entry["local"]["v"]["H_max"]);
+    EXPECT_LT(entry["local"]["v"]["H_min"].get<double>(), entry["local"]["v"]["H_max"].get<double>());
     EXPECT_EQ(entry["local"]["H"].size(), entry["local"]["error_x_A"].size());
     EXPECT_NE(to_table(results).find("lin-2-3-opt"), std::string::npos);
     EXPECT_EQ(order_plot(results).panels.size(), 6u);

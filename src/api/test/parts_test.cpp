@@ -2,10 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "api/list.hpp"
 #include "api/schema.hpp"
+#include "core/json.hpp"
 #include "scenario/read.hpp"
 #include "subsystem/description_parts.hpp"
 #include "subsystem/factory.hpp"
@@ -160,7 +159,7 @@ TEST(parts, mistakes_have_their_place) {
 
 TEST(parts, stand_in_lists_and_schema) {
     EXPECT_THAT(list_text("models"), HasSubstr("part sprocket: a toothed wheel"));
-    const auto schema = nlohmann::json::parse(scenario_schema());
+    const auto schema = json::parse(scenario_schema());
     bool found = false;
     for (const auto& condition : schema["definitions"]["subsystem"]["allOf"]) {
         if (condition["if"]["properties"]["model"]["const"] != "test-belt") continue;

@@ -22,10 +22,10 @@ using testing::HasSubstr;
 const test_entry description_entry{"modelDescription.xml", good_2};
 
 /// Points TMPDIR at a folder of the test's own.
-class archive : public testing::Test {
+class fmu_archive : public testing::Test {
    protected:
-    archive() { ::setenv("TMPDIR", work_.path().c_str(), 1); }
-    ~archive() override { ::unsetenv("TMPDIR"); }
+    fmu_archive() { ::setenv("TMPDIR", work_.path().c_str(), 1); }
+    ~fmu_archive() override { ::unsetenv("TMPDIR"); }
 
     std::string refusal(const std::vector<test_entry>& entries, const archive_limits& limits = {}) {
         return refusal_of(zip_bytes(entries), limits);
@@ -64,7 +64,7 @@ test_entry deflated_zeros(const std::string& name, std::size_t size) {
     return entry;
 }
 
-TEST_F(archive, is_unpacked_and_removed) {
+TEST_F(fmu_archive, is_unpacked_and_removed) {
     const std::filesystem::path path =
         files_.write("p.fmu", zip_bytes({description_entry,
                                          {"resources/", "", 040755},
@@ -88,7 +88,7 @@ TEST_F(archive, is_unpacked_and_removed) {
     EXPECT_TRUE(std::filesystem::is_empty(work_.path()));
 }
 
-TEST_F(archive, is_unpacked_once) {
+TEST_F(fmu_archive, is_unpacked_once) {
     const std::filesystem::path path = files_.write("p.fmu", zip_bytes({description_entry}));
     std::vector<std::shared_ptr<const fmu_files>> opened(8);
     std::vector<std::thread> threads;
@@ -101,7 +101,7 @@ TEST_F(archive, is_unpacked_once) {
     EXPECT_EQ(open_fmu(path)->description().model_name, "Rows");
 }
 
-TEST_F(archive, resource_locations_of_both_versions) {
+TEST_F(fmu_archive, resource_locations_of_both_versions) {
     ::setenv("TMPDIR", (work_.path() / "a b").c_str(), 1);
     std::filesystem::create_directory(work_.path() / "a b");
     const auto old_one = open_fmu(files_.write("2.fmu", zip_bytes({description_entry})));
@@ -111,14 +111,14 @@ TEST_F(archive, resource_locations_of_both_versions) {
     EXPECT_EQ(new_one->resource_location(), (new_one->folder() / "resources/").string());
 }
 
-TEST_F(archive, the_folder_itself_may_be_named) {
+TEST_F(fmu_archive, the_folder_itself_may_be_named) {
     const auto opened = open_fmu(files_.write(
         "dot.fmu",
         zip_bytes({{"./", ""}, {"./modelDescription.xml", description_entry.data}, {"./resources/a", "x"}})));
     EXPECT_TRUE(std::filesystem::is_regular_file(opened->folder() / "resources/a"));
 }
 
-TEST_F(archive, names_that_leave_the_folder) {
+TEST_F(fmu_archive, names_that_leave_the_folder) {
     for (const char* name : {"../evil", "resources/../../evil", "a/..", "..", "././a", "./../a", "a/./b"})
         EXPECT_THAT(refusal({description_entry, {name, "x"}}), HasSubstr("leaves the folder")) << name;
     for (const char* name : {"/etc/evil", "C:/evil", "c:evil"})
@@ -131,14 +131,14 @@ TEST_F(archive, names_that_leave_the_folder) {
     EXPECT_THAT(refusal({description_entry, {"/", ""}}), HasSubstr("absolute path"));
 }
 
-TEST_F(archive, links_and_special_files) {
+TEST_F(fmu_archive, links_and_special_files) {
     EXPECT_THAT(refusal({description_entry, {"resources/l", "/etc/passwd", 0120777}}),
                 HasSubstr("'resources/l' is a link"));
     EXPECT_THAT(refusal({description_entry, {"pipe", "", 0010644}}), HasSubstr("special file"));
     EXPECT_THAT(refusal({description_entry, {"device", "", 0060644}}), HasSubstr("special file"));
 }
 
-TEST_F(archive, twins) {
+TEST_F(fmu_archive, twins) {
     EXPECT_THAT(refusal({description_entry, description_entry}), HasSubstr("two entries 'modelDescription.xml'"));
     EXPECT_THAT(refusal({description_entry, {"a", "x"}, {"a/b", "x"}}), HasSubstr("'a' is a file and a folder"));
     EXPECT_THAT(refusal({description_entry, {"a", "x"}, {"a/", "", 040755}}), HasSubstr("two entries 'a'"));
@@ -147,7 +147,7 @@ TEST_F(archive, twins) {
     EXPECT_EQ(refusal({description_entry, {"a/", "", 040755}, {"a/", "", 040755}}), "opened");
 }
 
-TEST_F(archive, bombs) {
+TEST_F(fmu_archive, bombs) {
     const test_entry bomb = deflated_zeros("resources/bomb", 1 << 24);
     EXPECT_THAT(refusal({description_entry, bomb}), HasSubstr("would grow from"));
     archive_limits limits;
@@ -170,7 +170,7 @@ TEST_F(archive, bombs) {
                 HasSubstr("more than the 1000000 bytes"));
 }
 
-TEST_F(archive, headers_that_lie) {
+TEST_F(fmu_archive, headers_that_lie) {
     test_entry bomb = deflated_zeros("resources/bomb", 1 << 22);
     bomb.size = 1000;
     EXPECT_THAT(refusal({description_entry, bomb}), HasSubstr("holds more than the 1000 bytes it declares"));
@@ -188,7 +188,7 @@ TEST_F(archive, headers_that_lie) {
     EXPECT_THAT(refusal({description_entry, secret}), HasSubstr("encrypted"));
 }
 
-TEST_F(archive, what_is_no_fmu) {
+TEST_F(fmu_archive, what_is_no_fmu) {
     EXPECT_THAT(refusal({{"readme.txt", "hello"}}), HasSubstr("no modelDescription.xml"));
     EXPECT_THAT(refusal({{"model/modelDescription.xml", good_2}}), HasSubstr("no modelDescription.xml at its top"));
     EXPECT_THAT(refusal_of("this is text"), HasSubstr("cannot be opened as a zip archive"));
@@ -201,7 +201,7 @@ TEST_F(archive, what_is_no_fmu) {
     EXPECT_THROW(open_fmu(files_.path()), user_error);
 }
 
-TEST_F(archive, platforms) {
+TEST_F(fmu_archive, platforms) {
     const auto message = [&](const std::vector<test_entry>& more) {
         std::vector<test_entry> entries{description_entry};
         entries.insert(entries.end(), more.begin(), more.end());
@@ -225,7 +225,7 @@ TEST_F(archive, platforms) {
     EXPECT_THROW(fmu->library("../../evil"), user_error);
 }
 
-TEST_F(archive, texts_are_read_without_unpacking) {
+TEST_F(fmu_archive, texts_are_read_without_unpacking) {
     const fmu_texts texts =
         read_fmu_texts(files_.write("p.fmu", zip_bytes({description_entry,
                                                         {"terminalsAndIcons/terminalsAndIcons.xml", good_terminals},
@@ -237,7 +237,7 @@ TEST_F(archive, texts_are_read_without_unpacking) {
     EXPECT_TRUE(std::filesystem::is_empty(work_.path()));
 }
 
-TEST_F(archive, folders_of_dead_processes_are_removed) {
+TEST_F(fmu_archive, folders_of_dead_processes_are_removed) {
     const std::filesystem::path path = files_.write("p.fmu", zip_bytes({description_entry}));
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
@@ -254,14 +254,14 @@ TEST_F(archive, folders_of_dead_processes_are_removed) {
     std::filesystem::create_directory(files_.path() / "precious");
     files_.write("precious/data", "x");
     std::filesystem::create_directory_symlink(files_.path() / "precious", work_.path() / "mdpcosim-fmu-1-abcdef");
-    const mdpcosim::archive::work_folder alive;
-    EXPECT_EQ(mdpcosim::archive::remove_stale_folders(work_.path()), 1);
+    const archive::work_folder alive;
+    EXPECT_EQ(archive::remove_stale_folders(work_.path()), 1);
     EXPECT_TRUE(std::filesystem::exists(alive.path()));
     EXPECT_TRUE(std::filesystem::exists(work_.path() / "other"));
     EXPECT_TRUE(std::filesystem::exists(files_.path() / "precious/data"));
 }
 
-TEST_F(archive, a_forked_child_leaves_the_folder_alone) {
+TEST_F(fmu_archive, a_forked_child_leaves_the_folder_alone) {
     auto fmu = open_fmu(files_.write("p.fmu", zip_bytes({description_entry})));
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
@@ -274,7 +274,7 @@ TEST_F(archive, a_forked_child_leaves_the_folder_alone) {
     EXPECT_TRUE(std::filesystem::exists(fmu->folder() / "modelDescription.xml"));
 }
 
-TEST_F(archive, a_place_that_does_not_exist) {
+TEST_F(fmu_archive, a_place_that_does_not_exist) {
     ::setenv("TMPDIR", (work_.path() / "none").c_str(), 1);
     EXPECT_THAT(refusal({description_entry}), HasSubstr("TMPDIR chooses another place"));
 }

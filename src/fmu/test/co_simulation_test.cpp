@@ -12,8 +12,8 @@
 namespace mdpcosim {
 namespace {
 
-using test::fmu_spec;
 using test::settings;
+using test::spec_of_fmu;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -80,7 +80,7 @@ class both_versions : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(fmi, both_versions, testing::Values("2", "3"), [](const auto& p) { return "v" + p.param; });
 
 TEST_P(both_versions, an_oscillator_follows_the_exact_solution) {
-    stepped run(fmu_spec(fmu("oscillator"), {{"m", "2 kg"}, {"c", "200 N/m"}, {"x0", "10 mm"}}));
+    stepped run(spec_of_fmu(fmu("oscillator"), {{"m", "2 kg"}, {"c", "200 N/m"}, {"x0", "10 mm"}}));
     EXPECT_EQ(run.value("position"), 0.01);
     for (int n = 0; n < 100; ++n) {
         run.step(0.01);
@@ -93,7 +93,7 @@ TEST_P(both_versions, an_oscillator_follows_the_exact_solution) {
 
 /// A force that grows with time makes x = (t - sin(w t)/w) k/c exactly; the FMU sees the polynomial, not its mean.
 TEST_P(both_versions, polynomial_inputs_reach_the_fmu) {
-    stepped run(fmu_spec(fmu("oscillator"), {{"c", "100 N/m"}}));
+    stepped run(spec_of_fmu(fmu("oscillator"), {{"c", "100 N/m"}}));
     run.input("force").degree = 1;
     for (int n = 0; n < 20; ++n) {
         run.input("force").c = {3 * run.t, 3};
@@ -103,7 +103,7 @@ TEST_P(both_versions, polynomial_inputs_reach_the_fmu) {
 }
 
 TEST_P(both_versions, units_are_si_outside) {
-    stepped run(fmu_spec(fmu("workshop"), {{"J", "2 kg.m2"}, {"phi0", "90 deg"}, {"n0", "600 rpm"}}));
+    stepped run(spec_of_fmu(fmu("workshop"), {{"J", "2 kg.m2"}, {"phi0", "90 deg"}, {"n0", "600 rpm"}}));
     EXPECT_NEAR(run.value("shaft.phi"), pi / 2, 1e-15);
     EXPECT_NEAR(run.value("shaft.n"), 20 * pi, 1e-13);
     run.input("shaft.tau").c[0] = 500;
@@ -113,7 +113,7 @@ TEST_P(both_versions, units_are_si_outside) {
 }
 
 TEST_P(both_versions, impacts_of_a_ball_are_found_inside_the_step) {
-    stepped run(fmu_spec(fmu("bouncing-ball"), {{"e", "0.5"}}));
+    stepped run(spec_of_fmu(fmu("bouncing-ball"), {{"e", "0.5"}}));
     const double fall = std::sqrt(2 / 9.81), speed = 9.81 * fall;
     while (run.t < 1.5 - 1e-9) {
         run.step(0.1);
@@ -137,7 +137,7 @@ TEST_P(both_versions, impacts_of_a_ball_are_found_inside_the_step) {
 }
 
 TEST_P(both_versions, time_events_are_not_lost) {
-    stepped run(fmu_spec(fmu("stairs"), {{"period", "0.15 s"}}));
+    stepped run(spec_of_fmu(fmu("stairs"), {{"period", "0.15 s"}}));
     for (int n = 1; n <= 20; ++n) {
         run.step(0.1);
         const int expected = static_cast<int>(std::floor(0.1 * n / 0.15 + 1e-9));
@@ -149,7 +149,7 @@ TEST_P(both_versions, time_events_are_not_lost) {
 /// Longer than the FMU takes at once: discard with the time reached in 2.0, early return in 3.0.
 TEST_P(both_versions, steps_that_are_too_long_are_done_in_parts) {
     const settings set{{"c", "100 N/m"}, {"x0", "1 m"}};
-    stepped run(fmu_spec(fmu("limited-oscillator"), set));
+    stepped run(spec_of_fmu(fmu("limited-oscillator"), set));
     for (int n = 0; n < 10; ++n) {
         run.step(0.02);
         ASSERT_NEAR(run.value("position"), std::cos(10 * run.t), 1e-8);
@@ -159,7 +159,7 @@ TEST_P(both_versions, steps_that_are_too_long_are_done_in_parts) {
 }
 
 TEST_P(both_versions, fixed_steps_are_explained) {
-    stepped run(fmu_spec(fmu("fixed-step-oscillator")));
+    stepped run(spec_of_fmu(fmu("fixed-step-oscillator")));
     run.step(0.02);
     try {
         run.step(0.01);
@@ -171,7 +171,7 @@ TEST_P(both_versions, fixed_steps_are_explained) {
 }
 
 TEST(fmu_step, must_fit_the_fixed_internal_one) {
-    const subsystem_spec spec = fmu_spec("fixed-step-oscillator-3");
+    const subsystem_spec spec = spec_of_fmu("fixed-step-oscillator-3");
     EXPECT_NO_THROW(on_macro_grid(spec, 0.003));
     try {
         on_macro_grid(spec, 0.0025);
@@ -186,7 +186,7 @@ TEST(fmu_step, must_fit_the_fixed_internal_one) {
 
 TEST_P(both_versions, values_of_every_type_pass) {
     subsystem_spec spec =
-        fmu_spec(fmu("feedthrough"), {{"gain", "2"}, {"int32_in", "7"}, {"enumeration_in", "middle"}});
+        spec_of_fmu(fmu("feedthrough"), {{"gain", "2"}, {"int32_in", "7"}, {"enumeration_in", "middle"}});
     stepped run(spec);
     EXPECT_EQ(run.value("int32_out"), 7);
     EXPECT_EQ(run.value("enumeration_out"), 2);
@@ -222,7 +222,7 @@ TEST_P(both_versions, values_of_every_type_pass) {
 }
 
 TEST_P(both_versions, texts_are_set) {
-    const subsystem_spec spec = fmu_spec(fmu("feedthrough"), {{"text", "grüne Äpfel, 12 kg"}});
+    const subsystem_spec spec = spec_of_fmu(fmu("feedthrough"), {{"text", "grüne Äpfel, 12 kg"}});
     fmu_component component(spec, read_fmu(spec));
     component.enter_initialisation(0);
     const int text = component.model().description().index_of("text");
@@ -230,7 +230,7 @@ TEST_P(both_versions, texts_are_set) {
 }
 
 TEST(fmu_arrays, structural_parameters_change_the_size) {
-    subsystem_spec spec = fmu_spec("state-space-3", {{"n", "3"}, {"r", "2"}});
+    subsystem_spec spec = spec_of_fmu("state-space-3", {{"n", "3"}, {"r", "2"}});
     const auto list = [](const std::string& name, std::vector<std::string> values) {
         setting s{name, {}, {}, true};
         for (const auto& v : values) s.values.push_back({v, {}});
@@ -248,7 +248,7 @@ TEST(fmu_arrays, structural_parameters_change_the_size) {
 }
 
 TEST_P(both_versions, output_derivatives_are_rates) {
-    stepped run(fmu_spec(fmu("gauge"), {{"k", "3 1/s"}, {"gain", "2"}}));
+    stepped run(spec_of_fmu(fmu("gauge"), {{"k", "3 1/s"}, {"gain", "2"}}));
     const auto& y = run.object->describe().outputs.at(0);
     ASSERT_GE(y.rate_slot, 0);
     EXPECT_FALSE(y.rate_needs_input);
@@ -261,14 +261,14 @@ TEST_P(both_versions, output_derivatives_are_rates) {
 }
 
 TEST(fmu_start, start_time_reaches_the_fmu) {
-    stepped run(fmu_spec("stairs-3"), 0.35);
+    stepped run(spec_of_fmu("stairs-3"), 0.35);
     run.step(0.1);
     EXPECT_EQ(run.value("count"), 4) << "events that lie before the start are made up for";
 }
 
 TEST_P(both_versions, every_failure_names_fmu_call_and_time) {
     const auto message = [&](const std::string& where, const std::string& how, const std::string& when = "0.25 s") {
-        return failure(fmu_spec(fmu("misbehave"), {{"where", where}, {"how", how}, {"when", when}}));
+        return failure(spec_of_fmu(fmu("misbehave"), {{"where", where}, {"how", how}, {"when", when}}));
     };
     const std::string who = "fmu misbehave-" + GetParam() + ".fmu at t = ";
     for (const char* how : {"error", "fatal", "throw", "throw-int", "unknown-status"})
@@ -286,7 +286,7 @@ TEST_P(both_versions, every_failure_names_fmu_call_and_time) {
 }
 
 TEST_P(both_versions, a_failure_to_save_names_the_call) {
-    stepped run(fmu_spec(fmu("misbehave"), {{"where", "save"}, {"how", "error"}}));
+    stepped run(spec_of_fmu(fmu("misbehave"), {{"where", "save"}, {"how", "error"}}));
     try {
         const auto snapshot = run.object->make_snapshot();
         run.object->save(*snapshot);
@@ -297,7 +297,7 @@ TEST_P(both_versions, a_failure_to_save_names_the_call) {
 }
 
 TEST(fmu_solver, is_refused_in_co_simulation) {
-    subsystem_spec spec = fmu_spec("oscillator-2");
+    subsystem_spec spec = spec_of_fmu("oscillator-2");
     spec.solver.name = {"rk4", {"s.yaml", 6, 13}};
     try {
         make_subsystem(spec);

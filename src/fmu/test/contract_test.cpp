@@ -11,7 +11,7 @@ namespace {
 std::vector<subsystem_case> cases() {
     std::vector<subsystem_case> all;
     const auto add = [&](const std::string& fmu, const settings& set, double H, double tolerance, int degree = -1) {
-        subsystem_spec spec = fmu_spec(fmu, set);
+        subsystem_spec spec = spec_of_fmu(fmu, set);
         if (degree >= 0) spec.input_degree = degree;
         std::string name = fmu + (degree >= 0 ? "_degree_" + std::to_string(degree) : "");
         std::replace(name.begin(), name.end(), '-', '_');

@@ -9,7 +9,7 @@ inline std::filesystem::path test_fmu(const std::string& name) {
     return std::filesystem::path(MDPCOSIM_BINARY_DIR) / "fmus" / (name + ".fmu");
 }
 
-inline subsystem_spec fmu_spec(const std::string& name, const settings& set = {}) {
+inline subsystem_spec spec_of_fmu(const std::string& name, const settings& set = {}) {
     subsystem_spec spec = plugin_spec(test_fmu(name), set);
     spec.kind = subsystem_spec::source_kind::fmu;
     return spec;

@@ -12,8 +12,8 @@
 namespace mdpcosim {
 namespace {
 
-using test::fmu_spec;
 using test::port_of;
+using test::spec_of_fmu;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -89,7 +89,7 @@ TEST(fmu_units, without_base_units_are_known_by_name) {
 
 TEST(fmu_layout, has_inputs_and_outputs_with_rates_and_dependencies) {
     for (const char* version : {"2", "3"}) {
-        const fmu_model fmu = read_fmu(fmu_spec(std::string("inertia-") + version));
+        const fmu_model fmu = read_fmu(spec_of_fmu(std::string("inertia-") + version));
         const subsystem_description& d = fmu.layout.description;
         EXPECT_THAT(d.type, AllOf(StartsWith("fmu inertia-"), HasSubstr("co-simulation")));
         EXPECT_THAT(names(d.inputs), ElementsAre("tau"));
@@ -106,11 +106,11 @@ TEST(fmu_layout, has_inputs_and_outputs_with_rates_and_dependencies) {
 }
 
 TEST(fmu_layout, input_degrees_follow_what_the_fmu_offers) {
-    EXPECT_EQ(read_fmu(fmu_spec("inertia-2")).layout.description.inputs[0].max_degree, 1);
-    EXPECT_EQ(read_fmu(fmu_spec("inertia-3")).layout.description.inputs[0].max_degree, max_degree);
-    EXPECT_EQ(read_fmu(fmu_spec("plain-oscillator-2")).layout.description.inputs[0].max_degree, 0);
-    EXPECT_EQ(read_fmu(fmu_spec("plain-oscillator-3")).layout.description.inputs[0].max_degree, 0);
-    subsystem_spec spec = fmu_spec("inertia-2");
+    EXPECT_EQ(read_fmu(spec_of_fmu("inertia-2")).layout.description.inputs[0].max_degree, 1);
+    EXPECT_EQ(read_fmu(spec_of_fmu("inertia-3")).layout.description.inputs[0].max_degree, max_degree);
+    EXPECT_EQ(read_fmu(spec_of_fmu("plain-oscillator-2")).layout.description.inputs[0].max_degree, 0);
+    EXPECT_EQ(read_fmu(spec_of_fmu("plain-oscillator-3")).layout.description.inputs[0].max_degree, 0);
+    subsystem_spec spec = spec_of_fmu("inertia-2");
     spec.input_degree = 3;
     EXPECT_EQ(read_fmu(spec).layout.description.inputs[0].max_degree, 3);
     spec.input_degree = 0;
@@ -121,7 +121,7 @@ TEST(fmu_layout, input_degrees_follow_what_the_fmu_offers) {
 }
 
 TEST(fmu_layout, discrete_variables_are_held_and_texts_have_slots_of_their_own) {
-    const fmu_model fmu = read_fmu(fmu_spec("feedthrough-3"));
+    const fmu_model fmu = read_fmu(spec_of_fmu("feedthrough-3"));
     const subsystem_description& d = fmu.layout.description;
     for (const auto& v : d.inputs) {
         EXPECT_EQ(v.sampled, v.name != "u") << v.name;
@@ -141,24 +141,24 @@ TEST(fmu_layout, discrete_variables_are_held_and_texts_have_slots_of_their_own) 
     EXPECT_EQ(d.text_inputs[0].type, variable_type::string);
     ASSERT_EQ(d.text_outputs.size(), 1u);
     EXPECT_EQ(d.text_outputs[0].name, "string_out");
-    const subsystem_description bytes = read_fmu(fmu_spec("binary-3")).layout.description;
+    const subsystem_description bytes = read_fmu(spec_of_fmu("binary-3")).layout.description;
     ASSERT_EQ(bytes.text_outputs.size(), 2u);
     EXPECT_EQ(bytes.text_outputs[1].name, "told");
     EXPECT_EQ(bytes.text_outputs[1].type, variable_type::binary);
 }
 
 TEST(fmu_layout, arrays_are_elements_and_structural_parameters_give_their_size) {
-    const subsystem_description d = read_fmu(fmu_spec("state-space-3")).layout.description;
+    const subsystem_description d = read_fmu(spec_of_fmu("state-space-3")).layout.description;
     EXPECT_THAT(names(d.inputs), ElementsAre("u[0]"));
     EXPECT_THAT(names(d.outputs), ElementsAre("y[0]"));
-    const fmu_model larger = read_fmu(fmu_spec("state-space-3", {{"n", "3"}, {"r", "2"}}));
+    const fmu_model larger = read_fmu(spec_of_fmu("state-space-3", {{"n", "3"}, {"r", "2"}}));
     EXPECT_THAT(names(larger.layout.description.inputs), ElementsAre("u[0]", "u[1]"));
     EXPECT_THAT(names(larger.layout.description.outputs), ElementsAre("y[0]", "y[1]"));
     EXPECT_EQ(larger.description().find("A")->element_count(), 9u);
 }
 
 TEST(fmu_layout, elements_of_arrays_are_set_one_by_one_or_together) {
-    subsystem_spec spec = fmu_spec("state-space-3", {{"A[2]", "-4"}});
+    subsystem_spec spec = spec_of_fmu("state-space-3", {{"A[2]", "-4"}});
     fmu_model fmu = read_fmu(spec);
     ASSERT_EQ(fmu.starts.size(), 1u);
     EXPECT_THAT(fmu.starts[0].numbers, ElementsAre(0, 1, -4, 0)) << "the others keep the FMU's start values";
@@ -166,11 +166,12 @@ TEST(fmu_layout, elements_of_arrays_are_set_one_by_one_or_together) {
     EXPECT_THAT(read_fmu(spec).starts[0].numbers, ElementsAre(3, 4));
     spec.set[0].values.push_back({"5", {}});
     EXPECT_THAT(message_of(spec), HasSubstr("'x0' has 2 elements, but 3 are given."));
-    EXPECT_THAT(message_of(fmu_spec("state-space-3", {{"x0[2]", "1"}})), HasSubstr("variable 'x0[2]' does not exist"));
+    EXPECT_THAT(message_of(spec_of_fmu("state-space-3", {{"x0[2]", "1"}})),
+                HasSubstr("variable 'x0[2]' does not exist"));
 }
 
 TEST(fmu_layout, outputs_may_be_asked_for) {
-    subsystem_spec spec = fmu_spec("workshop-2");
+    subsystem_spec spec = spec_of_fmu("workshop-2");
     EXPECT_THAT(names(read_fmu(spec).layout.description.outputs), ElementsAre("shaft.phi", "shaft.n"));
     spec.fmu.outputs = {{"T", {}}};
     EXPECT_THAT(names(read_fmu(spec).layout.description.outputs), ElementsAre("shaft.phi", "shaft.n", "T"));
@@ -184,7 +185,7 @@ TEST(fmu_layout, outputs_may_be_asked_for) {
 }
 
 TEST(fmu_layout, where_the_structure_is_silent_the_interface_decides) {
-    subsystem_spec spec = fmu_spec("workshop-2");
+    subsystem_spec spec = spec_of_fmu("workshop-2");
     spec.fmu.outputs = {{"der(shaft.n)", {}}};
     EXPECT_THAT(read_fmu(spec).layout.description.outputs[2].direct, IsEmpty());
     spec.fmu.interface.value = "model-exchange";
@@ -193,7 +194,7 @@ TEST(fmu_layout, where_the_structure_is_silent_the_interface_decides) {
 }
 
 TEST(fmu_ports, are_mapped_with_units_and_rates) {
-    subsystem_spec spec = fmu_spec("workshop-2");
+    subsystem_spec spec = spec_of_fmu("workshop-2");
     spec.ports = {
         port_of("shaft", "rotation", {{"angle", "shaft.phi"}, {"speed", "shaft.n"}, {"torque", "shaft.tau"}})};
     const fmu_model fmu = read_fmu(spec);
@@ -213,7 +214,7 @@ TEST(fmu_ports, are_mapped_with_units_and_rates) {
 }
 
 TEST(fmu_ports, may_map_local_variables) {
-    subsystem_spec spec = fmu_spec("workshop-2");
+    subsystem_spec spec = spec_of_fmu("workshop-2");
     spec.ports = {port_of("body", "thermal", {{"temperature", "T"}, {"heat-flow", "shaft.tau"}})};
     EXPECT_THAT(message_of(spec), HasSubstr("'heat-flow' needs a variable in 'W', but 'shaft.tau' is in 'N.m'."));
     spec.ports = {port_of("body", "rotation", {{"angle", "T"}, {"torque", "shaft.tau"}})};
@@ -228,7 +229,7 @@ TEST(fmu_ports, may_map_local_variables) {
 
 TEST(fmu_ports, may_name_aliases) {
     for (const char* fmu : {"plain-oscillator-2", "plain-oscillator-3"}) {
-        subsystem_spec spec = fmu_spec(fmu);
+        subsystem_spec spec = spec_of_fmu(fmu);
         spec.ports = {port_of("mass", "translation", {{"position", "x"}, {"velocity", "v"}, {"force", "force"}})};
         const subsystem_description d = read_fmu(spec).layout.description;
         EXPECT_THAT(names(d.outputs), ElementsAre("position", "velocity", "acceleration"));
@@ -237,17 +238,17 @@ TEST(fmu_ports, may_name_aliases) {
 }
 
 TEST(fmu_ports, terminals_are_ports) {
-    const subsystem_description d = read_fmu(fmu_spec("inertia-3")).layout.description;
+    const subsystem_description d = read_fmu(spec_of_fmu("inertia-3")).layout.description;
     ASSERT_EQ(d.ports.size(), 1u);
     EXPECT_EQ(d.ports[0].name, "shaft");
     EXPECT_EQ(d.ports[0].kind, port_kind::rotation);
     EXPECT_EQ(d.ports[0].causality, causality::takes_load);
     EXPECT_THAT(d.ports[0].motion, ElementsAre(0, 1, 2));
     EXPECT_EQ(d.ports[0].load, 0);
-    const subsystem_description oscillator = read_fmu(fmu_spec("oscillator-3")).layout.description;
+    const subsystem_description oscillator = read_fmu(spec_of_fmu("oscillator-3")).layout.description;
     ASSERT_EQ(oscillator.ports.size(), 1u);
     EXPECT_EQ(oscillator.ports[0].kind, port_kind::translation);
-    subsystem_spec own = fmu_spec("inertia-3");
+    subsystem_spec own = spec_of_fmu("inertia-3");
     own.ports = {port_of("mine", "rotation", {{"angle", "phi"}, {"torque", "tau"}})};
     const subsystem_description mapped = read_fmu(own).layout.description;
     ASSERT_EQ(mapped.ports.size(), 1u) << "the terminal's variables are the user's now";
@@ -298,7 +299,7 @@ TEST(fmu_ports, proposals_keep_together_what_has_one_beginning) {
 
 TEST(fmu_settings, take_units_items_and_texts) {
     const auto number = [](const std::string& fmu, const std::string& name, const std::string& value) {
-        return read_fmu(fmu_spec(fmu, {{name, value}})).starts.at(0).numbers.at(0);
+        return read_fmu(spec_of_fmu(fmu, {{name, value}})).starts.at(0).numbers.at(0);
     };
     EXPECT_DOUBLE_EQ(number("workshop-2", "phi0", "0.5 rev"), 180);
     EXPECT_DOUBLE_EQ(number("workshop-2", "phi0", "90 deg"), 90);
@@ -309,16 +310,16 @@ TEST(fmu_settings, take_units_items_and_texts) {
     EXPECT_EQ(number("feedthrough-2", "enumeration_in", "2"), 2);
     EXPECT_EQ(number("feedthrough-3", "boolean_in", "true"), 1);
     EXPECT_EQ(number("feedthrough-3", "int8_in", "-128"), -128);
-    const fmu_model text = read_fmu(fmu_spec("feedthrough-2", {{"text", "12 apples"}}));
+    const fmu_model text = read_fmu(spec_of_fmu("feedthrough-2", {{"text", "12 apples"}}));
     EXPECT_THAT(text.starts.at(0).texts, ElementsAre("12 apples"));
-    const fmu_model input = read_fmu(fmu_spec("workshop-2", {{"shaft.tau", "500 N.m"}}));
+    const fmu_model input = read_fmu(spec_of_fmu("workshop-2", {{"shaft.tau", "500 N.m"}}));
     EXPECT_DOUBLE_EQ(input.layout.description.inputs[0].start, 500) << "outside everything is SI";
     EXPECT_DOUBLE_EQ(input.starts[0].numbers[0], 0.5) << "inside it is the FMU's";
 }
 
 TEST(fmu_settings, refuse_what_does_not_fit) {
     const auto refused = [](const std::string& fmu, const std::string& name, const std::string& value) {
-        return message_of(fmu_spec(fmu, {{name, value}}));
+        return message_of(spec_of_fmu(fmu, {{name, value}}));
     };
     EXPECT_THAT(refused("workshop-2", "phi_0", "1"),
                 AllOf(StartsWith("s.yaml:7:5: subsystem 'a' (fmu workshop-2.fmu): variable 'phi_0' does not exist."),
@@ -337,7 +338,7 @@ TEST(fmu_settings, refuse_what_does_not_fit) {
 
 TEST(fmu_report, shows_conversions_and_proposals) {
     std::string text;
-    for (const auto& [label, value] : fmu_report(fmu_spec("workshop-2", {{"phi0", "0.5 rev"}})))
+    for (const auto& [label, value] : fmu_report(spec_of_fmu("workshop-2", {{"phi0", "0.5 rev"}})))
         text += label + ": " + value + "\n";
     EXPECT_THAT(text, HasSubstr("interface: co-simulation (model-exchange is offered, too)"));
     EXPECT_THAT(text, HasSubstr("1 kN.m = 1000 N.m (shaft.tau)"));

@@ -22,7 +22,7 @@ struct fmu_case {
 class rate_sensitivities : public testing::TestWithParam<fmu_case> {
    protected:
     static subsystem_spec spec(const std::string& name, const settings& set = {}) {
-        subsystem_spec s = fmu_spec(name + "-" + GetParam().version, set);
+        subsystem_spec s = spec_of_fmu(name + "-" + GetParam().version, set);
         s.fmu.interface = {GetParam().interface, {}};
         s.ports = {
             port_of("mass", "translation", {{"position", "position"}, {"velocity", "velocity"}, {"force", "force"}})};

@@ -26,7 +26,7 @@ std::vector<subsystem_case> program_cases() {
     std::vector<subsystem_case> all;
     const auto add = [&](const char* name, std::vector<std::string> command, const settings& set,
                          const std::filesystem::path& folder) {
-        const subsystem_spec spec = program_spec(std::move(command), set, folder);
+        const subsystem_spec spec = spec_of_program(std::move(command), set, folder);
         all.push_back({name, [spec] { return make_subsystem(spec); }, 0.005});
     };
     add("c", {"./mass"}, values, example_programs);
@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(program, subsystem_contract, testing::ValuesIn(program_
 std::unique_ptr<subsystem> faulty(const settings& set, const std::string& start = "", double limit = 0) {
     std::vector<std::string> command{"./faulty"};
     if (!start.empty()) command.push_back(start);
-    subsystem_spec spec = program_spec(command, set, test_programs);
+    subsystem_spec spec = spec_of_program(command, set, test_programs);
     spec.limit = limit;
     return make_subsystem(spec);
 }
@@ -125,7 +125,7 @@ TEST(program, one_that_does_not_introduce_itself_is_told) {
 TEST(program, one_that_is_not_there_is_told) {
     const auto refusal = [](const std::vector<std::string>& command) {
         try {
-            make_subsystem(program_spec(command, {}, test_programs));
+            make_subsystem(spec_of_program(command, {}, test_programs));
         } catch (const user_error& problem) {
             return std::string(problem.what());
         }
@@ -166,7 +166,7 @@ TEST(program, damaged_messages_are_refused) {
         if (random() % 4 == 0) bytes.resize(random() % (bytes.size() + 1));
         try {
             const auto said = get_program_message(bytes);
-            program_interview interview(program_spec({"./x"}));
+            program_interview interview(spec_of_program({"./x"}));
             if (const auto* question = std::get_if<program_question>(&said)) interview.answer(*question);
             if (const auto* declared = std::get_if<program_declaration>(&said)) interview.meet(*declared);
             ++understood;

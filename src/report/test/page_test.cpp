@@ -4,9 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 
 namespace mdpcosim {
 
@@ -20,12 +20,12 @@ std::string data_of(const std::string& page) {
 }
 
 TEST(page, holds_the_data_whatever_it_says) {
-    const nlohmann::json data{{"name", "</script><script>alert(1)</script>"},
-                              {"comment", "<!-- <script> &amp; \" ' \\ \u2028"},
-                              {"place", "@DATA@ @TITLE@ @SCRIPT@"}};
+    const json data{{"name", "</script><script>alert(1)</script>"},
+                    {"comment", "<!-- <script> &amp; \" ' \\ \u2028"},
+                    {"place", "@DATA@ @TITLE@ @SCRIPT@"}};
     const std::string page = page_with("<b>title</b> & @DATA@", data.dump());
     const std::string found = data_of(page);
-    EXPECT_EQ(nlohmann::json::parse(found), data);
+    EXPECT_EQ(json::parse(found), data);
     EXPECT_EQ(found.find('<'), std::string::npos);
     EXPECT_NE(page.find("<title>&#60;b&#62;title&#60;/b&#62; &#38; @DATA@</title>"), std::string::npos);
     EXPECT_EQ(page.find("<script>alert"), std::string::npos);

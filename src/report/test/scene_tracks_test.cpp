@@ -3,15 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "core/json.hpp"
 #include "report/reduce.hpp"
 
 namespace mdpcosim {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 result_table swinging() {
     result_table table;

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
@@ -156,7 +156,7 @@ TEST_F(compare, what_is_not_a_number_is_the_worst_error) {
     EXPECT_EQ(c.errors[0].name, "x");
     EXPECT_TRUE(std::isinf(c.errors[0].max_error));
     EXPECT_EQ(c.errors[1].max_error, 0);
-    EXPECT_TRUE(nlohmann::json::parse(to_json(c))["variables"][0]["max_error"].is_null());
+    EXPECT_TRUE(json::parse(to_json(c))["variables"][0]["max_error"].is_null());
     EXPECT_THAT(to_table(c), HasSubstr("not a number"));
 }
 
@@ -172,7 +172,7 @@ TEST_F(compare, only_what_is_asked_for) {
 TEST_F(compare, json_holds_everything) {
     const fs::path a = file("a.csv", "time,\"x,1\",q\n0,1,0\n1,2,0\n2,4,0\n");
     const fs::path b = file("b.csv", "time,\"x,1\"\n0,1\n2,2\n");
-    const auto j = nlohmann::json::parse(to_json(compare_results(a, b)));
+    const auto j = json::parse(to_json(compare_results(a, b)));
     EXPECT_EQ(j["times"], "common");
     EXPECT_EQ(j["rows_a"], 3);
     EXPECT_EQ(j["compared_times"], 2);

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
+
+#include "core/json.hpp"
 
 namespace mdpcosim {
 
@@ -25,13 +26,13 @@ TEST(coupling_trace, loses_no_extreme_of_a_long_run) {
     }
     EXPECT_LE(trace.buckets(), 512u);
     EXPECT_GE(trace.buckets(), 255u);
-    const auto j = nlohmann::json::parse(trace.to_json({"a", ""}));
+    const auto j = json::parse(trace.to_json({"a", ""}));
     ASSERT_EQ(j["connections"].size(), 1u);
-    const auto list = [](const nlohmann::json& from) { return from.get<std::vector<double>>(); };
+    const auto list = [](const json& from) { return from.get<std::vector<double>>(); };
     const auto largest = [](const std::vector<double>& v) { return std::max_element(v.begin(), v.end()) - v.begin(); };
     const auto time = list(j["time"]), jump = list(j["connections"][0]["jump"]),
                residual = list(j["connections"][0]["residual"]), H_min = list(j["H_min"]);
-    const double width = j["macro_steps_per_point"];
+    const auto width = j["macro_steps_per_point"].get<double>();
     const auto near = [&](std::ptrdiff_t k, double t) {
         return time[static_cast<std::size_t>(k)] >= t && time[static_cast<std::size_t>(k)] < t + width + 1;
     };
@@ -54,15 +55,14 @@ TEST(coupling_trace, follows_the_first_of_very_many_channels) {
     coupling_trace trace(channels);
     const std::vector<double> values(channels, 1.0);
     for (int n = 0; n < 100; ++n) trace.step({1.0 * n, n + 1.0, n}, values, values);
-    EXPECT_EQ(nlohmann::json::parse(trace.to_json(std::vector<std::string>(channels, "x")))["connections"].size(),
-              512u);
+    EXPECT_EQ(json::parse(trace.to_json(std::vector<std::string>(channels, "x")))["connections"].size(), 512u);
 }
 
 TEST(coupling_trace, writes_what_is_no_number_as_null) {
     coupling_trace trace(1);
     const double jumps[]{std::nan("")}, energies[]{std::nan("")};
     trace.step({0, 1, 0}, jumps, energies);
-    const auto j = nlohmann::json::parse(trace.to_json({"a"}));
+    const auto j = json::parse(trace.to_json({"a"}));
     EXPECT_TRUE(j["connections"][0]["energy_error"][0].is_null());
 }
 

@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -38,34 +39,33 @@ run_summary example() {
 }
 
 TEST(summary, json_holds_every_fact) {
-    const auto j = nlohmann::json::parse(to_json(example()));
+    const auto j = json::parse(to_json(example()));
     EXPECT_EQ(j["scenario"], "two-mass/scenario.yaml");
     EXPECT_EQ(j["folder"], "two-mass.out");
     EXPECT_EQ(j["status"], "failed");
     EXPECT_EQ(j["message"], "subsystem 'A' failed");
     EXPECT_EQ(j["method"], "explicit");
     EXPECT_EQ(j["transport"], "threads");
-    EXPECT_EQ(j["time"],
-              (nlohmann::json{{"start", 0.0}, {"end", 2.0}, {"step", 0.1}, {"reached", 0.30000000000000004}}));
+    EXPECT_EQ(j["time"], (json{{"start", 0.0}, {"end", 2.0}, {"step", 0.1}, {"reached", 0.30000000000000004}}));
     EXPECT_EQ(j["macro_steps"], 3);
     EXPECT_EQ(j["parallel_macro_steps"], 1);
     EXPECT_EQ(j["workers"], 2);
     EXPECT_EQ(j["rows"], 4);
     EXPECT_EQ(j["wall_seconds"], 0.5);
     EXPECT_EQ(j["setup_seconds"], 0.25);
-    EXPECT_EQ(j["subsystems"][0], (nlohmann::json{{"name", "A"},
-                                                  {"type", "model mass"},
-                                                  {"solver", "rk4"},
-                                                  {"micro_steps", 3},
-                                                  {"evaluations", 12},
-                                                  {"rejected", 1},
-                                                  {"events", 2},
-                                                  {"seconds_per_macro_step", 1e-6},
-                                                  {"worker", 1}}));
+    EXPECT_EQ(j["subsystems"][0], (json{{"name", "A"},
+                                        {"type", "model mass"},
+                                        {"solver", "rk4"},
+                                        {"micro_steps", 3},
+                                        {"evaluations", 12},
+                                        {"rejected", 1},
+                                        {"events", 2},
+                                        {"seconds_per_macro_step", 1e-6},
+                                        {"worker", 1}}));
     run_summary implicit = example();
     implicit.subsystems[0].newton_iterations = 40;
     implicit.subsystems[0].factorisations = 7;
-    const auto k = nlohmann::json::parse(to_json(implicit));
+    const auto k = json::parse(to_json(implicit));
     EXPECT_EQ(k["subsystems"][0]["newton_iterations"], 40);
     EXPECT_EQ(k["subsystems"][0]["factorisations"], 7);
     EXPECT_EQ(j["verdict"]["level"], "wrong");
@@ -73,25 +73,25 @@ TEST(summary, json_holds_every_fact) {
     EXPECT_EQ(j["verdict"]["reasons"][1]["remedy"], "do something");
     EXPECT_EQ(to_text(*example().judged),
               "verdict: wrong\n  wrong: something worse\n  doubtful: something\n    do something\n");
-    EXPECT_EQ(j["connections"][0], (nlohmann::json{{"name", "c"},
-                                                   {"law", "spring (stiffness = 1 N/m)"},
-                                                   {"extrapolation", "lin-2-3-opt"},
-                                                   {"unit", "N"},
-                                                   {"u_min", -1.0},
-                                                   {"u_max", 2.0},
-                                                   {"u_end", 0.5},
-                                                   {"jump_max", 0.25},
-                                                   {"jump_rms", 0.125},
-                                                   {"energy_error", 0.5},
-                                                   {"energy_exchanged", 8.0},
-                                                   {"energy_peak", 2.0},
-                                                   {"energy_error_share", 0.25},
-                                                   {"energy_error_share_per_second", 0.25 / 0.3},
-                                                   {"unresolved", 0.1},
-                                                   {"phase_error", 0.2},
-                                                   {"amplitude_error", 0.3},
-                                                   {"contacts", 4}}));
-    EXPECT_EQ(j["notes"], nlohmann::json::array({"a note"}));
+    EXPECT_EQ(j["connections"][0], (json{{"name", "c"},
+                                         {"law", "spring (stiffness = 1 N/m)"},
+                                         {"extrapolation", "lin-2-3-opt"},
+                                         {"unit", "N"},
+                                         {"u_min", -1.0},
+                                         {"u_max", 2.0},
+                                         {"u_end", 0.5},
+                                         {"jump_max", 0.25},
+                                         {"jump_rms", 0.125},
+                                         {"energy_error", 0.5},
+                                         {"energy_exchanged", 8.0},
+                                         {"energy_peak", 2.0},
+                                         {"energy_error_share", 0.25},
+                                         {"energy_error_share_per_second", 0.25 / 0.3},
+                                         {"unresolved", 0.1},
+                                         {"phase_error", 0.2},
+                                         {"amplitude_error", 0.3},
+                                         {"contacts", 4}}));
+    EXPECT_EQ(j["notes"], json::array({"a note"}));
 }
 
 /// Before the first macro point there are no extremes; JSON has no infinity, and names may hold any bytes.
@@ -99,7 +99,7 @@ TEST(summary, json_stays_valid_without_numbers_and_with_strange_names) {
     run_summary s = example();
     s.connections[0].u_min = std::numeric_limits<double>::infinity();
     s.message = "bad \xff byte, \"quotes\"\n";
-    const auto j = nlohmann::json::parse(to_json(s));
+    const auto j = json::parse(to_json(s));
     EXPECT_TRUE(j["connections"][0]["u_min"].is_null());
     EXPECT_THAT(j["message"].get<std::string>(), testing::HasSubstr("\"quotes\"\n"));
 }

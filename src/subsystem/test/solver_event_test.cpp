@@ -221,8 +221,13 @@ TEST_P(solver_events, chattering_is_an_error) {
 /// Infinitely many impacts before t = t_1 (1 + e)/(1 - e): the ball never gets below the floor, the run ends there with a reason. Euler's
 /// method, whose micro steps see no parabolas, lets it hop on.
 TEST_P(solver_events, a_ball_does_not_fall_through_the_floor) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    constexpr double restitutions[]{0.5};
+#else
+    constexpr double restitutions[]{0.2, 0.5, 0.8, 0.95};
+#endif
     const double t_1 = std::sqrt(2 / 9.81);
-    for (const double e : {0.2, 0.5, 0.8, 0.95})
+    for (const double e : restitutions)
         for (const double floor : {0.0, -100.0})
             for (const bool tight_solver : {false, true})
                 for (const int macro_steps : {1, 30, 1000}) {
