@@ -86,7 +86,7 @@ TEST(summary, json_holds_every_fact) {
                                          {"energy_exchanged", 8.0},
                                          {"energy_peak", 2.0},
                                          {"energy_error_share", 0.25},
-                                         {"energy_error_share_per_second", 0.25 / 0.3},
+                                         {"energy_error_share_per_second", 0.25 / example().reached},
                                          {"unresolved", 0.1},
                                          {"phase_error", 0.2},
                                          {"amplitude_error", 0.3},
