@@ -48,13 +48,13 @@ std::string ode_mass(const std::string& states, const std::string& load, double 
         states, c, d, load, m);
 }
 
-struct masses {
+struct oscillators {
     std::vector<double> m, c, d, k, x, v;
     double omega = 0;
 };
 
-masses random_masses(dice& roll, int n, bool at_rest = false) {
-    masses all;
+oscillators random_masses(dice& roll, int n, bool at_rest = false) {
+    oscillators all;
     const double zeta = roll.pick({0.0, 0.0, 0.01, 0.05, 0.2});
     for (int i = 0; i < n; ++i) {
         all.m.push_back(roll.power(-0.5, 1));
@@ -69,10 +69,10 @@ masses random_masses(dice& roll, int n, bool at_rest = false) {
     return all;
 }
 
-std::string start_of(const masses& all, std::size_t i) { return fmt::format("x: {}, v: {}", all.x[i], all.v[i]); }
+std::string start_of(const oscillators& all, std::size_t i) { return fmt::format("x: {}, v: {}", all.x[i], all.v[i]); }
 
 /// Masses on springs against the ground, joined by `law` of their stiffness; `load` acts on the first.
-void add_chain(draft& made, const masses& all, const std::function<std::string(std::size_t)>& law,
+void add_chain(draft& made, const oscillators& all, const std::function<std::string(std::size_t)>& law,
                const std::string& load = {}) {
     for (std::size_t i = 0; i < all.m.size(); ++i) {
         const std::string own = fmt::format("s{}", i);
@@ -92,7 +92,7 @@ void add_chain(draft& made, const masses& all, const std::function<std::string(s
 draft make_chain(dice& roll) {
     draft made;
     const int n = roll.pick({2, 2, 3, 5, 10, 20});
-    const masses all = random_masses(roll, n);
+    const oscillators all = random_masses(roll, n);
     const std::string law = roll.pick<const char*>({"spring", "spring-damper", "cubic-spring-damper"});
     const double zeta = roll.pick({0.02, 0.1, 0.4});
     add_chain(made, all, [&](std::size_t i) {
@@ -110,7 +110,7 @@ draft make_chain(dice& roll) {
 draft make_signals(dice& roll) {
     draft made;
     const int n = roll.pick({2, 2, 3, 5, 10});
-    const masses all = random_masses(roll, n);
+    const oscillators all = random_masses(roll, n);
     for (std::size_t i = 0; i < all.m.size(); ++i) {
         const std::string left = i > 0 ? fmt::format("{}*(x - xl)", all.k[i - 1]) : "0";
         made.subsystems += fmt::format(
@@ -128,7 +128,7 @@ draft make_signals(dice& roll) {
 draft make_stops(dice& roll) {
     draft made;
     const int n = roll.pick({2, 2, 3, 5});
-    const masses all = random_masses(roll, n);
+    const oscillators all = random_masses(roll, n);
     const bool damped = roll.chance(0.4);
     add_chain(made, all, [&](std::size_t i) {
         return fmt::format("law: stop, stiffness: {}, upper: 0.02, lower: -0.02{}", 3 * all.k[i],
@@ -142,7 +142,7 @@ draft make_stops(dice& roll) {
 draft make_forced(dice& roll) {
     draft made;
     const int n = roll.pick({2, 2, 3, 5, 10});
-    const masses all = random_masses(roll, n, true);
+    const oscillators all = random_masses(roll, n, true);
     const bool square = roll.chance(0.5);
     const std::string wave = fmt::format("sin({}*t)", all.omega * roll.uniform(0.05, 0.4));
     const std::string load = fmt::format(" + {}*{}", roll.power(0, 1), square ? fmt::format("sign({})", wave) : wave);
@@ -155,7 +155,7 @@ draft make_forced(dice& roll) {
 draft make_growing(dice& roll) {
     draft made;
     const int n = roll.pick({2, 2, 3, 5});
-    masses all = random_masses(roll, n);
+    oscillators all = random_masses(roll, n);
     all.d[0] = -roll.pick({0.05, 0.3}) * std::sqrt(all.c[0] * all.m[0]);
     add_chain(made, all, [&](std::size_t i) { return fmt::format("law: spring, stiffness: {}", all.k[i]); });
     made.longest = 40 * all.m[0] / -all.d[0];
@@ -166,7 +166,7 @@ draft make_growing(dice& roll) {
 /// A ball that bounces on its own floor hangs on a spring.
 draft make_events(dice& roll) {
     draft made;
-    masses all = random_masses(roll, 2);
+    oscillators all = random_masses(roll, 2);
     all.x[0] = roll.uniform(0.05, 0.2);
     made.subsystems = fmt::format(
         "  s0: {{ode: {{states: {{x: {}, v: 0}}, inputs: {{F: 0}}, equations: {{x: v, v: F/{} - 9.81}}, events: "
@@ -184,7 +184,7 @@ draft make_events(dice& roll) {
 /// A sampled controller holds the position of a mass that carries another; the macro step divides its sample time.
 draft make_sampled(dice& roll) {
     draft made;
-    masses all = random_masses(roll, 2);
+    oscillators all = random_masses(roll, 2);
     const double T = roll.uniform(0.05, 0.3) / std::sqrt(all.c[0] / all.m[0]);
     made.subsystems = fmt::format(
         "  demand: {{model: source, set: {{kind: step, amplitude: 0.1, start: {}}}}}\n"
@@ -238,7 +238,7 @@ draft make_joints(dice& roll) {
     draft made;
     made.method = fmt::format("{{name: index-1, degree: {}}}", roll.pick({2, 3}));
     if (roll.chance(0.5)) {
-        const masses all = random_masses(roll, 2);
+        const oscillators all = random_masses(roll, 2);
         for (int i = 0; i < 2; ++i)
             made.subsystems += fmt::format(
                 "  s{}: {{model: mass-spring-damper, set: {{mass: {}, stiffness: {}, damping: {}, x0: {}, v0: {}}}}}\n",
@@ -264,7 +264,7 @@ draft make_joints(dice& roll) {
 draft make_gears(dice& roll) {
     draft made;
     const int n = roll.pick({2, 3, 5});
-    const masses all = random_masses(roll, n);
+    const oscillators all = random_masses(roll, n);
     double fastest = 0;
     std::vector<double> ratio;
     for (int i = 0; i + 1 < n; ++i) ratio.push_back(roll.pick({-1, 1}) * roll.power(-0.5, 0.5));
@@ -317,7 +317,7 @@ draft make_nodes(dice& roll) {
 draft make_fmus(dice& roll, const std::filesystem::path& folder) {
     draft made;
     const int n = roll.pick({2, 2, 3, 5});
-    const masses all = random_masses(roll, n);
+    const oscillators all = random_masses(roll, n);
     const bool plain = roll.chance(0.6);
     const std::string file =
         plain ? "plain-oscillator-2.fmu" : roll.pick<const char*>({"oscillator-2.fmu", "oscillator-3.fmu"});
