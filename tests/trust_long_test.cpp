@@ -9,7 +9,7 @@ namespace {
 
 TEST(trust_long, verdicts_are_right_on_other_seeds) {
     std::vector<trust_result> all;
-    for (const unsigned seed : {2U, 4U, 6U}) {
+    for (const unsigned seed : {8U, 10U, 12U}) {
         trust_request request;
         request.seed = seed;
         request.fmus = std::filesystem::path(MDPCOSIM_BINARY_DIR) / "fmus";
@@ -18,7 +18,7 @@ TEST(trust_long, verdicts_are_right_on_other_seeds) {
     }
     fmt::print("{}\n{}", to_table(all, false), to_table(all, true));
     const trust_counts alone = count(all, false), verified = count(all, true);
-    EXPECT_LE(verified.good_above_5, verified.systems / 400);  // variables that jump near a row
+    EXPECT_EQ(verified.good_above_5, 0);
     EXPECT_LE(verified.wrong_below_1, verified.below_1 / 100);
     EXPECT_GE(verified.good_below_1, 0.9 * verified.below_1);
     EXPECT_GE(verified.caught_above_50, 0.95 * verified.above_50);

@@ -109,7 +109,7 @@ double true_error(const recorded_run& run, const result_table& reference) {
     return worst;
 }
 
-trust_result judge_system(trust_system system, bool verified) {
+trust_result judge_system(const trust_system& system, bool verified) {
     trust_result out;
     out.kind = system.kind;
     out.about = system.about;

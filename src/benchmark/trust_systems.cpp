@@ -357,7 +357,7 @@ std::vector<std::string> trust_kinds() {
     return names;
 }
 
-bool held_out(const std::string& kind) { return kind == "gears" || kind == "nodes"; }
+bool held_out(const std::string& kind) { return kind == "gears" || kind == "nodes" || kind == "fmus"; }
 
 trust_system make_trust_system(const std::string& kind, unsigned seed, const std::filesystem::path& fmus) {
     unsigned mixed = seed;
