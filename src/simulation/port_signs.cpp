@@ -21,7 +21,8 @@ double position_after(const scenario& s, const std::string& name, const std::str
         return std::nan("");
     std::vector<polynomial> inputs(static_cast<std::size_t>(d.input_count()));
     for (const auto& input : d.inputs)
-        for (int k = 0; k < input.size; ++k) inputs[static_cast<std::size_t>(input.slot + k)].c[0] = input.start;
+        for (int k = 0; k < input.size; ++k)
+            inputs[static_cast<std::size_t>(input.slot) + static_cast<std::size_t>(k)].c[0] = input.start;
     inputs[static_cast<std::size_t>(found->load)].c[0] += load;
     std::vector<double> y(static_cast<std::size_t>(d.output_count()));
     alone->initialise(s.time.start);
