@@ -75,6 +75,47 @@ TEST_F(verified_run, table_summary_and_verdict) {
     EXPECT_NE(coarse.exit_status, 0) << coarse.out;
 }
 
+/// Whoever only receives counts, too: the source itself is exact.
+TEST_F(verified_run, receivers_count) {
+    const auto r = started(
+        "time: {end: 1 s, step: 20 ms}\nsubsystems:\n  net: {ode: {outputs: {y: \"sin(2*pi*50*t)\"}}}\n"
+        "  b: {ode: {states: {y: 0}, inputs: {u: 0}, equations: {y: 100*(u-y)}}}\nsignals: [net.y -> b.u]\n",
+        {"--verify"});
+    EXPECT_EQ(r.exit_status, 3) << r.out;
+}
+
+TEST_F(verified_run, what_is_not_recorded_keeps_its_guesses) {
+    const std::string text =
+        "time: {end: 5 s, step: 20 ms}\nsubsystems:\n"
+        "  a: {model: mass-spring-damper, set: {mass: 1, stiffness: 10, x0: 1}}\n"
+        "  b: {model: mass-spring-damper, set: {mass: 1, stiffness: 20}}\n"
+        "  c: {model: mass-spring-damper, set: {mass: 1, stiffness: 10, x0: 1}}\n"
+        "  d: {model: mass-spring-damper, set: {mass: 0.1, stiffness: 20}}\n"
+        "connections:\n  k1: {law: spring, between: [a.mass, b.mass], stiffness: 1}\n"
+        "  k2: {law: spring, between: [c.mass, d.mass], stiffness: 250}\nrecord: {only: [a.mass.position, k1.u]}\n";
+    const auto r = started(text, {"--verify"});
+    EXPECT_EQ(r.exit_status, 3) << r.out;
+    EXPECT_THAT(r.out, HasSubstr("nothing of 'k2' is recorded"));
+}
+
+TEST_F(verified_run, rows_between_macro_points_are_no_error) {
+    const auto r = started(
+        "time: {end: 0.2 s, step: 0.4 ms}\nsubsystems:\n"
+        "  a: {model: mass-spring-damper, set: {mass: 1, stiffness: 63165, x0: 1}}\n"
+        "  b: {model: mass-spring-damper, set: {mass: 10, stiffness: 20}}\n"
+        "connections: {k1: {law: spring, between: [a.mass, b.mass], stiffness: 1000}}\nrecord: {every: 5 ms}\n",
+        {"--verify"});
+    EXPECT_THAT(r.out, testing::EndsWith("verdict: good\n"));
+    EXPECT_THAT(r.out, testing::ContainsRegex("observed order (2\\.[5-9]|3\\.[0-5])"));
+}
+
+TEST_F(verified_run, a_step_longer_than_the_run_is_halved_all_the_same) {
+    EXPECT_EQ(started(two_masses("10 s"), {"--verify"}).exit_status, 3);
+    const auto few = started(two_masses("0.5 s"), {});
+    EXPECT_EQ(few.exit_status, 0);
+    EXPECT_THAT(few.out, HasSubstr("4 macro steps are too few to judge by"));
+}
+
 TEST_F(verified_run, bits_do_not_depend_on_it) {
     EXPECT_EQ(started(two_masses("5 ms"), {}).exit_status, 0);
     const std::string alone = test::content(folder / "out/results.csv");
@@ -147,6 +188,22 @@ TEST_F(expected_results, of_a_file) {
     EXPECT_THAT(missed.out, Not(HasSubstr("'c.u' is off")));
 }
 
+/// A tolerance is a difference: a degree Celsius is a kelvin.
+TEST_F(expected_results, tolerances_have_no_offset) {
+    const auto end = [&](const char* within) {
+        return started(fmt::format("time: {{end: 100 s, step: 1 s}}\nsubsystems:\n"
+                                   "  a: {{model: thermal-mass, set: {{heat-capacity: 100, temperature0: 80 degC}}}}\n"
+                                   "  b: {{model: thermal-mass, set: {{heat-capacity: 100, temperature0: 20 degC}}}}\n"
+                                   "connections: {{c: {{law: conductor, between: [a.body, b.body], conductance: 1}}}}\n"
+                                   "expect: [{{variable: a.body.temperature, end: 20 degC, within: {}}}]\n",
+                                   within),
+                       {})
+            .exit_status;
+    };
+    EXPECT_EQ(end("1 degC"), 3);
+    EXPECT_EQ(end("100 degC"), 0);
+}
+
 TEST_F(expected_results, mistakes_are_told_before_the_run) {
     const auto told = [&](const char* expect) {
         const auto r = started(two_masses("5 ms", fmt::format("expect: [{{{}}}]\n", expect)), {});
@@ -164,6 +221,11 @@ TEST_F(expected_results, mistakes_are_told_before_the_run) {
     EXPECT_THAT(told("file: nowhere.csv, within: 1 %"), HasSubstr("nowhere.csv"));
     EXPECT_THAT(told("file: s.yaml"), HasSubstr("key 'within' is missing"));
     EXPECT_THAT(told("max: 1"), HasSubstr("variable"));
+    write_file(folder / "late.csv", "time,c.u\n5,1\n6,2\n");
+    EXPECT_THAT(told("file: late.csv, within: 1 %"), HasSubstr("has no row between 0 s and 2 s"));
+    write_file(folder / "nan.csv", "time,c.u\n0,1\n1,nan\n");
+    EXPECT_THAT(told("file: nan.csv, within: 1 %"), HasSubstr("no finite numbers"));
+    EXPECT_THAT(told("file: late.csv, variable: c.u, within: 1 %"), HasSubstr("not both"));
 }
 
 }  // namespace

@@ -131,12 +131,12 @@ class accumulator {
     /// Of B.
     double largest() const { return high_ >= low_ ? std::max(std::abs(high_), std::abs(low_)) : 0; }
 
-    /// `noise` is what sums of numbers of this size are uncertain by.
-    variable_error result(std::string name, double noise) const {
+    /// What rounding leaves of the largest number of all, for a constant, and of those with the same last name, which have the same unit.
+    variable_error result(std::string name, double noise_of_all, double noise_of_kind) const {
         variable_error r{std::move(name), max_, time_, std::sqrt(sum_ / static_cast<double>(count_)), 0, 0};
         r.range = high_ >= low_ ? high_ - low_ : 0;
         const bool constant = r.range <= constant_below * largest();
-        const double scale = std::max(constant ? largest() : r.range, noise);
+        const double scale = constant ? std::max(largest(), noise_of_all) : std::max(r.range, noise_of_kind);
         r.relative = max_ == 0 ? 0 : scale > 0 ? max_ / scale : infinite;
         return r;
     }
@@ -224,7 +224,7 @@ void visit(const result_table& a, const result_table& b, const common_part& comm
 
 namespace {
 
-/// Of the largest number in B: below it, a variable is rounding noise.
+/// Of the largest number: below it, a variable is rounding noise.
 constexpr double noise_share = 1e-12;
 
 }  // namespace
@@ -234,11 +234,21 @@ comparison compare_tables(const result_table& a, const result_table& b) {
     const common_part common = find_common(a, b, c);
     std::vector<accumulator> sums(common.columns.size());
     visit(a, b, common, [&](std::size_t k, double t, double x, double y) { sums[k].add(t, x, y); });
+    const auto kind_of = [&](std::size_t k) {
+        const std::string_view name = a.names[common.columns[k].first];
+        return name.substr(name.rfind('.') + 1);
+    };
     double largest = 0;
-    for (const auto& sum : sums)
-        if (std::isfinite(sum.largest())) largest = std::max(largest, sum.largest());
+    std::unordered_map<std::string_view, double> largest_of_kind;
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+        if (!std::isfinite(sums[k].largest())) continue;
+        largest = std::max(largest, sums[k].largest());
+        double& of_kind = largest_of_kind[kind_of(k)];
+        of_kind = std::max(of_kind, sums[k].largest());
+    }
     for (std::size_t k = 0; k < sums.size(); ++k)
-        c.errors.push_back(sums[k].result(a.names[common.columns[k].first], noise_share * largest));
+        c.errors.push_back(sums[k].result(a.names[common.columns[k].first], noise_share * largest,
+                                          noise_share * largest_of_kind[kind_of(k)]));
     std::stable_sort(c.errors.begin(), c.errors.end(), [](const variable_error& x, const variable_error& y) {
         return x.relative != y.relative ? x.relative > y.relative : x.max_error > y.max_error;
     });

@@ -23,8 +23,8 @@ struct variable_error {
     double time = 0;       ///< of the largest error
     double rms = 0;        ///< root of the mean square over the compared times
     double range = 0;      ///< max B - min B over the compared times
-    /// max_error / range; for a constant B max_error / |B|. The divisor is at least 1e-12 of the largest number in all of B, so that rounding
-    /// errors of what should be zero stay behind real ones; infinite where all of B is zero.
+    /// max_error / range; for a constant B max_error / |B|. Rounding errors of what should be zero stay behind real ones: the divisor is at least
+    /// 1e-12 of the largest number in B of the same last name (position, u), for a constant in all of B; infinite where all of B is zero.
     double relative = 0;
 };
 

@@ -70,6 +70,7 @@ class coupling_monitor {
     void set_one_way(std::size_t channel) { state_[channel].one_way = true; }
 
     coupling_quality quality(std::size_t channel) const;
+    std::int64_t steps() const { return steps_; }
     double last(std::size_t channel) const { return state_[channel].u; }
     /// The last value over the root mean square of all, both against the mean; 0 while there is little to compare with.
     double surge(std::size_t channel) const;

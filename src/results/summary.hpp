@@ -101,6 +101,7 @@ struct run_summary {
     std::optional<verdict> judged;  ///< absent where nothing was watched: a reference, a run that was interrupted
     std::optional<verification> verified;
     std::vector<std::string> grown;    ///< ports of connections whose variable was largest by far at the end
+    std::string unmeasured;            ///< a coupling of which nothing is recorded; empty: there is none
     std::vector<std::string> coupled;  ///< recorded columns that take part in couplings
     std::vector<std::string> notes;
 };

@@ -21,7 +21,8 @@ constexpr double good_below = 0.03, wrong_from = 0.25;
 
 std::optional<double> observed_order(const variable_error& fine, const variable_error& coarse) {
     if (!(fine.relative > rounding) || !(fine.rms > 0) || !std::isfinite(coarse.rms)) return std::nullopt;
-    return std::log2(coarse.rms / fine.rms);
+    const double order = std::log2(coarse.rms / fine.rms);
+    return std::isfinite(order) ? std::optional(order) : std::nullopt;
 }
 
 /// What the difference to half the step is multiplied by.
@@ -40,7 +41,7 @@ verification verify(const result_table& run, const result_table& half, const res
     const std::set<std::string> counts(coupled.begin(), coupled.end());
     std::unordered_map<std::string, variable_error> coarse;
     if (twice.rows() > 0)
-        for (auto& e : compare_tables(twice, run).errors) coarse.emplace(e.name, e);
+        for (auto& e : compare_tables(run, twice).errors) coarse.emplace(e.name, e);
     std::vector<double> orders;
     for (const variable_error& fine : compare_tables(run, half).errors) {
         verification::variable x;
@@ -75,15 +76,17 @@ void judge(const verification& v, verdict& judged) {
     if (worst == nullptr) return;
     const bool converges = !worst->order || *worst->order >= lowest_order;
     // Where differences do not shrink with the step the estimate is a lower bound, and the guesses stay.
-    if (converges || worst->relative < good_below) judged.drop_guesses();
+    if ((converges || worst->relative < good_below) && v.unmeasured.empty()) judged.drop_guesses();
     if (worst->relative < good_below) return;
     judged.add(worst->relative < wrong_from ? trust::doubtful : trust::wrong,
-               fmt::format("'{}' is off by about {:.3g} at t = {:.6g} s, {:.2g} % of its range, as half the macro step "
+               fmt::format("'{}' is off by about {:.3g} at t = {:.6g} s, {:.2g} % of its range, as {} "
                            "shows{}",
                            worst->name, worst->error, worst->time, 100 * worst->relative,
+                           v.controlled ? "a quarter of the tolerance" : "half the macro step",
                            converges ? "" : "; results of smaller steps do not come nearer to each other"),
                converges
-                   ? "take a smaller macro step, or another method"
+                   ? (v.controlled ? "take smaller tolerances, or another method"
+                                   : "take a smaller macro step, or another method")
                    : "take a much smaller macro step; events that come at other times, or chaos, look like this, too");
 }
 
@@ -94,6 +97,9 @@ std::string to_table(const verification& v) {
     std::string out = fmt::format("  verified with {}: ", change);
     if (v.half != "done") return out + fmt::format("no estimate, {}\n", v.half);
     out += v.order ? fmt::format("observed order {:.1f}\n", *v.order) : "order not known\n";
+    if (!v.unmeasured.empty())
+        out +=
+            fmt::format("  nothing of '{}' is recorded: what one run alone shows of it still counts\n", v.unmeasured);
     if (v.twice != "done") out += fmt::format("  with the larger one: {}\n", v.twice);
     std::size_t width = 16;
     const std::size_t shown = std::min(most, v.variables.size());

@@ -27,6 +27,7 @@ struct verification {
     std::vector<variable> variables;  ///< coupled ones first, the worst first
     std::optional<double> order;      ///< median of the coupled variables'
     std::string half, twice;          ///< "done", or why there are no results
+    std::string unmeasured;           ///< a coupling of which nothing was recorded: guesses stay; empty: there is none
     bool controlled = false;  ///< macro steps follow tolerances, which were divided by four and multiplied by it
 
     const variable* worst() const {

@@ -145,6 +145,7 @@ void check_expectation(void* owner, const yaml_node& node, const key_place& at) 
     const auto refuse = [&](const char* reason) {
         throw user_error(node.where, fmt::format("{}: {}.", at.object, reason));
     };
+    if (!e.file.empty() && !e.variable.empty()) refuse("give 'variable' or 'file', not both");
     const bool bounds = !e.min.empty() || !e.max.empty();
     if (e.file.empty()) {
         if (e.end.empty() && !bounds) refuse("give 'end' with 'within', 'min', 'max', or some of them");

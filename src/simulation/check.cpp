@@ -8,6 +8,7 @@
 #include "core/units.hpp"
 #include "fmu/report.hpp"
 #include "simulation/check.hpp"
+#include "simulation/expectations.hpp"
 #include "simulation/port_signs.hpp"
 #include "simulation/simulation.hpp"
 #include "subsystem/factory.hpp"
@@ -225,6 +226,8 @@ std::string check(const scenario& s) {
     for (std::size_t i = 0; i < a.columns.size() && i < 40; ++i)
         out += fmt::format("  {}\n", with_unit(a.columns[i].name, a.columns[i].unit));
     if (a.columns.size() > 40) out += fmt::format("  ... and {} more\n", a.columns.size() - 40);
+    if (const expectations expected(s, a.columns); !expected.empty())
+        out += fmt::format("\nexpected: {} of the results\n", expected.count());
     for (const auto& note : a.notes) out += fmt::format("\nnote: {}\n", note);
     for (const auto& text : reversed_ports(full, foreign_ports(s)))
         out += fmt::format("\nwarning: {}: change it there.\n", text);

@@ -7,6 +7,7 @@
 
 #include "core/pattern.hpp"
 #include "core/suggest.hpp"
+#include "core/units.hpp"
 #include "results/compare.hpp"
 #include "scenario/resolve.hpp"
 
@@ -26,7 +27,10 @@ std::optional<double> number_of(const text& value, const std::string& unit, cons
 }
 
 double tolerance_of(const text& value, const std::string& unit, const std::string& object) {
-    const double within = number_of(value, unit, object).value_or(0);
+    double within = number_of(value, unit, object).value_or(0);
+    // A difference: 1 degC is 1 K.
+    if (const auto q = parse_quantity(value.value); q && !q->unit.empty())
+        within = q->value * find_conversion(q->unit, unit).factor;
     if (within < 0) throw user_error(value.where, fmt::format("{} is negative.", object));
     return within;
 }
@@ -35,10 +39,10 @@ std::string place_of(const location& where) { return fmt::format("expectation in
 
 }  // namespace
 
-expectations::expectations(const std::vector<expectation_spec>& specs, const std::vector<recorded_column>& columns) {
-    for (const auto& spec : specs) {
+expectations::expectations(const scenario& s, const std::vector<recorded_column>& columns) {
+    for (const auto& spec : s.expect) {
         if (!spec.file.empty()) {
-            files_.push_back(read_file(spec, columns));
+            files_.push_back(read_file(spec, s.time, columns));
             continue;
         }
         const std::string& name = spec.variable.value;
@@ -60,7 +64,8 @@ expectations::expectations(const std::vector<expectation_spec>& specs, const std
     }
 }
 
-expectations::file expectations::read_file(const expectation_spec& spec, const std::vector<recorded_column>& columns) {
+expectations::file expectations::read_file(const expectation_spec& spec, const time_spec& time,
+                                           const std::vector<recorded_column>& columns) {
     std::vector<char> hit(spec.only.size(), 0);
     std::vector<std::string> there;
     const auto keep = [&](std::string_view name) {
@@ -73,13 +78,28 @@ expectations::file expectations::read_file(const expectation_spec& spec, const s
             }
         return wanted;
     };
-    file made{spec.where, read_results(spec.path, keep),
+    const auto read = [&] {
+        try {
+            return read_results(spec.path, keep);
+        } catch (const user_error& problem) {
+            throw user_error(spec.file.where, fmt::format("expect: {}", problem.what()));
+        }
+    };
+    file made{spec.where, read(),
               tolerance_of(spec.within, "1", fmt::format("expect: file '{}': 'within'", spec.file.value))};
     for (std::size_t i = 0; i < hit.size(); ++i)
         if (!hit[i])
             throw user_error(spec.only[i].where,
                              fmt::format("expect: only '{}': no column of {} has such a name.{}", spec.only[i].value,
                                          spec.file.value, did_you_mean(spec.only[i].value, there)));
+    const auto& times = made.expected.time;
+    if (times.empty() || times.front() > time.end || times.back() < time.start)
+        throw user_error(spec.file.where,
+                         fmt::format("expect: file '{}' has no row between {} s and {} s, the times of the run.",
+                                     spec.file.value, time.start, time.end));
+    if (std::ranges::any_of(made.expected.values, [](double x) { return !std::isfinite(x); }))
+        throw user_error(spec.file.where,
+                         fmt::format("expect: file '{}' has values that are no finite numbers.", spec.file.value));
     const auto recorded = names_of(columns);
     const auto is_recorded = [&](const std::string& name) {
         return std::ranges::find(recorded, name) != recorded.end();

@@ -14,7 +14,7 @@ namespace mdpcosim {
 class expectations {
    public:
     /// A variable that is not recorded, a unit that does not fit and a file that cannot be compared are user errors.
-    expectations(const std::vector<expectation_spec>& specs, const std::vector<recorded_column>& columns);
+    expectations(const scenario& s, const std::vector<recorded_column>& columns);
 
     bool empty() const { return variables_.empty() && files_.empty(); }
     /// Whoever is not met makes the verdict wrong. How many were met.
@@ -33,7 +33,8 @@ class expectations {
         result_table expected;
         double within = 0;
     };
-    static file read_file(const expectation_spec& spec, const std::vector<recorded_column>& columns);
+    static file read_file(const expectation_spec& spec, const time_spec& time,
+                          const std::vector<recorded_column>& columns);
 
     std::vector<variable> variables_;
     std::vector<file> files_;

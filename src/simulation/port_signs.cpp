@@ -17,7 +17,7 @@ double position_after(const scenario& s, const std::string& name, const std::str
     const subsystem_description& d = alone->describe();
     const auto found = std::ranges::find(d.ports, port_name, &port::name);
     if (found == d.ports.end() || found->causality != causality::takes_load || found->motion[0] < 0 ||
-        found->load < 0 || (found->kind != port_kind::translation && found->kind != port_kind::rotation))
+        found->load < 0 || found->kind == port_kind::frame || found->kind == port_kind::hydraulic)
         return std::nan("");
     std::vector<polynomial> inputs(static_cast<std::size_t>(d.input_count()));
     for (const auto& input : d.inputs)

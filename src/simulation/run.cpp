@@ -110,7 +110,7 @@ run_summary run(scenario s, const run_options& options) {
                        .writable = false,
                        .remote = options.remote,
                        .interrupt = options.interrupt});
-    const expectations expected(s.expect, all.parts().columns);
+    const expectations expected(s, all.parts().columns);
     if (!made) made.emplace(out);
     const run_folder& folder = *made;
     folder.write("scenario.yaml", write_scenario(all.resolved()));
@@ -168,7 +168,10 @@ run_summary run(scenario s, const run_options& options) {
     if (all.trace() != nullptr)
         keep_first_failure(summary,
                            [&] { folder.write("coupling.json", all.trace()->to_json(connection_names(all.parts()))); });
-    if (!options.monolithic) summary.coupled = coupled_columns(all.parts());
+    if (!options.monolithic) {
+        summary.coupled = coupled_columns(all.parts());
+        summary.unmeasured = unmeasured_coupling(all.parts());
+    }
     if (summary.judged && summary.status != "interrupted" && !summary.grown.empty())
         for (const auto& text : reversed_ports(read_scenario(folder.file("scenario.yaml")), summary.grown))
             summary.judged->add(trust::wrong, text, "change the sign of the load in the model");

@@ -91,6 +91,7 @@ namespace {
 // Of the range of the coupling variable. Drawn from generated systems whose true errors are known (docs/trust.md).
 constexpr double good_below = 0.02, wrong_from = 0.3;
 constexpr std::size_t most_reasons = 5;
+constexpr std::int64_t least_steps = 7;
 
 /// A small error moves an event, and what jumps there is then wrong by the jump; one run alone cannot tell which events that happens to.
 double with_events(double deviation, std::int64_t events) {
@@ -127,6 +128,11 @@ verdict judge(const assembly& a, const coupling_watch& watch, double start, std:
     if (!watch.divergence().empty()) found.add(trust::wrong, watch.divergence(), {});
     if (std::ranges::any_of(outputs, [](double y) { return !std::isfinite(y); }))
         found.add(trust::wrong, "there are outputs that are no finite numbers at the end", {});
+    if (watch.monitor().steps() < least_steps && !a.channels.empty()) {
+        found.add(trust::doubtful, fmt::format("{} macro steps are too few to judge by", watch.monitor().steps()),
+                  "'run --verify' measures how far the result is off", verdict::reason::basis::guess);
+        return found;
+    }
     struct suspect {
         std::size_t channel;
         coupling_quality quality;
@@ -179,6 +185,22 @@ std::vector<std::string> ports_that_grew(const assembly& a, const coupling_watch
     return found;
 }
 
+std::string unmeasured_coupling(const assembly& a) {
+    std::set<std::size_t> outputs, variables;
+    for (const auto& column : a.columns)
+        (column.from == recorded_column::source::output ? outputs : variables).insert(column.index);
+    for (std::size_t c = 0; c < a.channels.size(); ++c) {
+        const channel_report& channel = a.channels[c];
+        if (channel.internal || channel.equation >= 0 || variables.contains(c)) continue;
+        const auto recorded = [&](const channel_term& term) {
+            return (term.value.valid() && outputs.contains(term.value.value())) ||
+                   (term.rate.valid() && outputs.contains(term.rate.value()));
+        };
+        if (!std::ranges::any_of(a.system.coupling.terms(channel_index(c)), recorded)) return channel.name;
+    }
+    return {};
+}
+
 std::vector<std::string> coupled_columns(const assembly& a) {
     std::set<std::size_t> slots;
     std::set<std::string> joined;
@@ -193,10 +215,19 @@ std::vector<std::string> coupled_columns(const assembly& a) {
         const std::size_t dot = name.rfind('.');
         return name.find("acceleration") == std::string::npos && joined.contains(name.substr(0, dot));
     };
+    std::set<std::string> giving;
+    for (const auto& column : a.columns)
+        if (column.from == recorded_column::source::output && slots.contains(column.index))
+            giving.insert(subsystem_of(column.name));
+    std::set<std::string> taking;
+    for (const auto& channel : a.channels)
+        for (const auto& end : channel.ends)
+            if (!giving.contains(subsystem_of(end.address))) taking.insert(subsystem_of(end.address));
     std::vector<std::string> names;
     for (const auto& column : a.columns) {
         const bool output = column.from == recorded_column::source::output &&
-                            (slots.contains(column.index) || moves_with_joint(column.name));
+                            (slots.contains(column.index) || moves_with_joint(column.name) ||
+                             taking.contains(subsystem_of(column.name)));
         const bool coupling = column.from == recorded_column::source::coupling && a.channels[column.index].equation < 0;
         if (output || coupling) names.push_back(column.name);
     }

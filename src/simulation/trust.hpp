@@ -25,8 +25,12 @@ std::string cause_of_failure(const assembly& a, const coupling_watch& watch);
 /// Ports of connections whose variable was largest by far at the end: it grows, as it does where a load has the wrong sign.
 std::vector<std::string> ports_that_grew(const assembly& a, const coupling_watch& watch);
 
+/// A connection or signal of which nothing is recorded; empty: there is none.
+std::string unmeasured_coupling(const assembly& a);
+
 /// Outputs that couplings are made of, the coupling variables themselves, and motions of joined ports; multipliers of joints follow from
 /// accelerations, which are none of it.
+/// Subsystems that take part in couplings and give nothing to them count with all their outputs.
 std::vector<std::string> coupled_columns(const assembly& a);
 
 }  // namespace mdpcosim

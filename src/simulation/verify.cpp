@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <future>
 #include <thread>
 
@@ -12,8 +13,23 @@
 
 namespace mdpcosim {
 
+namespace {
+
+bool is_multiple(double every, double step) {
+    const double ratio = every / step;
+    return ratio > 0.5 && std::abs(ratio - std::round(ratio)) < 1e-6 * ratio;
+}
+
+}  // namespace
+
 scenario with_steps(scenario s, double factor) {
-    s.time.step *= factor;
+    const double span = s.time.end - s.time.start;
+    if (s.step_control.given() && !s.step_control.largest) s.step_control.largest = std::max(s.time.step, span / 20);
+    const double step = std::min(s.time.step, span);
+    s.time.step = step * factor;
+    // Rows at macro points of both runs, so that nothing has to be interpolated.
+    if (s.record.every && !(is_multiple(*s.record.every, step) && is_multiple(*s.record.every, s.time.step)))
+        s.record.every.reset();
     for (auto& entry : s.subsystems)
         if (entry.step.value) *entry.step.value *= factor;
     for (double* tolerance : {&s.step_control.rtol, &s.step_control.atol, &s.step_control.atol_rate})
@@ -55,6 +71,7 @@ class other_runs {
         half_ = std::async(std::launch::async, [this] {
             run_options half = options_;
             half.out = folder_ / half_step_folder;
+            half.ended = [this](const run_summary& ended) { half_steps_ = static_cast<double>(ended.steps); };
             return run_another(with_steps(scenario_, 0.5), half);
         });
     }
@@ -68,7 +85,15 @@ class other_runs {
         const std::string twice_status = run_another(with_steps(scenario_, 2), twice);
         while (half_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
             if (user_ != nullptr && user_->load()) stop_ = true;
-        const std::string half_status = half_.get();
+        std::string half_status = half_.get();
+        if (user_ != nullptr && user_->load()) {
+            summary.status = "interrupted";
+            summary.message = "interrupted while it was verified; its own results are complete";
+            return;
+        }
+        if (half_status == "done" && scenario_.step_control.given() &&
+            half_steps_ < 1.2 * static_cast<double>(summary.steps))
+            half_status = "a quarter of the tolerance takes the same steps: they are bounded by something else";
         verification v;
         if (half_status == "done") {
             const auto all = [](std::string_view) { return true; };
@@ -79,6 +104,7 @@ class other_runs {
         }
         v.half = half_status;
         v.twice = twice_status;
+        v.unmeasured = summary.unmeasured;
         v.controlled = scenario_.step_control.given();
         if (summary.judged) judge(v, *summary.judged);
         summary.verified = std::move(v);
@@ -90,6 +116,7 @@ class other_runs {
     const std::atomic<bool>* user_;
     std::atomic<bool> stop_{false};
     run_options options_;
+    double half_steps_ = 0;
     std::future<std::string> half_;
 };
 

@@ -61,6 +61,8 @@ class ode_equations final : public equations {
         indicators_ = compile(indicators);
         for (const auto& f : model.derivatives)
             for (const double time : switching_points(f, {ode_model::time_bank, 0})) jump_times_.push_back(time);
+        for (const auto& y : model.outputs)
+            for (const double time : switching_points(y.value, {ode_model::time_bank, 0})) jump_times_.push_back(time);
         std::sort(jump_times_.begin(), jump_times_.end());
     }
 
@@ -116,7 +118,7 @@ class ode_equations final : public equations {
 
     subsystem_description description_;
     std::vector<double> initial_;
-    std::vector<double> jump_times_;  // sorted: where an if() on time switches a derivative
+    std::vector<double> jump_times_;  // sorted: where an if() on time switches a derivative or an output
     program derivatives_, outputs_;
     std::size_t differential_;
     sparsity structure_;
