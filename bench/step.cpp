@@ -1,12 +1,13 @@
 // Cost of one macro step: trivially cheap subsystems (free masses, explicit Euler) in a chain of springs, lin-2-3-opt, recording
 // every 100th step. See docs/performance.md.
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <time.h>
 #include <unistd.h>
+#include <array>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -40,35 +41,37 @@ std::string chain_scenario(int subsystems, const std::string& model, const std::
 /// A chain ready to run, with a recorder into a temporary file.
 class running_chain {
    public:
+    enum looked_at { by_nobody, by_monitors, by_all };
+
     running_chain(int subsystems, int workers, const std::string& model, const std::string& method = "explicit",
                   double stiffness = 100, double displacement = 1e-3)
         : file_(std::filesystem::temp_directory_path() / fmt::format("mdpcosim_bench_{}.csv", ::getpid())) {
         scenario s = read_scenario_text(chain_scenario(subsystems, model, method, stiffness, displacement), "chain");
         s.time.end = 1e9 * step;  // as many steps as are asked for
-        for (const bool looked_at : {false, true}) {
-            simulation& made =
-                runs_.emplace_back(s, simulation_options{.workers = workers, .watch = looked_at, .writable = false});
-            if (looked_at) {
+        for (const looked_at by : {by_nobody, by_monitors, by_all}) {
+            simulation& made = runs_.emplace_back(
+                s, simulation_options{.workers = workers, .watch = by != by_nobody, .writable = false});
+            if (by == by_all) {
                 rows_.emplace(made.parts().columns, make_csv_sink(file_, made.parts().columns));
                 recorded_.emplace(*rows_, time_grid(0, s.time.end, step), 100 * step);
                 made.add(*recorded_);
             }
             made.initialise();
-            run(200, looked_at);
+            run(200, by);
         }
     }
     ~running_chain() { std::filesystem::remove(file_); }
 
-    void run(int steps, bool looked_at = true) {
-        simulation& all = runs_[looked_at ? 1 : 0];
+    void run(int steps, looked_at by = by_all) {
+        simulation& all = runs_[by];
         for (int n = 0; n < steps; ++n) all.step();
     }
 
-    const transport& subsystems() { return *runs_[1].parts().system.subsystems; }
+    const transport& subsystems() { return *runs_[by_all].parts().system.subsystems; }
 
    private:
     std::filesystem::path file_;
-    std::vector<simulation> runs_;  ///< nobody looks at the first one
+    std::vector<simulation> runs_;
     std::optional<recorder> rows_;
     std::optional<row_recorder> recorded_;
 };
@@ -107,32 +110,35 @@ double cpu_seconds() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// CPU time of both, taken in turns; the smallest of each counts.
-template <class First, class Second>
-std::pair<double, double> in_turns(benchmark::State& state, const First& first, const Second& second) {
-    double least_first = 1e9, least_second = 1e9;
+/// CPU time of several, taken in turns; the smallest of each counts.
+template <class... Work>
+std::array<double, sizeof...(Work)> in_turns(benchmark::State& state, const Work&... work) {
+    std::array<double, sizeof...(Work)> least;
+    least.fill(1e9);
     for (auto _ : state) {
-        const double begin = cpu_seconds();
-        first();
-        const double middle = cpu_seconds();
-        second();
-        const double end = cpu_seconds();
-        least_first = std::min(least_first, middle - begin);
-        least_second = std::min(least_second, end - middle);
+        std::size_t k = 0;
+        const auto measure = [&](const auto& one) {
+            const double begin = cpu_seconds();
+            one();
+            least[k] = std::min(least[k], cpu_seconds() - begin);
+            ++k;
+        };
+        (measure(work), ...);
     }
-    return {least_first, least_second};
+    return least;
 }
 
-/// What monitors and recorder cost per trivial subsystem and macro step.
+/// What monitors and recorder (a row each 100 macro steps) cost per trivial subsystem and macro step.
 void looking_on(benchmark::State& state) {
     const int n = static_cast<int>(state.range(0)), steps = std::max(200, 200000 / n);
     running_chain chain(n, 1, trivial);
-    const auto [with, without] = in_turns(
-        state, [&] { chain.run(steps); }, [&] { chain.run(steps, false); });
+    const auto [nobody, monitors, all] = in_turns(
+        state, [&] { chain.run(steps, running_chain::by_nobody); },
+        [&] { chain.run(steps, running_chain::by_monitors); }, [&] { chain.run(steps, running_chain::by_all); });
     const double per = 1e9 / (static_cast<double>(steps) * n);
-    state.counters["with_ns"] = with * per;
-    state.counters["without_ns"] = without * per;
-    state.counters["cost_ns"] = (with - without) * per;
+    state.counters["without_ns"] = nobody * per;
+    state.counters["monitors_ns"] = (monitors - nobody) * per;
+    state.counters["recorder_ns"] = (all - monitors) * per;
 }
 BENCHMARK(looking_on)->ArgName("subsystems")->Arg(100)->Arg(1000)->Arg(10000)->Iterations(100);
 

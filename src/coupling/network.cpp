@@ -485,6 +485,26 @@ void network::polynomial_values(double s, std::span<double> values) const {
     }
 }
 
+void network::polynomial_values(double H, std::span<double> begin, std::span<double> middle,
+                                std::span<double> end) const {
+    const double half = H / 2;
+    for (const auto& g : groups_) {
+        const std::size_t stride = g.stride();
+        const double* e = coefficients_.data() + g.coefficients;
+        for (std::size_t i = 0; i < g.channels.size(); ++i, e += stride) {
+            double at_half = e[stride - 1], at_end = at_half;
+            for (std::size_t n = stride - 1; n-- > 0;) {
+                at_half = at_half * half + e[n];
+                at_end = at_end * H + e[n];
+            }
+            const std::size_t c = g.channels[i];
+            begin[c] = e[0];
+            middle[c] = at_half;
+            end[c] = at_end;
+        }
+    }
+}
+
 void network::motions(double t, std::span<const double> y, std::span<double> q, std::span<double> v) const {
     for (std::size_t c = 0; c < channels(); ++c) {
         const motion m = channel_motion(t, c, y.data());

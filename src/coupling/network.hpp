@@ -135,6 +135,8 @@ class network {
     double expected(channel_index channel, double t) const { return channel_polynomial(channel)(t - times_[0]); }
     /// The polynomials of all channels at s = t - t_n.
     void polynomial_values(double s, std::span<double> values) const;
+    /// The same at s = 0, H/2 and H.
+    void polynomial_values(double H, std::span<double> begin, std::span<double> middle, std::span<double> end) const;
     /// q and v of all channels, for those who look on.
     void motions(double t, std::span<const double> y, std::span<double> q, std::span<double> v) const;
 

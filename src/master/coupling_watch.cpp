@@ -16,9 +16,7 @@ void coupling_watch::start(const coupled_system& system, double t0) {
 
 bool coupling_watch::after(const coupled_system& system, const macro_step& step) {
     const double H = step.end - step.begin;
-    system.coupling.polynomial_values(0, begin_);
-    system.coupling.polynomial_values(H / 2, middle_);
-    system.coupling.polynomial_values(H, end_);
+    system.coupling.polynomial_values(H, begin_, middle_, end_);
     system.coupling.motions(step.end, system.outputs(), q_, v_);
     monitor_.step(H, {begin_, middle_, end_, system.u, system.du, q_, v_});
     trace_.step(step, monitor_.jumps(), monitor_.energy_errors());

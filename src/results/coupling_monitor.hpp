@@ -13,7 +13,7 @@
 /// jump          the extrapolated u~(t_{n+1}) against the new u(t_{n+1}): what the extrapolation missed.
 /// energy error  what the coupled subsystems received against what the law says: the integral of (u~ - u) times the
 ///               conjugate flow (dq for springs and nodes, q dt for conductors between potentials, dt for heat), by Simpson's
-///               rule with Hermite values in the middle of the step. energy is the same integral of |u| for comparison.
+///               rule with Hermite values in the middle of the step. energy sums up what was exchanged, without sign, for comparison.
 /// defect        u~ - u over the whole step, in between as well: the subsystems have integrated exactly the coupled system plus this. Where
 ///               du/dt is not known, u in the middle of the step lies on the parabola through the last three macro points, so that inputs
 ///               that a corrector has put onto the line between macro points are judged, too. Three figures without unit follow:
@@ -35,7 +35,7 @@ struct coupling_quality {
     double u_min = 0, u_max = 0;
     double jump_max = 0, jump_rms = 0;
     double energy_error = 0;  ///< signed sum over the run
-    double energy = 0;        ///< sum of absolute amounts exchanged
+    double energy = 0;        ///< sum of absolute amounts exchanged in macro steps
     double energy_peak = 0;   ///< what the coupling has stored or passed on at most
     double unresolved = 0, phase = 0, amplitude = 0;
     std::int64_t contacts = 0;  ///< times that u, having been zero, was not
@@ -49,7 +49,7 @@ class coupling_monitor {
     /// One entry per channel; channels with conjugate::none (signals) have jumps but no energy.
     explicit coupling_monitor(std::vector<conjugate> conjugates);
 
-    std::size_t channels() const { return state_.size(); }
+    std::size_t channels() const { return past_.size(); }
 
     /// Values at the start of the run.
     void start(std::span<const double> u, std::span<const double> du, std::span<const double> q,
@@ -65,20 +65,20 @@ class coupling_monitor {
     /// Channels whose du (rate of u) and v (rate of q) are known; others are treated as linear in the step.
     void set_rates(std::size_t channel, bool rate_of_u, bool rate_of_q);
     /// Channels whose u follows from no law (multipliers of joints): between macro points there is nothing to compare with.
-    void set_free(std::size_t channel) { state_[channel].free = true; }
+    void set_free(std::size_t channel);
     /// Channels that nothing comes back from (a signal of a source): they cannot diverge, and errors of phase do not add up.
-    void set_one_way(std::size_t channel) { state_[channel].one_way = true; }
+    void set_one_way(std::size_t channel) { past_[channel].one_way = true; }
 
     coupling_quality quality(std::size_t channel) const;
     std::int64_t steps() const { return steps_; }
-    double last(std::size_t channel) const { return state_[channel].u; }
+    double last(std::size_t channel) const { return now(channel).u[channel % 2]; }
     /// The last value over the root mean square of all, both against the mean; 0 while there is little to compare with.
     double surge(std::size_t channel) const;
-    double jump(std::size_t channel) const { return state_[channel].jump; }
-    double energy_error(std::size_t channel) const { return state_[channel].energy_error; }
+    double jump(std::size_t channel) const { return jumps_[channel]; }
+    double energy_error(std::size_t channel) const { return energy_errors_[channel]; }
     /// For the recorder: jumps of the last step and energy errors so far, of all channels.
-    std::span<const double> jumps() const { return jumps_; }
-    std::span<const double> energy_errors() const { return energy_errors_; }
+    std::span<const double> jumps() const { return std::span(jumps_).first(channels()); }
+    std::span<const double> energy_errors() const { return std::span(energy_errors_).first(channels()); }
 
     /// The first channel that diverges or is not finite, or -1; the reason in plain words.
     int diverging() const { return diverging_; }
@@ -87,8 +87,8 @@ class coupling_monitor {
     void set_remedy(std::string text) { remedy_ = std::move(text); }
 
     void state(state_bytes& bytes) {
-        bytes(state_, jumps_, energy_errors_, steps_, elapsed_, window_begin_, H_past_, diverging_, not_finite_,
-              growth_);
+        bytes(now_, past_, weights_, jumps_, energy_errors_, steps_, elapsed_, window_begin_, H_past_, diverging_,
+              not_finite_, growth_);
     }
 
    private:
@@ -103,48 +103,62 @@ class coupling_monitor {
         double close(double rms, double range);
     };
 
-    struct channel_state {
-        double u = 0, du = 0, q = 0, v = 0;
-        std::array<double, 2> past = {};  ///< u one and two macro points earlier
-        double jump = 0, jump_max = 0, jump_squares = 0;
-        double sum_u = 0, sum_uu = 0, sum_rate = 0;  ///< integrals over time, of u, its square and that of its rate
-        double sum_d = 0, sum_du = 0, defect_squares = 0;  ///< of the defect, its product with u and its square
-        double low = 0, high = 0;                          ///< of u in the present window
-        double direction = 0;                              ///< of the last change of u
-        std::int64_t contacts = 0, reversals = 0;
-        double energy_error = 0, energy = 0;
-        double exchanged = 0, exchanged_min = 0, exchanged_max = 0;  ///< since the start
-        conjugate partner = conjugate::none;
-        bool rate_of_u = false, rate_of_q = false, free = false, one_way = false;
-        // At the end of windows only.
+    /// Two channels side by side: one operation works on both.
+    using pair = double __attribute__((vector_size(16)));
+
+    /// What every macro step changes, of two channels. Flags are 1 or 0 and multiply.
+    struct channel_pair {
+        pair u, du, q, flow;       ///< flow: what gives power with u
+        std::array<pair, 2> past;  ///< u one and two macro points earlier
+        pair jump_max, jump_squares;
+        pair sum_u, sum_uu, sum_rate;        ///< integrals over time, of u, its square and that of its rate
+        pair sum_d, sum_du, defect_squares;  ///< of the defect, its product with u and its square
+        pair low, high;                      ///< of u in the present window
+        pair direction;                      ///< of the last change of u
+        pair contacts, reversals;
+        pair energy_error, energy;
+        pair exchanged, exchanged_min, exchanged_max;  ///< since the start
+        pair worst_after;
+        pair rate_of_u, between_known;   ///< flags; the second is 0 where u follows from no law
+        pair by_value, by_rate, by_one;  ///< flags: what gives power with u at a macro point, of q, v and 1,
+        pair by_change;                  ///< or over the step, of (q(t_{n+1}) - q(t_n))/H
+    };
+
+    /// What changes at the ends of windows, of one channel.
+    struct channel_past {
         double u_min = 0, u_max = 0, long_low = 0, long_high = 0;
         double jump_squares_before = 0, defect_squares_before = 0;
         double turned = 0;  ///< largest phase error times size of u
-        double worst_after = 0;
         growth_record jumps, defects;
+        bool free = false, one_way = false, has_energy = false;
     };
 
+    channel_pair& now(std::size_t channel) { return now_[channel / 2]; }
+    const channel_pair& now(std::size_t channel) const { return now_[channel / 2]; }
     void close_window(std::size_t channel);
-    double turned(const channel_state& c) const;
+    double turned(std::size_t channel) const;
     /// What the values at the last macro points, newest first, weigh in the middle of the step: a polynomial through as many as there
-    /// are, and one through one less, whose difference tells how well the middle is known.
+    /// are, and what one through one less lacks, which tells how well the middle is known.
     struct middle_weights {
-        std::array<double, 4> best = {}, lower = {};
+        std::array<pair, 4> best = {}, lacking = {};
         /// Where rates are known: of u(t_{n-1}), u and du/dt at both ends, what it adds to the cubic Hermite polynomial.
-        double past = 0;
-        std::array<double, 2> value = {}, rate = {};
+        pair past = {};
+        std::array<pair, 2> value = {}, rate = {};
+        double H = 0;
+        pair sixth = {}, eighth = {}, per_second = {};  ///< of H; 1/H
     };
     middle_weights weights(double H) const;
-    struct defect {
-        double begin, middle, end;  ///< u~ - u
-        double u_middle;
+    struct pair_values {
+        pair begin, middle, end, u, du, q, v;
     };
-    static void add_energy(channel_state& c, double H, const defect& d, double u, double q, double v);
+    void step_pair(std::size_t index, const pair_values& s);
 
     std::string remedy_ =
         "the step is too large for this coupling: use a smaller macro step or a more stable extrapolation";
-    std::vector<channel_state> state_;
-    std::vector<double> jumps_, energy_errors_;
+    std::vector<channel_pair> now_;
+    std::vector<channel_past> past_;
+    std::vector<double> jumps_, energy_errors_;  ///< an even number
+    middle_weights weights_;
     std::int64_t steps_ = 0;
     double elapsed_ = 0, window_begin_ = 0;
     std::array<double, 2> H_past_ = {};  ///< of the last steps, newest first; 0: there was none
