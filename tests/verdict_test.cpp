@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "api/mdpcosim.hpp"
 #include "benchmark/trust.hpp"
 #include "process.hpp"
@@ -232,6 +235,18 @@ TEST(verdict, is_right_on_generated_systems) {
     EXPECT_EQ(verified.wrong_below_1, 0);
     EXPECT_GE(verified.good_below_1, 0.95 * verified.below_1);
     EXPECT_GE(verified.caught_above_50, 0.9 * verified.above_50);
+
+    // Where neither events nor chaos multiply errors one run alone must do.
+    std::vector<trust_result> simple;
+    std::ranges::copy_if(results, std::back_inserter(simple), [](const trust_result& r) {
+        return r.kind == "chain" || r.kind == "signals" || r.kind == "forced" || r.kind == "growing";
+    });
+    const trust_counts of_simple = count(simple, false);
+    ASSERT_EQ(of_simple.systems, 40);
+    EXPECT_EQ(of_simple.good_above_5, 0);
+    EXPECT_EQ(of_simple.wrong_below_1, 0);
+    EXPECT_GE(of_simple.good_below_1, 0.85 * of_simple.below_1);
+    EXPECT_GE(of_simple.caught_above_50, 0.95 * of_simple.above_50);
 }
 
 }  // namespace

@@ -39,6 +39,20 @@ class verified_run : public testing::Test {
     temporary_folder folder;
 };
 
+TEST_F(verified_run, that_diverges_leaves_no_part_of_another_one) {
+    const auto r = started(two_masses("200 ms", "extrapolation: poly-2\n"), {"--verify", "--set", "time.end=60 s"});
+    EXPECT_EQ(r.exit_status, 1) << r.out;
+    EXPECT_TRUE(std::filesystem::exists(folder / "out/results.csv"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "out/half-step"));
+}
+
+/// Who has been measured is not told how to measure.
+TEST_F(verified_run, tells_no_way_to_verify) {
+    const std::string coarse = two_masses("50 ms");
+    EXPECT_THAT(started(coarse, {}).out, HasSubstr("'run --verify' measures"));
+    EXPECT_THAT(started(coarse, {"--verify"}).out, Not(HasSubstr("'run --verify'")));
+}
+
 /// The estimates against the reference: within a factor of 1.5 for every coupled variable, for steps of all sizes and methods.
 TEST_F(verified_run, estimates_are_true) {
     for (const char* method : {"explicit", "semi-implicit", "iterated", "one-pass"})
@@ -186,6 +200,13 @@ TEST_F(expected_results, of_a_file) {
     EXPECT_EQ(missed.exit_status, 3) << missed.out;
     EXPECT_THAT(missed.out, HasSubstr("% of the range that "));
     EXPECT_THAT(missed.out, Not(HasSubstr("'c.u' is off")));
+}
+
+TEST_F(expected_results, of_a_part_of_the_run_are_told_as_such) {
+    write_file(folder / "expected.csv", "time,A.mass.position\n0,0.1\n0.5,0.1\n");
+    const auto part = started(two_masses("5 ms", "expect: [{file: expected.csv, within: 300 %}]\n"), {}).out;
+    EXPECT_THAT(part, HasSubstr("note: expect: file 'expected.csv' has rows from 0 s to 0.5 s; the rest of the run is "
+                                "not compared"));
 }
 
 /// A tolerance is a difference: a degree Celsius is a kelvin.

@@ -49,7 +49,7 @@ std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
     return mdpcosim::unknown_name("subcommand", rest.front(), name, commands) + help;
 }
 
-// Exit status: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
+// Exit status: 0 done, 1 the run failed, 2 the input is wrong, 3 the result is judged wrong, 130 interrupted.
 int run_program(int argc, char** argv) {
     mdpcosim::name_crashing_plugins();
     const mdpcosim::message_scope to_user([](const std::string& text) {

@@ -38,6 +38,9 @@ std::string to_text(const verdict& v) {
         out += fmt::format("  {}: {}\n", name_of(r.level), r.text);
         if (!r.remedy.empty()) out += fmt::format("    {}\n", r.remedy);
     }
+    const auto guessed = [](const verdict::reason& r) { return r.drawn_from != verdict::reason::basis::fact; };
+    if (!v.measured && std::ranges::any_of(v.reasons, guessed))
+        out += "    'run --verify' measures how far it is off\n";
     return out;
 }
 

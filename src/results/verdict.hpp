@@ -22,13 +22,14 @@ struct verdict {
 
     trust level = trust::good;
     std::vector<reason> reasons;  ///< the worst first
+    bool measured = false;        ///< by runs with other steps, as far as they could
 
     void add(trust how, std::string text, std::string remedy, reason::basis drawn_from = reason::basis::fact);
     /// A second run knows better: guesses go, those with events become doubts.
     void drop_guesses();
 };
 
-/// "verdict: doubtful", then its reasons and what to do, one line each.
+/// "verdict: doubtful", then its reasons and what to do, one line each; how guesses are measured, where they were not.
 std::string to_text(const verdict& v);
 
 }  // namespace mdpcosim

@@ -67,6 +67,7 @@ verification verify(const result_table& run, const result_table& half, const res
 }
 
 void judge(const verification& v, verdict& judged) {
+    judged.measured = true;
     if (v.half != "done") {
         judged.add(trust::doubtful, fmt::format("with half the macro step: {}", v.half),
                    "the step cannot be judged by it");

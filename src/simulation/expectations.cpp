@@ -86,7 +86,7 @@ expectations::file expectations::read_file(const expectation_spec& spec, const t
         }
     };
     file made{spec.where, read(),
-              tolerance_of(spec.within, "1", fmt::format("expect: file '{}': 'within'", spec.file.value))};
+              tolerance_of(spec.within, "1", fmt::format("expect: file '{}': 'within'", spec.file.value)), ""};
     for (std::size_t i = 0; i < hit.size(); ++i)
         if (!hit[i])
             throw user_error(spec.only[i].where,
@@ -97,6 +97,10 @@ expectations::file expectations::read_file(const expectation_spec& spec, const t
         throw user_error(spec.file.where,
                          fmt::format("expect: file '{}' has no row between {} s and {} s, the times of the run.",
                                      spec.file.value, time.start, time.end));
+    const double slack = time.step;
+    if (times.front() > time.start + slack || times.back() < time.end - slack)
+        made.note = fmt::format("expect: file '{}' has rows from {} s to {} s; the rest of the run is not compared",
+                                spec.file.value, std::max(times.front(), time.start), std::min(times.back(), time.end));
     if (std::ranges::any_of(made.expected.values, [](double x) { return !std::isfinite(x); }))
         throw user_error(spec.file.where,
                          fmt::format("expect: file '{}' has values that are no finite numbers.", spec.file.value));
@@ -114,6 +118,13 @@ expectations::file expectations::read_file(const expectation_spec& spec, const t
                 throw user_error(spec.file.where, fmt::format("expect: column '{}' of '{}' is not recorded.{}", name,
                                                               spec.file.value, did_you_mean(name, recorded)));
     return made;
+}
+
+std::vector<std::string> expectations::notes() const {
+    std::vector<std::string> found;
+    for (const file& f : files_)
+        if (!f.note.empty()) found.push_back(f.note);
+    return found;
 }
 
 std::size_t expectations::check(const std::filesystem::path& results, verdict& judged) const {

@@ -19,6 +19,8 @@ class expectations {
     bool empty() const { return variables_.empty() && files_.empty(); }
     /// Whoever is not met makes the verdict wrong. How many were met.
     std::size_t check(const std::filesystem::path& results, verdict& judged) const;
+    /// Of files whose rows cover a part of the run alone.
+    std::vector<std::string> notes() const;
     std::size_t count() const { return variables_.size() + files_.size(); }
 
    private:
@@ -32,6 +34,7 @@ class expectations {
         location where;
         result_table expected;
         double within = 0;
+        std::string note;
     };
     static file read_file(const expectation_spec& spec, const time_spec& time,
                           const std::vector<recorded_column>& columns);

@@ -178,6 +178,7 @@ run_summary run(scenario s, const run_options& options) {
     if (!expected.empty() && summary.status == "done") {
         if (!summary.judged) summary.judged.emplace();
         const std::size_t met = expected.check(folder.path(), *summary.judged);
+        for (auto& note : expected.notes()) summary.notes.push_back(std::move(note));
         summary.notes.push_back(fmt::format("{} of {} expectations are met", met, expected.count()));
     }
     if (options.ended) options.ended(summary);

@@ -129,8 +129,8 @@ verdict judge(const assembly& a, const coupling_watch& watch, double start, std:
     if (std::ranges::any_of(outputs, [](double y) { return !std::isfinite(y); }))
         found.add(trust::wrong, "there are outputs that are no finite numbers at the end", {});
     if (watch.monitor().steps() < least_steps && !a.channels.empty()) {
-        found.add(trust::doubtful, fmt::format("{} macro steps are too few to judge by", watch.monitor().steps()),
-                  "'run --verify' measures how far the result is off", verdict::reason::basis::guess);
+        found.add(trust::doubtful, fmt::format("{} macro steps are too few to judge by", watch.monitor().steps()), "",
+                  verdict::reason::basis::guess);
         return found;
     }
     struct suspect {
@@ -148,9 +148,7 @@ verdict judge(const assembly& a, const coupling_watch& watch, double start, std:
     for (const auto& [channel, quality] : list)
         found.add(with_events(quality.deviation(), events) < wrong_from ? trust::doubtful : trust::wrong,
                   what_was_seen(a.channels[channel], quality, start, events),
-                  found.reasons.empty()
-                      ? "take a smaller macro step or another method; 'run --verify' measures how far it is off"
-                      : "",
+                  found.reasons.empty() ? "take a smaller macro step or another method" : "",
                   events > 0 ? verdict::reason::basis::guess_with_events : verdict::reason::basis::guess);
     return found;
 }

@@ -77,7 +77,14 @@ class other_runs {
     }
 
     void end(run_summary& summary) {
-        if (summary.status != "done") return;
+        if (summary.status != "done") {
+            // Part of a run with another step beside part of this one tells nobody anything.
+            stop_ = true;
+            if (half_.valid()) half_.wait();
+            std::error_code ignored;
+            std::filesystem::remove_all(folder_ / half_step_folder, ignored);
+            return;
+        }
         run_options twice = options_;
         twice.out = folder_ / twice_step_folder;
         twice.shown = nullptr;
