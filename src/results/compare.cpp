@@ -220,35 +220,30 @@ void visit(const result_table& a, const result_table& b, const common_part& comm
     }
 }
 
-}  // namespace
-
-namespace {
-
 /// Of the largest number: below it, a variable is rounding noise.
 constexpr double noise_share = 1e-12;
 
 }  // namespace
+
+std::string_view kind_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 comparison compare_tables(const result_table& a, const result_table& b) {
     comparison c;
     const common_part common = find_common(a, b, c);
     std::vector<accumulator> sums(common.columns.size());
     visit(a, b, common, [&](std::size_t k, double t, double x, double y) { sums[k].add(t, x, y); });
-    const auto kind_of = [&](std::size_t k) {
-        const std::string_view name = a.names[common.columns[k].first];
-        return name.substr(name.rfind('.') + 1);
-    };
+    const auto kind = [&](std::size_t k) { return kind_of(a.names[common.columns[k].first]); };
     double largest = 0;
     std::unordered_map<std::string_view, double> largest_of_kind;
     for (std::size_t k = 0; k < sums.size(); ++k) {
         if (!std::isfinite(sums[k].largest())) continue;
         largest = std::max(largest, sums[k].largest());
-        double& of_kind = largest_of_kind[kind_of(k)];
+        double& of_kind = largest_of_kind[kind(k)];
         of_kind = std::max(of_kind, sums[k].largest());
     }
     for (std::size_t k = 0; k < sums.size(); ++k)
         c.errors.push_back(sums[k].result(a.names[common.columns[k].first], noise_share * largest,
-                                          noise_share * largest_of_kind[kind_of(k)]));
+                                          noise_share * largest_of_kind[kind(k)]));
     std::stable_sort(c.errors.begin(), c.errors.end(), [](const variable_error& x, const variable_error& y) {
         return x.relative != y.relative ? x.relative > y.relative : x.max_error > y.max_error;
     });

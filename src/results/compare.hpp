@@ -17,6 +17,9 @@
 /// fewer than four rows between two jumps (rows of equal time).
 namespace mdpcosim {
 
+/// The last part of a variable's name (position, u): variables of the same kind are compared with each other.
+std::string_view kind_of(std::string_view name);
+
 struct variable_error {
     std::string name;
     double max_error = 0;  ///< max |A - B|; infinite where one of them is not a number and the other is

@@ -16,6 +16,10 @@ namespace {
 constexpr double rounding = 1e-11;  ///< of the range: differences below have no order
 constexpr double lowest_order = 0.5, highest_order = 8;
 
+/// A variable's range counts as at least this share of the largest one of its kind: a mass that hardly moves among others that do is
+/// not wrong because its few picometres are.
+constexpr double least_range = 1e-6;
+
 // Of a variable's range.
 constexpr double good_below = 0.03, wrong_from = 0.25;
 
@@ -43,7 +47,13 @@ verification verify(const result_table& run, const result_table& half, const res
     if (twice.rows() > 0)
         for (auto& e : compare_tables(run, twice).errors) coarse.emplace(e.name, e);
     std::vector<double> orders;
-    for (const variable_error& fine : compare_tables(run, half).errors) {
+    const comparison with_half = compare_tables(run, half);
+    std::unordered_map<std::string_view, double> ranges;
+    for (const variable_error& fine : with_half.errors) {
+        double& largest = ranges[kind_of(fine.name)];
+        largest = std::max(largest, fine.range);
+    }
+    for (const variable_error& fine : with_half.errors) {
         verification::variable x;
         x.name = fine.name;
         x.time = fine.time;
@@ -51,7 +61,9 @@ verification verify(const result_table& run, const result_table& half, const res
         if (const auto found = coarse.find(fine.name); found != coarse.end())
             x.order = observed_order(fine, found->second);
         x.error = share_of_error(x.order) * fine.max_error;
-        x.relative = share_of_error(x.order) * fine.relative;
+        const double least = least_range * ranges[kind_of(fine.name)];
+        x.relative =
+            fine.range < least && fine.max_error < least ? x.error / least : share_of_error(x.order) * fine.relative;
         if (x.coupled && x.order) orders.push_back(*x.order);
         v.variables.push_back(std::move(x));
     }

@@ -49,6 +49,21 @@ TEST(verification, rounding_errors_have_no_order) {
     EXPECT_LT(v.worst()->relative, 1e-12);
 }
 
+TEST(verification, what_hardly_moves_is_measured_against_others_of_its_kind) {
+    const auto table = [](double H, const std::string& second) {
+        result_table made = with_error(H, 1, [](double) { return 0; });
+        made.names = {"a.position", second};
+        for (std::size_t row = 0; row < made.rows(); ++row)
+            made.values[2 * row + 1] = 1e-9 * (1 + H) * std::sin(20 * made.time[row] / (1 + H));
+        return made;
+    };
+    const auto relative = [&](const std::string& second) {
+        return verify(table(0.1, second), table(0.05, second), {}, {second}).worst()->relative;
+    };
+    EXPECT_GT(relative("b.speed"), 0.5);
+    EXPECT_LT(relative("b.position"), 0.003);
+}
+
 TEST(verification, without_the_larger_step_the_order_is_taken_as_one) {
     const auto e = [](double t) { return t; };
     const verification v = verify(with_error(0.1, 1, e), with_error(0.05, 1, e), {}, {"x"});
