@@ -136,10 +136,17 @@ INSTANTIATE_TEST_SUITE_P(
         connection("unknown_key",
                    "k: {law: spring, between: [a.mass, b.mass], extrapolation: {degree: 1, a: [1], |>contnuous: true}}",
                    {"extrapolation: key 'contnuous' is not known.", "Did you mean 'continuous'?"}),
+        connection("rates_of_a_damper",
+                   "k: {law: spring-damper, between: [a.mass, place.end], stiffness: 1, damping: 1, extrapolation: "
+                   "|>hermite-2}",
+                   {"connection 'k': extrapolation 'hermite-2' uses rates, but law 'spring-damper' needs velocities, "
+                    "so that its "
+                    "rate needs accelerations, and port 'place.end' gives none",
+                    "for example 'lin-3-3-b0'."}),
         connection(
-            "rates_of_a_damper",
-            "k: {law: spring-damper, between: [a.mass, b.mass], stiffness: 1, damping: 1, extrapolation: |>hermite-2}",
-            {"connection 'k': extrapolation 'hermite-2' uses rates, but law 'spring-damper' needs velocities",
+            "rates_of_a_stop",
+            "k: {law: stop, between: [a.mass, b.mass], upper: 1, stiffness: 1, damping: 1, extrapolation: |>hermite-2}",
+            {"connection 'k': extrapolation 'hermite-2' uses rates, but the rate of law 'stop' jumps at its corners",
              "for example 'lin-3-3-b0'."}),
         connection("rates_of_a_port",
                    "k: {law: spring, between: [a.mass, place.end], stiffness: 1, extrapolation: |>hermite-2}",

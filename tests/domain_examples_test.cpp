@@ -271,11 +271,11 @@ double thermal_error(const settings& changes) {
 TEST(thermal_bodies, follow_the_exact_solution) {
     const double e1 = thermal_error({{"time.step", "2 s"}}), e2 = thermal_error({{"time.step", "1 s"}}),
                  e4 = thermal_error({{"time.step", "0.5 s"}});
-    expect_stated("error at 2 s [K]", e1, 0.0398);
-    expect_stated("error at 1 s [K]", e2, 0.00998);
-    expect_stated("error at 0.5 s [K]", e4, 0.00250);
-    expect_order("order 2 to 1 s", e1, e2, 2);
-    expect_order("order 1 to 0.5 s", e2, e4, 2);
+    expect_stated("error at 2 s [K]", e1, 8.53e-4);
+    expect_stated("error at 1 s [K]", e2, 1.08e-4);
+    expect_stated("error at 0.5 s [K]", e4, 1.37e-5);
+    expect_order("order 2 to 1 s", e1, e2, 3);
+    expect_order("order 1 to 0.5 s", e2, e4, 3);
 }
 
 TEST(thermal_bodies, keep_their_heat_and_use_an_extrapolation_without_rates) {
@@ -306,15 +306,15 @@ TEST(electric_circuit, both_cuts_against_the_whole) {
         const char* column;
         double stated[3];
     };
-    for (const auto& [file, name, stated] : {row{"scenario.yaml", "left.u1", {2.84e-5, 3.52e-6, 4.38e-7}},
-                                             row{"at-capacitor.yaml", "capacitor.u", {1.06e-4, 1.24e-5, 1.51e-6}}}) {
+    for (const auto& [file, name, stated] : {row{"scenario.yaml", "left.u1", {8.12e-5, 1.04e-5, 1.30e-6}},
+                                             row{"at-capacitor.yaml", "capacitor.u", {1.10e-4, 1.40e-5, 1.76e-6}}}) {
         const char* const steps[] = {"5 us", "2.5 us", "1.25 us"};
         double error[3];
         for (int k = 0; k < 3; ++k) {
             const results r = run_example(fmt::format("electric-circuit/{}", file), {{"time.step", steps[k]}});
             error[k] = largest_difference(r.at(name), whole.at("circuit.u1"));
             expect_stated(fmt::format("{} at {} [V]", file, steps[k]), error[k], stated[k]);
-            EXPECT_LT(largest_difference(r.at("right.u2"), whole.at("circuit.u2")), 2 * error[k]);
+            EXPECT_LT(largest_difference(r.at("right.u2"), whole.at("circuit.u2")), 2.5 * error[k]);
         }
         expect_order(fmt::format("{}, order 5 to 2.5 us", file), error[0], error[1], 3);
         expect_order(fmt::format("{}, order 2.5 to 1.25 us", file), error[1], error[2], 3);

@@ -158,7 +158,7 @@ TEST(two_mass, other_extrapolations_differ_as_stated) {
                                                                       {"const-2-2-opt", 3.11e-5, 7.77e-6},
                                                                       {"lin-3-3-b0", 7.53e-6, 9.42e-7},
                                                                       {"lin-2-3-opt", 2.40e-6, 2.99e-7},
-                                                                      {"hermite-2", 7.37e-8, 9.31e-9}};
+                                                                      {"hermite-2", 3.94e-8, 2.47e-9}};
     for (const auto& [name, at_1, at_half] : stated) {
         expect_stated(fmt::format("{} at 1 ms [m]", name), two_mass_error({{"extrapolation", name}}), at_1);
         expect_stated(fmt::format("{} at 0.5 ms [m]", name),
@@ -202,9 +202,9 @@ TEST(two_mass_nonlinear, errors_and_orders_as_stated) {
         double order;
     };
     const std::vector<row> table{{"const-2-2-opt", {3.06e-4, 7.64e-5, 1.91e-5}, 2},
-                                 {"lin-2-3-opt", {7.71e-5, 9.75e-6, 1.22e-6}, 3},
-                                 {"lin-3-3-b0", {2.38e-4, 3.04e-5, 3.83e-6}, 3},
-                                 {"hermite-2", {5.48e-6, 7.02e-7, 8.87e-8}, 3}};
+                                 {"lin-2-3-opt", {7.87e-5, 9.92e-6, 1.24e-6}, 3},
+                                 {"lin-3-3-b0", {2.45e-4, 3.11e-5, 3.90e-6}, 3},
+                                 {"hermite-2", {1.70e-6, 1.04e-7, 6.38e-9}, 4}};
     for (const auto& [name, stated, order] : table) {
         const double errors[3] = {error(name, "2.5 ms"), error(name, "1.25 ms"), error(name, "0.625 ms")};
         expect_stated(fmt::format("{} at 2.5 ms [m]", name), errors[0], stated[0]);
@@ -214,16 +214,16 @@ TEST(two_mass_nonlinear, errors_and_orders_as_stated) {
     }
 }
 
-TEST(two_mass_nonlinear, hermite_2_has_order_4_where_the_first_step_loses_nothing) {
+TEST(two_mass_nonlinear, hermite_2_has_order_4_from_rest_too) {
     const results reference = run_example("two-mass-nonlinear/monolithic.yaml", {{"both.xA", "0"}, {"both.xB", "0"}});
     const auto error = [&](const char* step) {
         return nonlinear_error(reference,
                                {{"extrapolation", "hermite-2"}, {"time.step", step}, {"A.x0", "0"}, {"B.x0", "0"}});
     };
     const double e10 = error("10 ms"), e5 = error("5 ms");
-    expect_stated("from rest, at 10 ms [m]", e10, 7.61e-6);
-    expect_stated("from rest, at 5 ms [m]", e5, 4.96e-7);
-    expect_order("order", e10, e5, 3.94);
+    expect_stated("from rest, at 10 ms [m]", e10, 7.36e-6);
+    expect_stated("from rest, at 5 ms [m]", e5, 4.85e-7);
+    expect_order("order", e10, e5, 3.92);
 }
 
 // oscillator-chain
@@ -288,13 +288,13 @@ TEST(oscillator_chain, three_parts_against_one) {
     const results at_10 = run_cut("10 us");
     const double e20 = error(run_cut("20 us")), e10 = error(at_10), e5 = error(run_cut("5 us")),
                  e2 = error(run_cut("2.5 us"));
-    expect_stated("error at 20 us [m]", e20, 8.62e-5);
-    expect_stated("error at 10 us [m]", e10, 1.20e-5);
-    expect_stated("error at 5 us [m]", e5, 3.05e-6);
-    expect_stated("error at 2.5 us [m]", e2, 7.65e-7);
-    expect_order("order 5 to 2.5 us", e5, e2, 2.0);
+    expect_stated("error at 20 us [m]", e20, 3.94e-5);
+    expect_stated("error at 10 us [m]", e10, 4.13e-6);
+    expect_stated("error at 5 us [m]", e5, 4.57e-7);
+    expect_stated("error at 2.5 us [m]", e2, 5.32e-8);
+    expect_order("order 5 to 2.5 us", e5, e2, 3.1);
     expect_stated("energy against the whole chain's at 10 us [J]",
-                  largest_difference(chain_energy(at_10, 3), whole["part1.energy"]), 70.8);
+                  largest_difference(chain_energy(at_10, 3), whole["part1.energy"]), 21.8);
     EXPECT_NEAR(chain_energy(at_10, 3)[0], 1.74622e6, 5);
     EXPECT_NEAR(chain_energy(at_10, 3).back(), 1.6252e5, 5);
 }
@@ -306,8 +306,8 @@ TEST(oscillator_chain, without_damping_the_energy_stays) {
         return drift(chain_energy(run_example("oscillator-chain/scenario.yaml", changes), 3));
     };
     const double e10 = measured("10 us"), e5 = measured("5 us");
-    expect_stated("drift of the energy at 10 us", e10, 1.34e-5);
-    expect_stated("drift of the energy at 5 us", e5, 1.70e-6);
+    expect_stated("drift of the energy at 10 us", e10, 1.42e-5);
+    expect_stated("drift of the energy at 5 us", e5, 1.72e-6);
     expect_order("order", e10, e5, 3.0);
 }
 
@@ -320,9 +320,9 @@ TEST(oscillator_chain, sixty_masses_in_six_parts) {
     };
     const results cut = run_made("60 6"), whole = run_made("60 1");
     expect_stated("error at 10 us [m]", largest_difference(chain_positions(cut, 60, 6), chain_positions(whole, 60, 1)),
-                  3.04e-5);
+                  1.72e-5);
     expect_stated("energy against the whole chain's [J]",
-                  largest_difference(chain_energy(cut, 6), whole["part1.energy"]), 149);
+                  largest_difference(chain_energy(cut, 6), whole["part1.energy"]), 79.7);
 }
 
 // pendulum-ode
@@ -414,7 +414,7 @@ TEST(driven_shaft, angular_momentum_is_balanced) {
         largest = std::max(largest, momentum);
     }
     fmt::print("{:<48} {:.4g} N.m.s\n", "largest angular momentum", largest);
-    expect_below("balance of the angular momentum [N.m.s]", worst, 3e-13);
+    expect_below("balance of the angular momentum [N.m.s]", worst, 4e-13);
 }
 
 // the folders

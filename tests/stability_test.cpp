@@ -164,7 +164,9 @@ TEST(sets_over_F, a_connection_picks_its_own) {
     EXPECT_THAT(text, HasSubstr("extrapolation lin-2-3-opt-F (of the scenario, F = 1000)"));
     EXPECT_THAT(text, HasSubstr("extrapolation const-2-2-opt-F (given, F = 20)"));
     EXPECT_THAT(text, HasSubstr("extrapolation lin-2-3-opt (of the scenario is 'lin-2-3-opt-F', but F is not known)"));
-    EXPECT_THAT(text, HasSubstr("extrapolation lin-3-3-b0 (default, because law 'spring-damper' needs velocities"));
+    EXPECT_THAT(text, HasSubstr("spring-damper (stiffness = 1000 N/m, damping = 1 N.s/m), u in N\n"
+                                "                 A.mass receives -u (degree 1), B.mass receives +u (degree 1)\n"
+                                "                 extrapolation lin-2-3-opt-F (of the scenario, F = 15)"));
 }
 
 TEST(sets_over_F, the_resolved_scenario_names_F) {
@@ -211,7 +213,7 @@ TEST(stability_command, mistakes) {
     refused({"--V", "0"}, {"--V 0: "});
     refused({"--damping", "-0.1"}, {"--damping -0.1: ", "must not be negative"});
     refused({"--coupling-damping", "-0.1"}, {"--coupling-damping -0.1: "});
-    refused({"--coupling-damping", "0.1"}, {"needs du/dt", "poly-K"});
+    refused({"--coupling-damping", "0.1", "--method", "one-pass"}, {"needs du/dt", "poly-K"});
     refused({"--input-degree", "7"}, {"--input-degree 7: "});
     refused({"--extrapolation", "lin-2-3-opr"}, {"Did you mean 'lin-2-3-opt'?"});
     refused({"--extrapolation", "lin-2-3"}, {"leave 1 free coefficient"});

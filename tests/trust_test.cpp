@@ -66,7 +66,8 @@ std::vector<variant> unstable_variants() {
     list.push_back(
         {"driven", oscillators(100, 0.15, "lin-2-3-opt", ", excitation: harmonic, amplitude: 5, frequency: 1")});
     list.push_back({"spring-damper",
-                    "time: {end: 20 s, step: 20 ms}\nsubsystems:\n  w: {model: mass-spring-damper, set: {mass: 40, "
+                    "time: {end: 20 s, step: 20 ms}\nextrapolation: lin-3-3-b0\nsubsystems:\n  w: {model: "
+                    "mass-spring-damper, set: {mass: 40, "
                     "stiffness: 2e5}}\n"
                     "  b: {model: mass-spring-damper, set: {mass: 400, x0: 0.02}}\nconnections:\n"
                     "  s: {law: spring-damper, between: [w.mass, b.mass], stiffness: 2e4, damping: 1500}\n"});

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/suggest.hpp"
+#include "master/stepper.hpp"
 #include "subsystem/description_parts.hpp"
 #include "transport/threads.hpp"
 
@@ -189,6 +190,13 @@ void co_simulated_pair::start(const nonlinear_pair::state& z, double t) {
     bodies_[1]->z = {z[2], z[3]};
     system_.initialise(t);
     chosen_->prepare(system_);
+}
+
+void co_simulated_pair::first_step(double t, double t_end) {
+    constexpr int longer = 100;  // than this one step
+    constant_stepper steps(time_grid(t, t + longer * (t_end - t), t_end - t), parts_of_first_step(system_, *chosen_));
+    do steps.step(system_, *chosen_);
+    while (steps.within_step());
 }
 
 void co_simulated_pair::step(double t, double t_end) { chosen_->step(system_, {t, t_end, 0}); }

@@ -44,6 +44,8 @@ class co_simulated_pair {
     /// Begins anew in the state z at t, without history.
     void start(const nonlinear_pair::state& z, double t);
     void step(double t, double t_end);
+    /// The first step of a run, which has no history: in parts, where runs divide it.
+    void first_step(double t, double t_end);
     /// Replaces the states and the coupling variables that follow from them; what was accepted before stays history.
     void replace(const nonlinear_pair::state& z, double t);
     nonlinear_pair::state present() const;

@@ -107,7 +107,10 @@ error_curve global_errors(co_simulated_pair& pair, int history, exact_grid& exac
         std::array<double, 4> error{};
         try {
             for (int n = 1; n <= steps; ++n) {
-                pair.step(begin + H * (n - 1), begin + H * n);
+                if (n == 1 && history == 0)
+                    pair.first_step(begin, begin + H);
+                else
+                    pair.step(begin + H * (n - 1), begin + H * n);
                 if (n % shared == 0) keep_largest(error, pair.present(), exact.at(n / shared));
             }
         } catch (const run_error&) {

@@ -41,10 +41,13 @@ void check(const test_system_parameters& p) {
     if (p.input_degree < 0 || p.input_degree > max_degree)
         throw std::invalid_argument(
             fmt::format("the input degree is {}; it must be 0 to {}", p.input_degree, max_degree));
-    if (p.coupling_damping > 0 && p.rule.uses_rates && p.variant != coupling_variant::displacement_displacement)
+    if (p.coupling_damping == 0 || !p.rule.uses_rates || p.variant == coupling_variant::displacement_displacement)
+        return;
+    const method_info* chosen = method_registry::instance().find(p.method);
+    if (chosen != nullptr && (!chosen->traits.evaluates_rates || p.variant != coupling_variant::force_force))
         throw std::invalid_argument(fmt::format(
-            "extrapolation '{}' needs du/dt, which a coupling force with damping does not have, since it would "
-            "need accelerations; take one without rates, poly-K or a name ending in -b0",
+            "extrapolation '{}' needs du/dt, which a coupling force with damping has by method 'explicit' and variant "
+            "'force-force' only, where accelerations tell it; take one without rates, poly-K or a name ending in -b0",
             p.rule.name));
 }
 
@@ -59,6 +62,14 @@ linear_equations body(double m, double c, double d) {
     eq.inputs = {"force"};
     eq.outputs = {"position", "velocity"};
     return eq;
+}
+
+void give_acceleration(linear_equations& eq) {
+    eq.C.conservativeResize(3, 2);
+    eq.D.conservativeResize(3, 1);
+    eq.C.row(2) = eq.A.row(1);
+    eq.D.row(2) = eq.B.row(1);
+    eq.outputs.emplace_back("acceleration");
 }
 
 /// The same with the coupling's spring and damper inside, their far end moved by the input.
@@ -119,11 +130,15 @@ linear_system make_test_system(const test_system_parameters& p) {
         throw std::invalid_argument(
             fmt::format("method '{}' has no place here: the analyses have one step for all subsystems", p.method));
     const auto [m_B, c_B, d_A, d_B, c, d] = constants(p);
+    const bool by_acceleration =
+        d > 0 && p.rule.uses_rates && p.variant == coupling_variant::force_force && info->traits.evaluates_rates;
     linear_equations A, B;
     switch (p.variant) {
         case coupling_variant::force_force:
             A = body(1, 1, d_A);
             B = body(m_B, c_B, d_B);
+            if (by_acceleration)
+                for (auto* eq : {&A, &B}) give_acceleration(*eq);
             break;
         case coupling_variant::force_displacement:
             A = body_with_force(1, 1, d_A, c, d);
@@ -152,9 +167,15 @@ linear_system make_test_system(const test_system_parameters& p) {
         position_B{output_slot(B_out), output_slot(B_out + 1), 1};
     switch (p.variant) {
         case coupling_variant::force_force: {
-            channel_term minus_B = position_B;
+            channel_term plus_A = position_A, minus_B = position_B;
             minus_B.weight = -1;
-            const auto u = net.add_channel("coupling", coupling_law(c, d), {position_A, minus_B}, p.rule);
+            if (by_acceleration) {
+                plus_A.acceleration = output_slot(2);
+                minus_B.acceleration = output_slot(B_out + 2);
+            }
+            const auto u = net.add_channel("coupling", coupling_law(c, d), {plus_A, minus_B}, p.rule);
+            if (by_acceleration)
+                system.at_start = system.at_each_step = {{subsystem_index(0), {u}}, {subsystem_index(1), {u}}};
             net.add_delivery(input_slot(0), p.input_degree, {u, -1});
             net.add_delivery(input_slot(1), p.input_degree, {u, 1});
             break;

@@ -252,8 +252,22 @@ class builder {
     }
 
     reason no_rate_of(const std::vector<port_use>& ports, const law& acting, const law_info& law) {
-        if (acting.needs_velocity())
-            return fmt::format("law '{}' needs velocities, so that its rate would need accelerations", law.name);
+        const bool evaluated = method_->traits().evaluates_rates;
+        if (acting.needs_velocity()) {
+            if (!evaluated)
+                return fmt::format(
+                    "law '{}' needs velocities, so that its rate needs accelerations, which method '{}' "
+                    "does not evaluate",
+                    law.name, scenario_.method.value);
+            if (acting.corner_count() > 0) return fmt::format("the rate of law '{}' jumps at its corners", law.name);
+            for (const auto& p : ports)
+                if (p.place.port->motion[2] < 0)
+                    return fmt::format(
+                        "law '{}' needs velocities, so that its rate needs accelerations, and port '{}' "
+                        "gives none",
+                        law.name, p.address.value);
+            return {};
+        }
         if (!acting.has_rate())
             return fmt::format("the rate of law '{}' would need the rate of the {}, which depends on the inputs",
                                law.name, names_of(*ports[0].place.port).first);
@@ -330,6 +344,10 @@ class builder {
             terms.push_back({integrated ? output_slot() : book_->global_output(place.subsystem, slots.value),
                              slots.rate < 0 ? output_slot() : book_->global_output(place.subsystem, slots.rate),
                              roles[k].weight});
+            if (needs_velocity && rule.uses_rates) {
+                terms.back().acceleration = book_->global_output(place.subsystem, place.port->motion[2]);
+                graph_.rate_sources.push_back(terms.back().acceleration);
+            }
             if (!integrated) sources.push_back(terms.back().value);
             if (needs_velocity || integrated) sources.push_back(terms.back().rate);
         }
@@ -515,7 +533,7 @@ class builder {
         report.extrapolation = rule.name;
         graph_.delayed.push_back(report.delay > 0);
         for (const channel_term& t : terms)
-            for (const output_slot slot : {t.value, t.rate})
+            for (const output_slot slot : {t.value, t.rate, t.acceleration})
                 if (slot.valid()) read_.push_back(slot);
         const channel_index channel =
             result_.system.coupling.add_channel(report.name, std::move(acting), std::move(terms), rule);

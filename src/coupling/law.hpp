@@ -16,8 +16,8 @@
 ///
 /// A connection forms q = sum of weight * motion over its ports (first - second for two ports) and v = dq/dt, asks the
 /// law for u, and delivers factor * u to every port (-u to the first, +u to the second). A law that needs v for u
-/// (needs_velocity) has no rate, since du/dt would need accelerations, which depend on the inputs (Friedrich
-/// 2011, 2.2.2). evaluate() is const; what a law remembers changes in accept() only, once per accepted macro step.
+/// (needs_velocity) tells no rate, since du/dt needs accelerations, which depend on the inputs (Friedrich 2011, 2.2.2); who has
+/// evaluated them with the present u finds it with slope(). evaluate() is const; what a law remembers changes in accept() only, once per accepted macro step.
 namespace mdpcosim {
 
 struct law_value {

@@ -45,7 +45,9 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
                                    const extrapolation_rule& rule) {
     const bool has_velocity =
         std::all_of(terms.begin(), terms.end(), [](const channel_term& t) { return t.rate.valid(); });
-    if (rule.uses_rates && channel_law && !channel_law->has_rate())
+    const bool accelerated = rule.uses_rates && channel_law && channel_law->needs_velocity() && has_velocity &&
+                             std::ranges::all_of(terms, [](const channel_term& t) { return t.acceleration.valid(); });
+    if (rule.uses_rates && channel_law && !channel_law->has_rate() && !accelerated)
         throw std::invalid_argument(
             fmt::format("'{}': extrapolation '{}' needs du/dt, which this law does not have, since it would need rates "
                         "that depend on the inputs; "
@@ -58,13 +60,14 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
 
     const std::size_t channel = names_.size();
     names_.push_back(std::move(name));
+    if (accelerated) accelerated_.push_back(static_cast<std::uint32_t>(channel));
     if (channel_law && channel_law->remembers()) remembering_.push_back(static_cast<std::uint32_t>(channel));
     laws_.push_back(std::move(channel_law));
     for (const auto& t : terms) {
         const std::int32_t rate = has_velocity ? static_cast<std::int32_t>(t.rate.value()) : -1;
         if (!t.value.valid()) integrals_.push_back({static_cast<std::int32_t>(t.rate.value())});
         const auto value = static_cast<std::int32_t>(t.value.valid() ? t.value.value() : -integrals_.size());
-        terms_.push_back({value, rate, t.weight});
+        terms_.push_back({value, rate, t.weight, accelerated ? static_cast<std::int32_t>(t.acceleration.value()) : -1});
     }
     first_term_.push_back(static_cast<std::uint32_t>(terms_.size()));
     const bool plain = !laws_.back() && terms.size() == 1 && terms_.back().value >= 0 && terms_.back().rate < 0;
@@ -191,6 +194,15 @@ inline network::motion network::channel_motion(double time, std::size_t channel,
     return m;
 }
 
+double network::rate_by_acceleration(double time, std::size_t channel, const double* y) const {
+    const motion m = channel_motion(time, channel, y);
+    double acceleration = 0;
+    for (std::uint32_t i = first_term_[channel]; i < first_term_[channel + 1]; ++i)
+        acceleration += terms_[i].weight * y[terms_[i].acceleration];
+    const law_slope slope = laws_[channel]->slope(m.q, m.v);
+    return slope.c * m.v + slope.d * acceleration;
+}
+
 law_value network::ask_law(double t, std::size_t channel, const motion& m) const {
     try {
         return laws_[channel]->evaluate(m.q, m.v);
@@ -239,6 +251,7 @@ void network::evaluate(double t, std::span<const double> y, std::span<double> u,
         u[c] = value.u;
         du[c] = value.rate;
     }
+    for (const std::uint32_t c : accelerated_) du[c] = rate_by_acceleration(t, c, y.data());
 }
 
 double network::evaluate_one(double t, channel_index channel, std::span<const double> y) const {

@@ -26,13 +26,14 @@
 /// After finish() nothing allocates, and sums are formed in the order in which terms and deliveries were added.
 namespace mdpcosim {
 
-/// A port's or a signal source's part in a channel: q += weight * y[value], v += weight * y[rate]. Without a value (a
+/// A port's or a signal source's part in a channel: q += weight * y[value], v += weight * y[rate], dv/dt += weight * y[acceleration]. Without a value (a
 /// hydraulic port that gives its flow only) the network integrates the rate over the accepted times, by parabolas through
 /// the last three flows (third order; the first step by the trapezoidal rule), starting from zero.
 struct channel_term {
     output_slot value;
     output_slot rate;  ///< invalid where the channel needs no rate
     double weight = 1;
+    output_slot acceleration = {};  ///< where a law that needs v is to have a rate: du/dt = du/dq v + du/dv dv/dt
 };
 
 struct delivery {
@@ -161,6 +162,9 @@ class network {
     /// Whether a value is integrated here, or the law remembers something.
     bool has_memory(channel_index channel) const;
 
+    /// The order that the values of accepted times alone give, of the channel that needs most of them.
+    int highest_order() const;
+
     /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
     void clear_history();
 
@@ -180,6 +184,7 @@ class network {
     struct term {
         std::int32_t value, rate;  ///< value < 0: integral -1 - value; rate < 0: the channel has no velocity
         double weight;
+        std::int32_t acceleration;  ///< < 0: none
     };
     /// The integral of an output up to the last accepted time, and the output at the last two accepted times.
     struct integral {
@@ -242,6 +247,7 @@ class network {
     }
     motion channel_motion(double t, std::size_t channel, const double* y) const;
     double integrate(const integral& i, double t, const double* y) const;
+    double rate_by_acceleration(double t, std::size_t channel, const double* y) const;
     law_value channel_value(double t, std::size_t channel, const double* y) const;
     law_value ask_law(double t, std::size_t channel, const motion& m) const;
     void make_groups();
@@ -260,6 +266,7 @@ class network {
     std::vector<std::uint32_t> first_term_{0};  ///< channels + 1 entries
     std::vector<plain_channel> plain_;          ///< by channel
     std::vector<std::uint32_t> remembering_;    ///< channels whose laws remember
+    std::vector<std::uint32_t> accelerated_;    ///< channels whose rates come from accelerations
     std::vector<group> groups_;
     std::vector<place> places_;
     std::vector<double> coefficients_;  ///< per channel degree + 1 numbers, group after group

@@ -17,6 +17,13 @@ std::vector<channel_term> network::terms(channel_index channel) const {
     return found;
 }
 
+int network::highest_order() const {
+    int highest = 0;
+    for (const group& g : groups_)
+        if (!g.imposed && g.rule.K > 1) highest = std::max(highest, g.rule.R);
+    return highest;
+}
+
 std::vector<network::connected> network::deliveries() const {
     std::vector<connected> found;
     for (const driven_input& target : driven_)

@@ -14,11 +14,15 @@ void coupling_watch::start(const coupled_system& system, double t0) {
     monitor_.start(system.u, system.du, q_, v_);
 }
 
-bool coupling_watch::after(const coupled_system& system, const macro_step& step) {
+void coupling_watch::look(const coupled_system& system, const macro_step& step, bool counts) {
     const double H = step.end - step.begin;
     system.coupling.polynomial_values(H, begin_, middle_, end_);
     system.coupling.motions(step.end, system.outputs(), q_, v_);
-    monitor_.step(H, {begin_, middle_, end_, system.u, system.du, q_, v_});
+    monitor_.step(H, {begin_, middle_, end_, system.u, system.du, q_, v_}, counts);
+}
+
+bool coupling_watch::after(const coupled_system& system, const macro_step& step, double since) {
+    look(system, {since, step.end, step.counter}, true);
     trace_.step(step, monitor_.jumps(), monitor_.energy_errors());
     if (monitor_.diverging() < 0 || !divergence_.empty()) return false;
     divergence_ = fmt::format("{} diverges at t = {:.10g} s: {}",

@@ -19,7 +19,10 @@ class coupling_watch {
 
     void start(const coupled_system& system, double t0);
     /// True when the coupling has begun to diverge and the run is to stop; divergence() says why.
-    bool after(const coupled_system& system, const macro_step& step);
+    bool after(const coupled_system& system, const macro_step& step) { return after(system, step, step.begin); }
+    /// The same where the step's last part began at `since`; the parts before it, one after the other, beforehand.
+    bool after(const coupled_system& system, const macro_step& step, double since);
+    void after_part(const coupled_system& system, const macro_step& part) { look(system, part, false); }
 
     const coupling_monitor& monitor() const { return monitor_; }
     /// A step control tells it its attempts.
@@ -30,6 +33,8 @@ class coupling_watch {
     void state(state_bytes& bytes) { bytes(monitor_, trace_, divergence_); }
 
    private:
+    void look(const coupled_system& system, const macro_step& step, bool counts);
+
     coupling_monitor& monitor_;
     coupling_trace trace_;
     std::vector<std::string> names_;

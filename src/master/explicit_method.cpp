@@ -13,7 +13,7 @@ namespace mdpcosim {
 
 namespace {
 
-const method_traits explicit_traits{.estimates = true};
+const method_traits explicit_traits{.evaluates_rates = true, .builds_on_history = true, .estimates = true};
 
 class explicit_method final : public method {
    public:

@@ -34,9 +34,12 @@ struct method_traits {
         false;  ///< accelerations of connected ports must be among the outputs that subsystems give
     bool evaluates_each_step =
         true;  ///< outputs with feed-through are evaluated after every macro step, before anybody reads them
-    bool holds_joints = false;  ///< others need a scenario without
-    bool own_steps = false;     ///< subsystems have steps of their own; `step`, `order` and `delay` in a scenario
-    bool estimates = false;     ///< attempt_and_estimate() is there
+    /// Outputs that rates of coupling variables need, and that depend on inputs at once, are evaluated with the present coupling variables.
+    bool evaluates_rates = false;
+    bool builds_on_history = false;  ///< its order needs as many accepted times as the extrapolations have points
+    bool holds_joints = false;       ///< others need a scenario without
+    bool own_steps = false;          ///< subsystems have steps of their own; `step`, `order` and `delay` in a scenario
+    bool estimates = false;          ///< attempt_and_estimate() is there
     int least_micro_steps = 1;  ///< that a solver with a fixed step must do in a macro step, in subsystems with joints
     std::string remedy = {};    ///< when a coupling diverges; empty: what helps the explicit method
 };

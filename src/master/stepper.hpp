@@ -14,26 +14,48 @@ class stepper {
     virtual bool done() const = 0;
     /// The step that was done, by `chosen`.
     virtual macro_step step(coupled_system& system, method& chosen) = 0;
+    /// After a part of a step, which ends at no macro point.
+    virtual bool within_step() const { return false; }
     virtual void state(state_bytes& bytes) = 0;
     /// Whether its next step begins at t, which a state that was put back must.
     virtual bool stands_at(double t) const = 0;
 };
 
+/// Into how many parts the first step is divided: 1 where extrapolations need few values, where the method does not build on them, or where
+/// a subsystem takes steps of one length only.
+int parts_of_first_step(const coupled_system& system, const method& chosen);
+
+/// Steps of equal length. Where extrapolations build on values of several macro points, which the first step does not have, it is done in
+/// parts, each half of what comes next: the first ones are so short that their low order does not matter.
 class constant_stepper final : public stepper {
    public:
-    explicit constant_stepper(const time_grid& grid) : grid_(grid) {}
+    /// `parts` of the first step; 1: it is done as a whole.
+    constant_stepper(const time_grid& grid, int parts)
+        : grid_(grid), parts_(grid.steps() < least_steps ? 1 : parts), part_(parts_ > 1 ? 0 : parts_) {}
     bool done() const override { return n_ >= grid_.steps(); }
     macro_step step(coupled_system& system, method& chosen) override {
-        const macro_step next = grid_.step(n_);
+        macro_step next = grid_.step(n_);
+        if (part_ < parts_) [[unlikely]]
+            next = next_part(next);
         chosen.step(system, next);
-        ++n_;
+        if (within_step())
+            --system.integrations;
+        else
+            ++n_;
         return next;
     }
-    void state(state_bytes& bytes) override { bytes(n_); }
+    bool within_step() const override { return part_ < parts_; }
+    void state(state_bytes& bytes) override { bytes(n_, part_); }
     bool stands_at(double t) const override { return grid_.time(n_) == t; }
 
    private:
+    /// Shorter runs are too coarse for anything but to be told so, and comparing them with half the step must not find the same parts.
+    static constexpr std::int64_t least_steps = 8;
+
+    macro_step next_part(const macro_step& whole);
+
     time_grid grid_;
+    int parts_, part_;  ///< of the first step, and how many of them are done
     std::int64_t n_ = 0;
 };
 

@@ -57,7 +57,7 @@ coupling_monitor::middle_weights coupling_monitor::weights(double H) const {
             if (k != i) weight *= (H / 2 - t[k]) / (t[i] - t[k]);
         return both(weight);
     };
-    middle_weights w{.H = H, .sixth = both(H / 6), .eighth = both(H / 8), .per_second = both(1 / H)};
+    middle_weights w{.sixth = both(H / 6), .eighth = both(H / 8), .per_second = both(1 / H)};
     for (std::size_t i = 0; i < known; ++i) {
         w.best[i] = lagrange(i, known);
         w.lacking[i] = w.best[i] - lagrange(i, std::max<std::size_t>(2, known - 1));
@@ -108,7 +108,8 @@ inline void coupling_monitor::step_pair(std::size_t index, const pair_values& s)
     c.sum_du += w.sixth * (d_begin * c.u + d_middle * u_middle + jump * u);
     c.sum_rate += w.per_second * change * change;
     c.defect_squares += w.sixth * (d_begin * d_begin + 0.25 * d_middle * d_middle + jump * jump);
-    c.jump_squares += jump * jump;
+    const pair counted = counts_ * size(jump);
+    c.jump_squares += counted * counted;
     c.contacts += count((c.u == 0) & (u != 0));
     c.reversals += count(change * c.direction < 0);
     c.direction = change != 0 ? change : c.direction;
@@ -122,8 +123,8 @@ inline void coupling_monitor::step_pair(std::size_t index, const pair_values& s)
                 diverging_ = 2 * static_cast<int>(index) + k;
                 not_finite_ = true;
             }
-        c.worst_after = size(jump) > c.jump_max ? pair{1, 1} * (elapsed_ + w.H) : c.worst_after;
-        c.jump_max = larger(c.jump_max, size(jump));
+        c.worst_after = counted > c.jump_max ? pair{1, 1} * (elapsed_ + H_) : c.worst_after;
+        c.jump_max = larger(c.jump_max, counted);
     }
 
     // The flow in the middle is that of the parabola with the ends' flows and the mean flow.
@@ -149,10 +150,14 @@ inline void coupling_monitor::step_pair(std::size_t index, const pair_values& s)
     c.flow = flow;
 }
 
-void coupling_monitor::step(double H, const step_values& s) {
-    ++steps_;
+void coupling_monitor::step(double H, const step_values& s, bool counts) {
+    H_ = H;
+    counts_ = counts ? pair{1, 1} : pair{0, 0};
     const auto differs = [H](double other) { return std::abs(H - other) > 1e-12 * H; };
-    if (steps_ <= 3 || differs(H_past_[0]) || differs(H_past_[1]) || differs(weights_.H)) weights_ = weights(H);
+    if (differs(H_past_[0]) || differs(H_past_[1]) || differs(H_weighted_)) {
+        weights_ = weights(H);
+        H_weighted_ = differs(H_past_[0]) || differs(H_past_[1]) ? 0 : H;
+    }
     const std::size_t pairs = past_.size() / 2;
     const auto both_at = [](std::span<const double> values, std::size_t i) {
         pair x;
@@ -168,6 +173,8 @@ void coupling_monitor::step(double H, const step_values& s) {
     }
     H_past_ = {H, H_past_[0]};
     elapsed_ += H;
+    if (!counts) return;
+    ++steps_;
     if (steps_ % window == 0) {
         for (std::size_t i = 0; i < past_.size(); ++i) close_window(i);
         window_begin_ = elapsed_;

@@ -60,7 +60,8 @@ class coupling_monitor {
         std::span<const double> begin, middle, end;  ///< u~
         std::span<const double> u, du, q, v;
     };
-    void step(double H, const step_values& s);
+    /// A part of a macro step that is not its last has a defect like any other, but it is not counted, and its end is no macro point: no jump.
+    void step(double H, const step_values& s, bool counts = true);
 
     /// Channels whose du (rate of u) and v (rate of q) are known; others are treated as linear in the step.
     void set_rates(std::size_t channel, bool rate_of_u, bool rate_of_q);
@@ -87,8 +88,8 @@ class coupling_monitor {
     void set_remedy(std::string text) { remedy_ = std::move(text); }
 
     void state(state_bytes& bytes) {
-        bytes(now_, past_, weights_, jumps_, energy_errors_, steps_, elapsed_, window_begin_, H_past_, diverging_,
-              not_finite_, growth_);
+        bytes(now_, past_, weights_, H_weighted_, jumps_, energy_errors_, steps_, elapsed_, window_begin_, H_past_,
+              diverging_, not_finite_, growth_);
     }
 
    private:
@@ -144,7 +145,6 @@ class coupling_monitor {
         /// Where rates are known: of u(t_{n-1}), u and du/dt at both ends, what it adds to the cubic Hermite polynomial.
         pair past = {};
         std::array<pair, 2> value = {}, rate = {};
-        double H = 0;
         pair sixth = {}, eighth = {}, per_second = {};  ///< of H; 1/H
     };
     middle_weights weights(double H) const;
@@ -159,6 +159,8 @@ class coupling_monitor {
     std::vector<channel_past> past_;
     std::vector<double> jumps_, energy_errors_;  ///< an even number
     middle_weights weights_;
+    pair counts_ = {};               ///< of the present step: 1, or 0 for a part
+    double H_ = 0, H_weighted_ = 0;  ///< the present step; the one that weights_ hold for, after two of the same length
     std::int64_t steps_ = 0;
     double elapsed_ = 0, window_begin_ = 0;
     std::array<double, 2> H_past_ = {};  ///< of the last steps, newest first; 0: there was none

@@ -89,7 +89,7 @@ struct simulation::impl {
         if (s.step_control.given())
             control_steps(s);
         else
-            steps = std::make_unique<constant_stepper>(grid);
+            steps = std::make_unique<constant_stepper>(grid, parts_of_first_step(system(), chosen()));
     }
 
     coupled_system& system() { return parts.system; }
@@ -182,13 +182,18 @@ struct simulation::impl {
         system().journal.clear_all();
         system().notices = {};
         system().texts.pass(*system().subsystems, system().journal);
-        const macro_step done_step = steps->step(system(), chosen());
-        time = done_step.end;
+        macro_step part = steps->step(system(), chosen());
+        macro_step done_step = part;
+        while (steps->within_step()) [[unlikely]] {
+                if (watch) watch->after_part(system(), part);
+                part = steps->step(system(), chosen());
+            }
+        time = done_step.end = part.end;
         at_end = steps->done();
         ++count;
         if (const subsystem_index by = system().notices.asked_to_end; by.valid()) [[unlikely]]
             end_early(system().subsystems->name(by));
-        if (watch && watch->after(system(), done_step)) diverged = true;
+        if (watch && watch->after(system(), done_step, part.begin)) diverged = true;
         return done_step;
     }
 

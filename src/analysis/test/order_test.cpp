@@ -89,17 +89,23 @@ TEST(order, interpolations) {
     EXPECT_NEAR(high.local.v_band.mean() - 1, 6, 0.1);
 }
 
-/// The first macro step has one value, and a rate only where the rule takes rates: its error of order H^2 or H^3 stays.
-TEST(order, a_cold_start_limits_the_global_order) {
-    for (const auto& [name, from_history, cold] : {std::tuple{"poly-4", 4, 2},
-                                                   {"lin-3-3-b0", 3, 2},
-                                                   {"hermite-2", 4, 3},
-                                                   {"quad-2-4", 4, 3},
-                                                   {"lin-2-3-opt", 3, 3}}) {
+/// The first macro step has one value, and a rate only where the rule takes rates; done in parts it keeps the rule's order all the same.
+TEST(order, a_cold_start_keeps_the_global_order) {
+    for (const auto& [name, order] : {std::pair{"poly-2", 2},
+                                      {"poly-3", 3},
+                                      {"poly-4", 4},
+                                      {"poly-5", 5},
+                                      {"poly-6", 6},
+                                      {"lin-3-3-b0", 3},
+                                      {"hermite-1", 2},
+                                      {"hermite-2", 4},
+                                      {"hermite-3", 6},
+                                      {"quad-2-4", 4},
+                                      {"lin-2-3-opt", 3}}) {
         const order_result r = measure_order(make_extrapolation(name));
-        EXPECT_NEAR(r.exact_history.q_band.mean(), from_history, 0.05) << name;
-        EXPECT_NEAR(r.cold_start.q_band.mean(), cold, 0.1) << name;
-        EXPECT_NEAR(r.cold_start.v_band.mean(), cold, 0.1) << name;
+        EXPECT_NEAR(r.exact_history.q_band.mean(), order, 0.2) << name;
+        EXPECT_NEAR(r.cold_start.q_band.mean(), order, 0.2) << name;
+        EXPECT_NEAR(r.cold_start.v_band.mean(), order, 0.2) << name;
     }
 }
 

@@ -215,7 +215,15 @@ TEST(stability, refuses_what_has_no_meaning) {
     refused([](auto& p) { p.V = -1; });
     refused([](auto& p) { p.frequency_ratio = 0; });
     refused([](auto& p) { p.damping = -0.1; });
-    refused([](auto& p) { p.coupling_damping = 0.1; });  // the rule uses rates
+    // The rule uses rates, which a damped force has where accelerations tell it.
+    refused([](auto& p) {
+        p.coupling_damping = 0.1;
+        p.method = "one-pass";
+    });
+    refused([](auto& p) {
+        p.coupling_damping = 0.1;
+        p.variant = coupling_variant::force_displacement;
+    });
     refused([](auto& p) { p.method = "explict"; });
     refused([](auto& p) { p.input_degree = 9; });
 }

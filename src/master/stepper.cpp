@@ -1,0 +1,33 @@
+#include "master/stepper.hpp"
+
+#include <cmath>
+
+namespace mdpcosim {
+
+namespace {
+
+constexpr int order_that_needs_none = 2;
+
+/// The shortest part is 2^-(3 + 2 order) of the step. Parts that grow faster make extrapolations of many points unstable.
+int parts_for(int order) { return 4 + 2 * order; }
+
+}  // namespace
+
+int parts_of_first_step(const coupled_system& system, const method& chosen) {
+    const int order = system.coupling.highest_order();
+    if (!chosen.traits().builds_on_history || order <= order_that_needs_none) return 1;
+    for (std::size_t i = 0; i < system.subsystems->size(); ++i)
+        if (!system.subsystems->offers(subsystem_index(i)).why_fixed_step.empty()) return 1;
+    return parts_for(order);
+}
+
+macro_step constant_stepper::next_part(const macro_step& whole) {
+    const auto end_of = [&](int part) {
+        if (part == 0) return whole.begin;
+        return part == parts_ ? whole.end : whole.begin + (whole.end - whole.begin) * std::ldexp(1, part - parts_);
+    };
+    ++part_;
+    return {end_of(part_ - 1), end_of(part_), whole.counter};
+}
+
+}  // namespace mdpcosim
