@@ -84,8 +84,10 @@ class builder {
         };
         result_.brief(*method_);
         finish_inputs();
-        const auto cut = find_evaluation_order(subsystems(), *book_, graph_, silent_outputs(scenario_, subsystems()),
-                                               loop_options(scenario_), result_.system);
+        const std::vector<bool> silent = silent_outputs(scenario_, subsystems());
+        const auto cut =
+            find_evaluation_order(subsystems(), *book_, graph_, silent, loop_options(scenario_), result_.system);
+        find_acceleration_answers(silent);
         result_.system.finish();
         result_.columns = select_columns(scenario_.record, result_);
         tell_how_subsystems_are_used();
@@ -346,7 +348,8 @@ class builder {
                              roles[k].weight});
             if (needs_velocity && rule.uses_rates) {
                 terms.back().acceleration = book_->global_output(place.subsystem, place.port->motion[2]);
-                graph_.rate_sources.push_back(terms.back().acceleration);
+                accelerations_.push_back({channel_index(result_.channels.size()), roles[k].weight, place.subsystem,
+                                          terms.back().acceleration});
             }
             if (!integrated) sources.push_back(terms.back().value);
             if (needs_velocity || integrated) sources.push_back(terms.back().rate);
@@ -589,6 +592,20 @@ class builder {
         }
     }
 
+    /// What rates of damped laws read: accelerations, and the inputs that they depend on at once.
+    void find_acceleration_answers(const std::vector<bool>& silent) {
+        for (const auto& [channel, weight, subsystem, output] : accelerations_) {
+            const int local = static_cast<int>(output.value() - subsystems().output_offset(subsystem));
+            const auto& direct = output_at(subsystem, local).direct;
+            for (int k = 0; k < subsystems().describe(subsystem).input_count(); ++k) {
+                const input_slot input = book_->global_input(subsystem, k);
+                const bool depends = silent[output.value()] || std::ranges::find(direct, k) != direct.end();
+                if (depends && !graph_.input_channels[input.value()].empty())
+                    result_.system.answers.push_back({channel, weight, subsystem, output, input});
+            }
+        }
+    }
+
     /// The rates of the outputs that are read, which depend on inputs at once.
     void add_accelerations(std::vector<bool>& needed) {
         for (std::size_t i = 0; i < subsystems().size(); ++i)
@@ -629,8 +646,15 @@ class builder {
     const scenario& scenario_;
     bool writable_;
     std::unique_ptr<method> method_;
-    multirate_plan plan_;   ///< its delays follow from the channels
-    bool ignored_ = false;  ///< extrapolations that the method has no use for
+    multirate_plan plan_;  ///< its delays follow from the channels
+    struct acceleration_use {
+        channel_index channel;
+        double weight;
+        subsystem_index subsystem;
+        output_slot output;
+    };
+    std::vector<acceleration_use> accelerations_;  ///< that rates of coupling variables need
+    bool ignored_ = false;                         ///< extrapolations that the method has no use for
     assembly result_;
     std::unique_ptr<address_book> book_;
     coupling_graph graph_;

@@ -311,7 +311,6 @@ std::vector<subsystem_index> find_evaluation_order(const transport& subsystems, 
     std::vector<bool> used(subsystems.outputs().size(), false);
     for (const auto& sources : graph.channel_sources)
         for (const output_slot source : sources) used[source.value()] = true;
-    for (const output_slot source : graph.rate_sources) used[source.value()] = true;
     std::vector<evaluation_key> all, needed;
     for (const auto& n : search.nodes()) {
         if (n.inputs.empty()) continue;

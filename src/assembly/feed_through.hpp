@@ -11,7 +11,6 @@ namespace mdpcosim {
 /// Which outputs reach which channels, and which channels reach which inputs, for finding feed-through.
 struct coupling_graph {
     std::vector<std::vector<output_slot>> channel_sources;   ///< outputs that u depends on, by channel
-    std::vector<output_slot> rate_sources;                   ///< outputs that rates alone depend on
     std::vector<std::vector<channel_index>> input_channels;  ///< channels delivered to an input, by input slot
     std::vector<char> delayed;                               ///< by channel: it reads what was, and closes no loop
     std::vector<std::string> channel_names;                  ///< "connection 'c'", "signal 'a.y -> b.u'"

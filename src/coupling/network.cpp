@@ -194,9 +194,9 @@ inline network::motion network::channel_motion(double time, std::size_t channel,
     return m;
 }
 
-double network::rate_by_acceleration(double time, std::size_t channel, const double* y) const {
+double network::rate_by_acceleration(double time, std::size_t channel, const double* y, double added) const {
     const motion m = channel_motion(time, channel, y);
-    double acceleration = 0;
+    double acceleration = added;
     for (std::uint32_t i = first_term_[channel]; i < first_term_[channel + 1]; ++i)
         acceleration += terms_[i].weight * y[terms_[i].acceleration];
     const law_slope slope = laws_[channel]->slope(m.q, m.v);
@@ -237,7 +237,7 @@ void network::start(double t, std::span<const double> y) {
         if (laws_[c]) laws_[c]->start(channel_motion(t, c, y.data()).q);
 }
 
-void network::evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
+void network::evaluate_values(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
     const std::size_t n = channels();
     const plain_channel* plain = plain_.data();
     for (std::size_t c = 0; c < n; ++c) {
@@ -251,7 +251,12 @@ void network::evaluate(double t, std::span<const double> y, std::span<double> u,
         u[c] = value.u;
         du[c] = value.rate;
     }
-    for (const std::uint32_t c : accelerated_) du[c] = rate_by_acceleration(t, c, y.data());
+}
+
+void network::evaluate_rates(double t, std::span<const double> y, std::span<const double> added,
+                             std::span<double> du) const {
+    for (const std::uint32_t c : accelerated_)
+        du[c] = rate_by_acceleration(t, c, y.data(), added.empty() ? 0 : added[c]);
 }
 
 double network::evaluate_one(double t, channel_index channel, std::span<const double> y) const {

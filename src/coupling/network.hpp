@@ -77,7 +77,14 @@ class network {
     /// Begins a run: forgets the history, tells the laws q at the start, integrated values begin at zero.
     void start(double t, std::span<const double> y);
     /// Throws run_error with the channel's name where a law has no answer.
-    void evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const;
+    void evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
+        evaluate_values(t, y, u, du);
+        evaluate_rates(t, y, {}, du);
+    }
+    /// The same but for those rates that accelerations are needed for,
+    void evaluate_values(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const;
+    /// and those alone, with `added` (by channel; none: nothing) to what the outputs say of accelerations.
+    void evaluate_rates(double t, std::span<const double> y, std::span<const double> added, std::span<double> du) const;
     void accept(double t, std::span<const double> y, std::span<const double> u, std::span<const double> du);
     /// Without `values` the polynomials are left to impose().
     void extrapolate(double t_next, bool values = true);
@@ -247,7 +254,7 @@ class network {
     }
     motion channel_motion(double t, std::size_t channel, const double* y) const;
     double integrate(const integral& i, double t, const double* y) const;
-    double rate_by_acceleration(double t, std::size_t channel, const double* y) const;
+    double rate_by_acceleration(double t, std::size_t channel, const double* y, double added) const;
     law_value channel_value(double t, std::size_t channel, const double* y) const;
     law_value ask_law(double t, std::size_t channel, const motion& m) const;
     void make_groups();

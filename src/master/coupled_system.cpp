@@ -2,12 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace mdpcosim {
 
 void coupled_system::finish() {
     u.assign(coupling.channels(), 0.0);
     du.assign(coupling.channels(), 0.0);
+    added_accelerations_.assign(answers.empty() ? 0 : coupling.channels(), 0.0);
+    missed_.clear();
+    missed_by_answer_.clear();
+    std::unordered_map<std::size_t, std::uint32_t> known;
+    for (const acceleration_answer& a : answers) {
+        const auto [at, is_new] = known.emplace(a.input.value(), static_cast<std::uint32_t>(missed_.size()));
+        if (is_new) missed_.push_back({a.input});
+        missed_by_answer_.push_back(at->second);
+    }
     inputs_.clear();
     for (std::size_t i = 0; i < subsystems->size(); ++i)
         inputs_.push_back({static_cast<std::uint32_t>(subsystems->input_offset(subsystem_index(i))),
@@ -68,7 +78,32 @@ void coupled_system::advance(const macro_step& step) {
     ++integrations;
     ++advances;
     if (!loops.empty()) evaluate_unplanned(step.end);
-    coupling.evaluate(step.end, subsystems->outputs(), u, du);
+    find_coupling(step, subsystems->inputs());
+}
+
+void coupled_system::find_coupling(const macro_step& step, std::span<const polynomial> inputs) {
+    coupling.evaluate_values(step.end, subsystems->outputs(), u, du);
+    const double H = step.end - step.begin;
+    for (missed_input& m : missed_) m.by = input_value(m.input) - inputs[m.input.value()](H);
+    std::ranges::fill(added_accelerations_, 0.0);
+    for (std::size_t k = 0; k < answers.size(); ++k)
+        added_accelerations_[answers[k].channel.value()] +=
+            answers[k].weight * answers[k].per_unit * missed_[missed_by_answer_[k]].by;
+    coupling.evaluate_rates(step.end, subsystems->outputs(), added_accelerations_, du);
+}
+
+void coupled_system::measure_answers() {
+    for (acceleration_answer& a : answers) {
+        const std::size_t local = a.input.value() - inputs_[a.subsystem.value()].first;
+        const double before = subsystems->outputs()[a.output.value()];
+        double& value = present_values(a.subsystem)[local];
+        const double change = std::max(1.0, 1e-3 * std::abs(value));
+        value += change;
+        evaluate_outputs(a.subsystem, true);
+        const double answer = (subsystems->outputs()[a.output.value()] - before) / change;
+        a.per_unit = std::isfinite(answer) ? answer : 0;
+        evaluate_one(a.subsystem, true);
+    }
 }
 
 void coupled_system::evaluate_unplanned(double t) {
@@ -103,6 +138,7 @@ void coupled_system::initialise(double t0) {
     for (const algebraic_loop& loop : loops)  // what goes around a stiff loop once more is further off
         for (std::size_t k = 0; k < loop.torn().size(); ++k) u[loop.torn()[k].value()] = loop.solution()[k];
     for (std::size_t i = 0; i < subsystems->size(); ++i) evaluate_one(subsystem_index(i), false);
+    measure_answers();
     coupling.evaluate(t0, subsystems->outputs(), u, du);
 }
 
@@ -158,6 +194,7 @@ void coupled_system::state(state_bytes& bytes) {
 void coupled_system::used_inputs_and_counts(state_bytes& bytes) {
     for (polynomial& p : subsystems->inputs()) bytes(p);
     bytes.fixed(plan_.values);
+    for (acceleration_answer& a : answers) bytes(a.per_unit);
     bytes(free_inputs_, integrations, advances, evaluations);
     for (const free_input& f : free_inputs_)
         if (f.slot.value() >= plan_.values.size())
@@ -177,7 +214,7 @@ void coupled_system::advance_trials(const macro_step& step, std::span<trial_step
         }
         integrations += static_cast<std::int64_t>(trials.size());
         advances += static_cast<std::int64_t>(trials.size());
-        coupling.evaluate(step.end, subsystems->outputs(), u, du);
+        find_coupling(step, trials.back().inputs);
         return;
     }
     // Outputs with feed-through are asked for after each trial, of the subsystem itself.

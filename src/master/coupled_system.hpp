@@ -17,6 +17,18 @@ struct coupled_system : coupling_structure {
     std::unique_ptr<transport> subsystems;
     std::vector<evaluation> at_start;  ///< as at_each_step, for every output with feed-through
 
+    /// How the acceleration that a channel's rate needs, `weight` times an output, answers to an input at once. Subsystems give it as it was with
+    /// the extrapolated input.
+    struct acceleration_answer {
+        channel_index channel;
+        double weight;
+        subsystem_index subsystem;
+        output_slot output;
+        input_slot input;
+        double per_unit = 0;
+    };
+    std::vector<acceleration_answer> answers;
+
     text_signals texts;
     input_journal journal;          ///< kept where somebody asks for it
     step_notices notices;           ///< since the begin of the macro step; who drives the steps clears them
@@ -55,6 +67,8 @@ struct coupled_system : coupling_structure {
     void evaluate_one(subsystem_index subsystem, bool provisional);
     std::span<double> values_of(subsystem_index subsystem);  ///< its inputs as they were evaluated last
     double input_value(input_slot input) const;              ///< that belongs to the present u
+    /// The answers of accelerations, by evaluating outputs with two values of each input.
+    void measure_answers();
     /// An input that nothing is delivered to, from now on; after another initialise(), too.
     void set_free_input(input_slot input, double value);
 
@@ -63,7 +77,15 @@ struct coupled_system : coupling_structure {
         input_slot slot;
         double value;
     };
-    std::vector<free_input> free_inputs_;  ///< that were set
+    /// An input that accelerations answer to, and what the extrapolation missed of it at the end of the last step.
+    struct missed_input {
+        input_slot input;
+        double by = 0;
+    };
+    std::vector<missed_input> missed_;
+    std::vector<std::uint32_t> missed_by_answer_;  ///< place in missed_
+    std::vector<double> added_accelerations_;      ///< by channel
+    std::vector<free_input> free_inputs_;          ///< that were set
     void use_free_input(const free_input& input);
 
     std::optional<state_id> begin_;
@@ -87,6 +109,8 @@ struct coupled_system : coupling_structure {
     std::size_t planned_ = 0;  ///< evaluations of at_each_step that are in the plan: those before the first loop
 
     void evaluate_outputs(subsystem_index subsystem, bool provisional);
+    /// u and du after a step of length H with these inputs.
+    void find_coupling(const macro_step& step, std::span<const polynomial> inputs);
     void solve(algebraic_loop& loop, double t, std::span<const evaluation> members, bool provisional);
     /// The rest of at_each_step, which begins with a loop; nothing where there are none.
     void evaluate_unplanned(double t);

@@ -34,7 +34,7 @@ struct method_traits {
         false;  ///< accelerations of connected ports must be among the outputs that subsystems give
     bool evaluates_each_step =
         true;  ///< outputs with feed-through are evaluated after every macro step, before anybody reads them
-    /// Outputs that rates of coupling variables need, and that depend on inputs at once, are evaluated with the present coupling variables.
+    /// Accelerations that rates of coupling variables need are those with the present coupling variables.
     bool evaluates_rates = false;
     bool builds_on_history = false;  ///< its order needs as many accepted times as the extrapolations have points
     bool holds_joints = false;       ///< others need a scenario without

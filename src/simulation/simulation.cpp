@@ -224,6 +224,7 @@ struct simulation::impl {
         if (!chosen().traits().own_steps) {
             for (const auto& w : writes) system().evaluate_one(w.subsystem, false);
             system().evaluate(time, system().at_start);
+            system().measure_answers();
         }
         writes.clear();
     }
