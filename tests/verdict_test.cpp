@@ -108,11 +108,13 @@ TEST(verdict, statuses_of_the_program) {
     const auto good = status(quarter("1 ms"), {});
     EXPECT_EQ(good.exit_status, 0);
     EXPECT_THAT(good.out, testing::EndsWith("verdict: good\n"));
-    const auto doubtful = status(quarter("14 ms"), {});
+    const auto alone = status(quarter("1 ms"), {"--no-verify"});
+    EXPECT_THAT(alone.out, testing::EndsWith("verdict: good\n  from this run alone; 'run --verify' measures it\n"));
+    const auto doubtful = status(quarter("14 ms"), {"--no-verify"});
     EXPECT_EQ(doubtful.exit_status, 0) << doubtful.out;
     EXPECT_THAT(doubtful.out, HasSubstr("verdict: doubtful\n  doubtful: connection 'strut': "));
     EXPECT_EQ(status(quarter("14 ms"), {"--strict"}).exit_status, 3);
-    const auto wrong = status(quarter("33 ms"), {"--quiet"});
+    const auto wrong = status(quarter("33 ms"), {"--quiet", "--no-verify"});
     EXPECT_EQ(wrong.exit_status, 3) << wrong.err;
     EXPECT_THAT(wrong.err, HasSubstr("verdict: wrong\n"));
     EXPECT_THAT(test::content(folder / "out/summary.json"), HasSubstr("\"level\": \"wrong\""));

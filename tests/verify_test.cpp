@@ -49,7 +49,7 @@ TEST_F(verified_run, that_diverges_leaves_no_part_of_another_one) {
 /// Who has been measured is not told how to measure.
 TEST_F(verified_run, tells_no_way_to_verify) {
     const std::string coarse = two_masses("50 ms");
-    EXPECT_THAT(started(coarse, {}).out, HasSubstr("'run --verify' measures"));
+    EXPECT_THAT(started(coarse, {"--no-verify"}).out, HasSubstr("'run --verify' measures"));
     EXPECT_THAT(started(coarse, {"--verify"}).out, Not(HasSubstr("'run --verify'")));
 }
 
@@ -112,6 +112,54 @@ TEST_F(verified_run, what_is_not_recorded_keeps_its_guesses) {
     EXPECT_THAT(r.out, HasSubstr("nothing of 'k2' is recorded"));
 }
 
+/// Two halves of Lorenz's equations: nothing of the coupling looks wrong while the solution is another one.
+TEST_F(verified_run, small_runs_verify_themselves) {
+    const std::string lorenz =
+        "time: {end: 16 s, step: 4 ms}\nsubsystems:\n"
+        "  s0: {ode: {states: {x: 1}, inputs: {y: 1}, equations: {x: 10*(y - x)}}}\n"
+        "  s1: {ode: {states: {y: 2, z: 20}, inputs: {x: 1}, equations: {y: x*(28 - z) - y, z: x*y - 8/3*z}}}\n"
+        "signals: [s0.x -> s1.x, s1.y -> s0.y]\n";
+    const auto alone = started(lorenz, {"--no-verify"});
+    EXPECT_EQ(alone.exit_status, 0);
+    EXPECT_THAT(alone.out, HasSubstr("verdict: good\n  from this run alone"));
+    const std::string bits = test::content(folder / "out/results.csv");
+    const auto by_itself = started(lorenz, {});
+    EXPECT_EQ(by_itself.exit_status, 3) << by_itself.out;
+    EXPECT_THAT(by_itself.out, HasSubstr("verdict: wrong\n"));
+    EXPECT_EQ(test::content(folder / "out/results.csv"), bits);
+    EXPECT_FALSE(std::filesystem::exists(folder / "out/half-step"));
+    EXPECT_THAT(test::content(folder / "out/summary.json"), HasSubstr("\"half_step\": \"done\""));
+    EXPECT_EQ(started(lorenz, {"--verify", "--no-verify"}).exit_status, 2);
+}
+
+/// The wheel is far off; only the body is recorded.
+TEST_F(verified_run, small_runs_look_at_what_is_not_recorded) {
+    const std::string car =
+        "time: {end: 1 s, step: 33 ms}\nsubsystems:\n"
+        "  wheel: {model: mass-spring-damper, set: {mass: 40 kg, stiffness: 200 kN/m}}\n"
+        "  body: {model: mass-spring-damper, set: {mass: 400 kg, x0: 20 mm}}\nconnections:\n"
+        "  strut: {law: spring-damper, between: [wheel.mass, body.mass], stiffness: 20 kN/m, damping: 1500 N.s/m}\n"
+        "record: {only: [body.mass.position]}\n";
+    const auto r = started(car, {});
+    EXPECT_EQ(r.exit_status, 3) << r.out;
+    EXPECT_THAT(r.out, HasSubstr("wrong: 'wheel.mass.velocity' is off by"));
+}
+
+TEST_F(verified_run, large_runs_and_those_with_code_of_others_do_not_verify_themselves) {
+    EXPECT_THAT(started(two_masses("10 us"), {"--set", "time.end=0.6 s"}).out, HasSubstr("from this run alone"));
+    const auto fmu = [](const char* name) {
+        return fmt::format(
+            "  {}: {{fmu: {}, set: {{c: 10, x0: 0.1}}, ports: {{mass: {{kind: translation, position: position, "
+            "velocity: velocity, force: force}}}}}}\n",
+            name, (std::filesystem::path(MDPCOSIM_BINARY_DIR) / "fmus/plain-oscillator-2.fmu").string());
+    };
+    EXPECT_THAT(started("time: {end: 1 s, step: 1 ms}\nsubsystems:\n" + fmu("a") + fmu("b") +
+                            "connections: {k: {law: spring, between: [a.mass, b.mass], stiffness: 1}}\n",
+                        {})
+                    .out,
+                HasSubstr("verdict: good\n  from this run alone"));
+}
+
 TEST_F(verified_run, rows_between_macro_points_are_no_error) {
     const auto r = started(
         "time: {end: 0.2 s, step: 0.4 ms}\nsubsystems:\n"
@@ -125,7 +173,7 @@ TEST_F(verified_run, rows_between_macro_points_are_no_error) {
 
 TEST_F(verified_run, a_step_longer_than_the_run_is_halved_all_the_same) {
     EXPECT_EQ(started(two_masses("10 s"), {"--verify"}).exit_status, 3);
-    const auto few = started(two_masses("0.5 s"), {});
+    const auto few = started(two_masses("0.5 s"), {"--no-verify"});
     EXPECT_EQ(few.exit_status, 0);
     EXPECT_THAT(few.out, HasSubstr("4 macro steps are too few to judge by"));
 }

@@ -14,8 +14,6 @@
 #include "results/compare.hpp"
 #include "results/verification.hpp"
 #include "scenario/read.hpp"
-#include "simulation/simulation.hpp"
-#include "simulation/trust.hpp"
 #include "simulation/verify.hpp"
 
 namespace mdpcosim {
@@ -23,56 +21,6 @@ namespace mdpcosim {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-
-/// Rows in memory.
-class table_recorder final : public observer {
-   public:
-    explicit table_recorder(const std::vector<recorded_column>& columns) : columns_(columns) {
-        for (const auto& column : columns) table.names.push_back(column.name);
-    }
-    void started(const simulation& of) override { add(of); }
-    void committed(const simulation& of, const macro_step&) override { add(of); }
-
-    result_table table;
-
-   private:
-    void add(const simulation& of) {
-        table.time.push_back(of.time());
-        for (const auto& column : columns_) {
-            const bool output = column.from == recorded_column::source::output;
-            table.values.push_back((output ? of.outputs() : of.coupling_variables())[column.index]);
-        }
-    }
-
-    std::vector<recorded_column> columns_;
-};
-
-struct recorded_run {
-    result_table table;
-    std::vector<std::string> coupled;
-    verdict judged;
-    bool done = true;
-    std::string message;
-};
-
-recorded_run record(const scenario& s, bool monolithic = false) {
-    recorded_run out;
-    simulation all(s, {.workers = 1, .monolithic = monolithic, .writable = false});
-    if (!monolithic) out.coupled = coupled_columns(all.parts());
-    table_recorder rows(all.parts().columns);
-    all.add(rows);
-    try {
-        all.initialise();
-        while (!all.done()) all.step();
-    } catch (const run_error& problem) {
-        out.done = false;
-        out.message = problem.what();
-    }
-    const run_summary summary = all.finish();
-    if (summary.judged) out.judged = *summary.judged;
-    out.table = std::move(rows.table);
-    return out;
-}
 
 scenario read(const std::string& text, const std::string& rtol) {
     std::vector<scenario_override> changes;
@@ -100,12 +48,14 @@ double end_of_agreement(const result_table& a, const result_table& b) {
     return a.time[std::min(row, a.rows() - 1)];
 }
 
-double true_error(const recorded_run& run, const result_table& reference) {
+double true_error(const kept_run& run, const result_table& reference) {
     if (!run.done) return infinite;
     const std::set<std::string> counts(run.coupled.begin(), run.coupled.end());
     double worst = 0;
-    for (const auto& e : compare_tables(run.table, reference).errors)
-        if (counts.contains(e.name)) worst = std::max(worst, e.relative);
+    const comparison all = compare_tables(run.table, reference);
+    const std::vector<double> relative = errors_among_their_kind(all);
+    for (std::size_t i = 0; i < relative.size(); ++i)
+        if (counts.contains(all.errors[i].name)) worst = std::max(worst, relative[i]);
     return worst;
 }
 
@@ -113,10 +63,10 @@ trust_result judge_system(const trust_system& system, bool verified) {
     trust_result out;
     out.kind = system.kind;
     out.about = system.about;
-    recorded_run truth = record(read(system.reference, "1e-11"), true);
+    kept_run truth = run_in_memory(read(system.reference, "1e-11"), true);
     result_table& reference = truth.table;
     double known = system.end;
-    if (system.chaotic) known = end_of_agreement(reference, record(read(system.reference, "1e-9"), true).table);
+    if (system.chaotic) known = end_of_agreement(reference, run_in_memory(read(system.reference, "1e-9"), true).table);
     if (!truth.done) known = 0.8 * reference.time.back();  // a ball that comes to rest: there is no truth beyond
     std::string end;
     const double steps = std::max(20.0, std::floor(known / system.step));
@@ -127,25 +77,14 @@ trust_result judge_system(const trust_system& system, bool verified) {
         while (reference.time.back() > s.time.end * (1 + 1e-9)) reference.time.pop_back();
         reference.values.resize(reference.rows() * reference.columns());
     }
-    const recorded_run run = record(s);
+    const kept_run run = run_in_memory(s);
     out.error = true_error(run, reference);
     out.stopped = !run.done;
     out.message = run.message;
     out.level = run.done ? run.judged.level : trust::wrong;
     out.verified = out.level;
     if (!verified || !run.done) return out;
-    const recorded_run half = record(with_steps(s, 0.5));
-    result_table coarse;
-    if (s.time.end > 8 * s.time.step) {
-        try {
-            recorded_run twice = record(with_steps(s, 2));
-            if (twice.done) coarse = std::move(twice.table);
-        } catch (const user_error&) {  // such a step is not possible
-        }
-    }
-    verification v;
-    if (half.done) v = verify(run.table, half.table, coarse, run.coupled);
-    v.half = half.done ? "done" : half.message;
+    const verification v = verify_in_memory(s, run.table, run.coupled);
     verdict judged = run.judged;
     judge(v, judged);
     out.verified = judged.level;

@@ -8,7 +8,8 @@
 #include "results/verdict.hpp"
 
 /// The verdict against the truth: generated systems whose errors are known from a reference at tight tolerances. The true error of a run is
-/// the largest, over coupled variables, of max |error| over the range of the reference; infinite where the run did not reach its end.
+/// the largest, over coupled variables, of max |error| over the range of the reference (errors_among_their_kind(): the reference itself knows
+/// nothing of what is much smaller); infinite where the run did not reach its end.
 namespace mdpcosim {
 
 struct trust_result {

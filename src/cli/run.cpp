@@ -54,7 +54,7 @@ struct run_settings {
     bool report = false;
     bool open = false;
     bool strict = false;
-    bool verify = false;
+    bool verify = false, no_verify = false;
     remote_options remote;
 };
 
@@ -97,15 +97,18 @@ int run_here(const run_settings& o) {
         std::fputs(text.c_str(), stderr);
         std::fflush(stderr);
     });
-    const run_options options{.out = o.out,
-                              .workers = o.workers,
-                              .interrupt = &interrupted,
-                              .monolithic = o.monolithic,
-                              .transport = o.transport,
-                              .fmi_log = o.fmi_log,
-                              .pin = !o.no_pin,
-                              .remote = o.remote,
-                              .shown = &shown};
+    run_options options{.out = o.out,
+                        .workers = o.workers,
+                        .interrupt = &interrupted,
+                        .monolithic = o.monolithic,
+                        .transport = o.transport,
+                        .fmi_log = o.fmi_log,
+                        .pin = !o.no_pin,
+                        .remote = o.remote,
+                        .shown = &shown};
+    const bool built_in = std::ranges::all_of(s.subsystems, &subsystem_spec::built_in);
+    if (!o.no_verify && built_in && o.remote.names.empty())
+        options.ended = [&, all = s](run_summary& ended) { verify_small_run(all, ended, &interrupted); };
     run_summary summary;
     try {
         summary = o.verify ? run_verified(s, options) : run(std::move(s), options);
@@ -227,10 +230,15 @@ void add_run(CLI::App& app, int& status) {
     command->add_flag("--open", o->open, "The same, and show it in the browser");
     command->add_flag("--strict", o->strict,
                       "A result that is judged doubtful ends with status 3, too, as one that is judged wrong does");
-    command->add_flag("--verify", o->verify,
-                      "At the same time the scenario with half and with twice the macro step: an error estimate and "
-                      "the observed order "
-                      "of every variable, and a verdict that rests on them");
+    command
+        ->add_flag("--verify", o->verify,
+                   "At the same time the scenario with half and with twice the macro step: an error estimate and "
+                   "the observed order "
+                   "of every variable, and a verdict that rests on them")
+        ->excludes(command->add_flag("--no-verify", o->no_verify,
+                                     "Judge by this run alone. Otherwise a run without FMUs, plugins and programs is "
+                                     "verified by itself, in memory, "
+                                     "where it is small (macro steps times subsystems at most 100000)"));
     command->add_flag("--quiet", o->quiet, "No progress and no table");
     command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
     command->callback([o, &status] { status = run_command(*o); });

@@ -227,6 +227,21 @@ constexpr double noise_share = 1e-12;
 
 std::string_view kind_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
+std::vector<double> errors_among_their_kind(const comparison& c) {
+    constexpr double least_share = 1e-6;
+    std::unordered_map<std::string_view, double> ranges;
+    for (const variable_error& e : c.errors) {
+        double& largest = ranges[kind_of(e.name)];
+        largest = std::max(largest, e.range);
+    }
+    std::vector<double> relative;
+    for (const variable_error& e : c.errors) {
+        const double least = least_share * ranges[kind_of(e.name)];
+        relative.push_back(e.range < least && e.max_error < least ? e.max_error / least : e.relative);
+    }
+    return relative;
+}
+
 comparison compare_tables(const result_table& a, const result_table& b) {
     comparison c;
     const common_part common = find_common(a, b, c);

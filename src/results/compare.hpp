@@ -45,6 +45,10 @@ struct comparison {
     std::vector<std::string> notes;
 };
 
+/// By variable: its relative error, the range counting as at least 1e-6 of the largest one of its kind. A mass that hardly moves among others
+/// that do is not wrong because its few picometres are.
+std::vector<double> errors_among_their_kind(const comparison& c);
+
 /// Both tables in memory. Throws user_error when they have no variable or no time in common.
 comparison compare_tables(const result_table& a, const result_table& b);
 

@@ -39,7 +39,10 @@ std::string to_text(const verdict& v) {
         if (!r.remedy.empty()) out += fmt::format("    {}\n", r.remedy);
     }
     const auto guessed = [](const verdict::reason& r) { return r.drawn_from != verdict::reason::basis::fact; };
-    if (!v.measured && std::ranges::any_of(v.reasons, guessed))
+    if (v.measured) return out;
+    if (v.reasons.empty())
+        out += "  from this run alone; 'run --verify' measures it\n";
+    else if (std::ranges::any_of(v.reasons, guessed))
         out += "    'run --verify' measures how far it is off\n";
     return out;
 }

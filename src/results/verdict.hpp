@@ -22,7 +22,7 @@ struct verdict {
 
     trust level = trust::good;
     std::vector<reason> reasons;  ///< the worst first
-    bool measured = false;        ///< by runs with other steps, as far as they could
+    bool measured = false;        ///< by runs with other steps, as far as they could; or there is nothing to measure
 
     void add(trust how, std::string text, std::string remedy, reason::basis drawn_from = reason::basis::fact);
     /// A second run knows better: guesses go, those with events become doubts.

@@ -16,10 +16,6 @@ namespace {
 constexpr double rounding = 1e-11;  ///< of the range: differences below have no order
 constexpr double lowest_order = 0.5, highest_order = 8;
 
-/// A variable's range counts as at least this share of the largest one of its kind: a mass that hardly moves among others that do is
-/// not wrong because its few picometres are.
-constexpr double least_range = 1e-6;
-
 // Of a variable's range.
 constexpr double good_below = 0.03, wrong_from = 0.25;
 
@@ -35,7 +31,12 @@ double share_of_error(std::optional<double> order) {
     return std::exp2(p) / (std::exp2(p) - 1);
 }
 
-std::string order_text(std::optional<double> order) { return order ? fmt::format("{:.1f}", *order) : "-"; }
+/// Differences that shrink faster than any method's: the larger step is near the limit of stability or beyond.
+bool is_no_order(double order) { return order > highest_order; }
+
+std::string order_text(std::optional<double> order) {
+    return order && !is_no_order(*order) ? fmt::format("{:.1f}", *order) : "-";
+}
 
 }  // namespace
 
@@ -48,12 +49,9 @@ verification verify(const result_table& run, const result_table& half, const res
         for (auto& e : compare_tables(run, twice).errors) coarse.emplace(e.name, e);
     std::vector<double> orders;
     const comparison with_half = compare_tables(run, half);
-    std::unordered_map<std::string_view, double> ranges;
-    for (const variable_error& fine : with_half.errors) {
-        double& largest = ranges[kind_of(fine.name)];
-        largest = std::max(largest, fine.range);
-    }
-    for (const variable_error& fine : with_half.errors) {
+    const std::vector<double> relative = errors_among_their_kind(with_half);
+    for (std::size_t i = 0; i < relative.size(); ++i) {
+        const variable_error& fine = with_half.errors[i];
         verification::variable x;
         x.name = fine.name;
         x.time = fine.time;
@@ -61,9 +59,7 @@ verification verify(const result_table& run, const result_table& half, const res
         if (const auto found = coarse.find(fine.name); found != coarse.end())
             x.order = observed_order(fine, found->second);
         x.error = share_of_error(x.order) * fine.max_error;
-        const double least = least_range * ranges[kind_of(fine.name)];
-        x.relative =
-            fine.range < least && fine.max_error < least ? x.error / least : share_of_error(x.order) * fine.relative;
+        x.relative = share_of_error(x.order) * relative[i];
         if (x.coupled && x.order) orders.push_back(*x.order);
         v.variables.push_back(std::move(x));
     }
@@ -104,12 +100,17 @@ void judge(const verification& v, verdict& judged) {
 }
 
 std::string to_table(const verification& v) {
-    constexpr std::size_t most = 10;
+    constexpr std::size_t most = 5;
     const char* change =
         v.controlled ? "tolerances a quarter and four times as large" : "half and twice the macro step";
     std::string out = fmt::format("  verified with {}: ", change);
     if (v.half != "done") return out + fmt::format("no estimate, {}\n", v.half);
-    out += v.order ? fmt::format("observed order {:.1f}\n", *v.order) : "order not known\n";
+    if (!v.order)
+        out += "order not known\n";
+    else if (is_no_order(*v.order))
+        out += "the larger one is far worse, the limit of stability is near\n";
+    else
+        out += fmt::format("observed order {:.1f}\n", *v.order);
     if (!v.unmeasured.empty())
         out +=
             fmt::format("  nothing of '{}' is recorded: what one run alone shows of it still counts\n", v.unmeasured);

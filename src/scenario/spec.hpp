@@ -156,10 +156,12 @@ struct part_spec {
 struct subsystem_spec {
     enum class source_kind { model, ode, file, plugin, fmu, program };
 
-    /// Those whose saved states are numbers that any instance takes.
-    bool can_have_replicas() const {
+    /// Nothing but this program takes part: no code of others.
+    bool built_in() const {
         return kind == source_kind::model || kind == source_kind::ode || kind == source_kind::file;
     }
+    /// Those whose saved states are numbers that any instance takes.
+    bool can_have_replicas() const { return built_in(); }
 
     std::string name;
     location where;

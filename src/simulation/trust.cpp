@@ -125,6 +125,7 @@ std::string what_was_seen(const channel_report& channel, const coupling_quality&
 verdict judge(const assembly& a, const coupling_watch& watch, double start, std::span<const double> outputs,
               std::int64_t events) {
     verdict found;
+    found.measured = a.channels.empty();
     if (!watch.divergence().empty()) found.add(trust::wrong, watch.divergence(), {});
     if (std::ranges::any_of(outputs, [](double y) { return !std::isfinite(y); }))
         found.add(trust::wrong, "there are outputs that are no finite numbers at the end", {});
@@ -136,17 +137,29 @@ verdict judge(const assembly& a, const coupling_watch& watch, double start, std:
     struct suspect {
         std::size_t channel;
         coupling_quality quality;
+        double deviation;
     };
     std::vector<suspect> list;
+    // A coupling that hardly moves among others that do is not wrong because what it does is.
+    constexpr double least_share = 1e-6;
+    const auto kind = [&](std::size_t c) { return std::pair(a.channels[c].unit, a.channels[c].is_signal); };
+    std::map<std::pair<std::string, bool>, double> ranges;
+    for (std::size_t c = 0; c < a.channels.size(); ++c) {
+        const coupling_quality q = watch.monitor().quality(c);
+        double& largest = ranges[kind(c)];
+        largest = std::max(largest, q.u_max - q.u_min);
+    }
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (a.channels[c].internal || a.system.coupling.held(channel_index(c))) continue;
         const coupling_quality q = watch.monitor().quality(c);
-        if (!(with_events(q.deviation(), events) < good_below)) list.push_back({c, q});
+        const double range = q.u_max - q.u_min, least = least_share * ranges[kind(c)];
+        const double deviation = with_events(q.deviation(), events) * (range < least ? range / least : 1);
+        if (!(deviation < good_below)) list.push_back({c, q, deviation});
     }
-    std::ranges::stable_sort(list, std::ranges::greater{}, [](const suspect& s) { return s.quality.deviation(); });
+    std::ranges::stable_sort(list, std::ranges::greater{}, &suspect::deviation);
     if (list.size() > most_reasons) list.resize(most_reasons);
-    for (const auto& [channel, quality] : list)
-        found.add(with_events(quality.deviation(), events) < wrong_from ? trust::doubtful : trust::wrong,
+    for (const auto& [channel, quality, deviation] : list)
+        found.add(deviation < wrong_from ? trust::doubtful : trust::wrong,
                   what_was_seen(a.channels[channel], quality, start, events),
                   found.reasons.empty() ? "take a smaller macro step or another method" : "",
                   events > 0 ? verdict::reason::basis::guess_with_events : verdict::reason::basis::guess);

@@ -10,6 +10,8 @@
 
 #include "core/error.hpp"
 #include "results/run_folder.hpp"
+#include "simulation/simulation.hpp"
+#include "simulation/trust.hpp"
 
 namespace mdpcosim {
 
@@ -128,6 +130,92 @@ class other_runs {
 };
 
 }  // namespace
+
+namespace {
+
+/// Every macro point.
+class table_recorder final : public observer {
+   public:
+    explicit table_recorder(const std::vector<recorded_column>& columns) : columns_(columns) {
+        for (const auto& column : columns) table.names.push_back(column.name);
+    }
+    void started(const simulation& of) override { add(of); }
+    void committed(const simulation& of, const macro_step&) override { add(of); }
+
+    result_table table;
+
+   private:
+    void add(const simulation& of) {
+        table.time.push_back(of.time());
+        for (const auto& column : columns_) {
+            const bool output = column.from == recorded_column::source::output;
+            table.values.push_back((output ? of.outputs() : of.coupling_variables())[column.index]);
+        }
+    }
+
+    std::vector<recorded_column> columns_;
+};
+
+}  // namespace
+
+kept_run run_in_memory(const scenario& s, bool monolithic, const std::atomic<bool>* interrupt) {
+    kept_run out;
+    simulation all(s, {.workers = 1, .monolithic = monolithic, .writable = false});
+    if (!monolithic) out.coupled = coupled_columns(all.parts());
+    table_recorder rows(all.parts().columns);
+    all.add(rows);
+    try {
+        all.initialise();
+        while (!all.done() && (interrupt == nullptr || !interrupt->load(std::memory_order_relaxed))) all.step();
+        if (!all.done()) out.done = false, out.message = "interrupted";
+    } catch (const run_error& problem) {
+        out.done = false;
+        out.message = problem.what();
+    }
+    const run_summary summary = all.finish();
+    if (summary.judged) out.judged = *summary.judged;
+    out.table = std::move(rows.table);
+    return out;
+}
+
+verification verify_in_memory(const scenario& s, const result_table& of, const std::vector<std::string>& coupled,
+                              const std::atomic<bool>* interrupt) {
+    constexpr double least_steps = 8;  // with fewer, twice the step says nothing
+    const kept_run half = run_in_memory(with_steps(s, 0.5), false, interrupt);
+    kept_run twice;
+    twice.done = false;
+    twice.message = "there are too few macro steps";
+    if (s.time.end - s.time.start > least_steps * s.time.step) {
+        try {
+            twice = run_in_memory(with_steps(s, 2), false, interrupt);
+        } catch (const user_error& problem) {  // such a step is not possible
+            twice.message = problem.what();
+        }
+    }
+    verification v;
+    if (half.done) v = verify(of, half.table, twice.done ? twice.table : result_table{}, coupled);
+    v.half = half.done ? "done" : half.message;
+    v.twice = twice.done ? "done" : twice.message;
+    v.controlled = s.step_control.given();
+    return v;
+}
+
+void verify_small_run(const scenario& s, run_summary& summary, const std::atomic<bool>* interrupt) {
+    // Counted rather than timed: what is said of a run does not depend on how busy the machine is. Large models are left out by the time.
+    constexpr std::int64_t most = 100'000;  // steps of subsystems
+    constexpr double longest = 2;           // s
+    if (summary.status != "done" || !summary.judged || summary.coupled.empty()) return;
+    if (summary.steps * static_cast<std::int64_t>(summary.subsystems.size()) > most) return;
+    if (summary.wall_seconds + summary.setup_seconds > longest) return;
+    scenario all = s;
+    all.record = {};  // what is not recorded may be wrong, too
+    const kept_run same = run_in_memory(all, false, interrupt);
+    if (!same.done) return;
+    verification v = verify_in_memory(all, same.table, same.coupled, interrupt);
+    if (interrupt != nullptr && interrupt->load()) return;
+    judge(v, *summary.judged);
+    summary.verified = std::move(v);
+}
 
 run_summary run_verified(const scenario& s, run_options options) {
     if (options.monolithic)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "results/result_table.hpp"
 #include "simulation/run.hpp"
 
 namespace mdpcosim {
@@ -11,5 +12,23 @@ scenario with_steps(scenario s, double factor);
 /// the run's folder. What they tell of the errors stands in the summary and in its verdict. Subsystems are made three times: none may wait for
 /// a partner elsewhere.
 run_summary run_verified(const scenario& s, run_options options);
+
+/// A run whose rows, one at every macro point, stay in memory.
+struct kept_run {
+    result_table table;
+    std::vector<std::string> coupled;  ///< columns that take part in couplings
+    verdict judged;
+    bool done = true;
+    std::string message;  ///< why it is not
+};
+kept_run run_in_memory(const scenario& s, bool monolithic = false, const std::atomic<bool>* interrupt = nullptr);
+
+/// The errors of a run from the same scenario with half and with twice the step, in memory. Its rows are those of `of`.
+verification verify_in_memory(const scenario& s, const result_table& of, const std::vector<std::string>& coupled,
+                              const std::atomic<bool>* interrupt = nullptr);
+
+/// For run_options::ended of a scenario without code of others: a run that took so little that three more are not noticed is verified
+/// without being asked, all that is coupled, recorded or not.
+void verify_small_run(const scenario& s, run_summary& summary, const std::atomic<bool>* interrupt);
 
 }  // namespace mdpcosim
