@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "benchmark/extrapolations.hpp"
 #include "benchmark/joints.hpp"
 #include "benchmark/loops.hpp"
 #include "benchmark/methods.hpp"
@@ -80,6 +81,23 @@ void add_bench(CLI::App& app, int& status) {
         ->type_name("N");
     joints->callback([json, counts, &status] {
         const auto results = bench_joints(*counts, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
+        fmt::print("{}", *json ? to_json(results) : to_table(results));
+        status = 0;
+    });
+    CLI::App* rules = command->add_subcommand(
+        "extrapolations",
+        "Errors and largest stable step of every extrapolation that could be a default, on generated systems of every "
+        "kind of coupling");
+    auto wanted = std::make_shared<extrapolation_request>();
+    rules->add_option("--each", wanted->each, "Systems of every kind (default: 6)")->check(CLI::PositiveNumber);
+    rules->add_option("--seed", wanted->seed, "Others of the same kinds (default: 1)");
+    rules->add_option("--method", wanted->method, "With this method (default: explicit)");
+    rules->add_option("--fmus", wanted->fmus, "Folder with the test FMUs (build/fmus), for systems made of FMUs")
+        ->check(CLI::ExistingDirectory);
+    rules->add_flag("--json", *json, "One JSON document on standard output");
+    rules->callback([json, wanted, &status] {
+        const auto results =
+            bench_extrapolations(*wanted, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(results) : to_table(results));
         status = 0;
     });
