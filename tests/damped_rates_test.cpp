@@ -146,5 +146,41 @@ TEST(first_step, is_divided_where_extrapolations_need_several_values) {
     EXPECT_EQ(micro_steps("method: one-pass", 0.01), 0);
 }
 
+/// An FMU with a step of its own may not move at all over a part of a macro step, which extrapolations would take for a standstill.
+TEST(first_step, of_fmus_is_done_as_a_whole) {
+    const temporary_folder folder;
+    const auto body = [](const char* name) {
+        return fmt::format(
+            "  {}: {{fmu: {}/fmus/plain-oscillator-2.fmu, set: {{c: 10, x0: 0.1}}, ports: {{mass: {{kind: translation, "
+            "position: position, velocity: velocity, force: force}}}}}}\n",
+            name, MDPCOSIM_BINARY_DIR);
+    };
+    const run_summary s =
+        run(read_scenario_text("time: {end: 1 s, step: 10 ms}\nextrapolation: hermite-3\nsubsystems:\n" + body("a") +
+                                   body("b") +
+                                   "connections:\n  c: {law: spring, between: [a.mass, b.mass], stiffness: 1}\n",
+                               "s.yaml"),
+            {.out = folder / "out", .workers = 1});
+    EXPECT_EQ(s.subsystems[0].micro_steps, 100);
+}
+
+/// The only coupling of many FMUs. The reference solves the same loop of a mass and a spring.
+TEST(signals, between_continuous_subsystems_are_of_third_order) {
+    const auto text = [](double step) {
+        return fmt::format(
+            "time: {{end: 2 s, step: {} s}}\nrecord: {{every: 0.1 s}}\nsubsystems:\n"
+            "  A: {{ode: {{states: {{x: 0.1, v: 0.4}}, inputs: {{f: 0}}, outputs: {{position: x}}, equations: {{x: v, "
+            "v: f - "
+            "20*x}}}}, solver: &s {{name: erk-8, rtol: 1e-13, atol: 1e-15}}}}\n"
+            "  B: {{ode: {{states: {{x: 0, v: -0.3}}, inputs: {{xl: 0}}, outputs: {{position: x, force: 10*(x - xl)}}, "
+            "equations: {{x: v, v: -15*x - 0.5*v - 5*(x - xl)}}}}, solver: *s}}\n"
+            "signals: [A.x -> B.xl, B.force -> A.f]\n",
+            step);
+    };
+    const double coarse = error_of(text(0.01)), fine = error_of(text(0.005));
+    fmt::print("signals: {:.3g} {:.3g} order {:.2f}\n", coarse, fine, std::log2(coarse / fine));
+    EXPECT_NEAR(std::log2(coarse / fine), 3, 0.2);
+}
+
 }  // namespace
 }  // namespace mdpcosim

@@ -102,7 +102,7 @@ TEST(silent_fmu, outputs_follow_inputs_of_the_same_time) {
 /// In a loop nothing could be calculated that way: there they give what they had after their last step, which was done with the mean of
 /// the extrapolated input. Here the loop is closed by a gain of zero.
 TEST(silent_fmu, is_no_algebraic_loop) {
-    const std::string loop = "  - 1*c.y + 1*source.x -> a.u\n  - a.y -> b.u\n";
+    const std::string loop = "  - {connect: 1*c.y + 1*source.x -> a.u, extrapolation: poly-2}\n  - a.y -> b.u\n";
     std::string text = silent_chain("silent-feedthrough-2", loop);
     text.insert(text.find("}\n  b:"), ", set: {gain: 0}");
     EXPECT_THAT(check(read_scenario_text(text, "s.yaml")),

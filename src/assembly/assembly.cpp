@@ -36,7 +36,6 @@ constexpr const char* default_with_rates = "lin-2-3-opt";
 constexpr const char* default_without_rates = "lin-3-3-b0";
 constexpr const char* default_controlled = "poly-2";  // its error is known; steps that change have no best coefficients
 constexpr const char* signal_with_rates = "hermite-1";
-constexpr const char* signal_without_rates = "poly-2";
 constexpr const char* held_signal = "poly-1";
 
 std::string kind_list(const std::vector<port_kind>& kinds) {
@@ -492,8 +491,9 @@ class builder {
         const auto held = std::find_if(places.begin(), places.end(), [](const auto& p) { return p.variable->sampled; });
         const bool given = s.extrapolation.given() && method_->own_extrapolation().empty();
         if (given || (!target.variable->sampled && held == places.end())) {
-            const extrapolation_rule& rule =
-                choose_rule(s.extrapolation, nullptr, no_rate, signal_with_rates, signal_without_rates, object, report);
+            const extrapolation_rule& rule = choose_rule(
+                s.extrapolation, nullptr, no_rate, signal_with_rates,
+                scenario_.step_control.given() ? default_controlled : default_without_rates, object, report);
             if (target.variable->sampled && rule.name != held_signal)
                 throw user_error(
                     s.extrapolation.where,

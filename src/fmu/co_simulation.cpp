@@ -57,7 +57,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         offered.save_restore = offers_.state;
         offered.rate_sensitivities = !derivatives_.empty();
         offered.tells_next_event = event_mode_;
-        offered.starts_again = true;
+        offered.starts_again = offered.hidden_steps = true;
         offered.why_fixed_step = fmu_.model().why_fixed_step();
         offered.why_no_bytes = fmu_.why_no_bytes();
         offered.parameters = fmu_.parameters();

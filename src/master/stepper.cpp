@@ -17,7 +17,9 @@ int parts_of_first_step(const coupled_system& system, const method& chosen) {
     const int order = system.coupling.highest_order();
     if (!chosen.traits().builds_on_history || order <= order_that_needs_none) return 1;
     for (std::size_t i = 0; i < system.subsystems->size(); ++i)
-        if (!system.subsystems->offers(subsystem_index(i)).why_fixed_step.empty()) return 1;
+        if (const capabilities offered = system.subsystems->offers(subsystem_index(i));
+            offered.hidden_steps || !offered.why_fixed_step.empty())
+            return 1;
     return parts_for(order);
 }
 

@@ -167,6 +167,7 @@ void put(wire_writer& to, const capabilities& c) {
     to.put(c.chooses_step);
     to.put(c.tells_next_event);
     to.put(c.starts_again);
+    to.put(c.hidden_steps);
     to.put(c.why_no_save_restore);
     to.put(c.why_no_bytes);
     to.put(c.why_fixed_step);
@@ -187,6 +188,7 @@ capabilities get_capabilities(wire_reader& from) {
     c.chooses_step = from.get<bool>();
     c.tells_next_event = from.get<bool>();
     c.starts_again = from.get<bool>();
+    c.hidden_steps = from.get<bool>();
     c.why_no_save_restore = from.get_text();
     c.why_no_bytes = from.get_text();
     c.why_fixed_step = from.get_text();

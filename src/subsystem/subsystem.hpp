@@ -126,6 +126,8 @@ struct capabilities {
     bool chooses_step = false;        ///< next_step() says what its integrator would take next
     bool tells_next_event = false;    ///< next_event() knows something
     bool starts_again = false;        ///< reset() is there
+    /// Its steps are not this program's: macro steps much shorter than the others may end before its first one, and its outputs stay as they were.
+    bool hidden_steps = false;
     std::string why_no_save_restore;  ///< and the way that needs less
     std::string why_no_bytes = {};    ///< why a snapshot cannot leave this process; empty: it can, where there is one
     std::string why_fixed_step = {};  ///< why it takes steps of one length only; empty: it takes others, too
