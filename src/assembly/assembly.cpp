@@ -202,6 +202,7 @@ class builder {
                                     address.value));
         }
         for (const auto& p : ports) check_port(p, law, object);
+        if (law.piston) return check_pistons(c, law, object, ports), ports;
         for (const auto& p : ports)
             if (p.place.port->kind != ports[0].place.port->kind)
                 throw user_error(
@@ -212,13 +213,35 @@ class builder {
         return ports;
     }
 
+    static bool is_piston(const port_use& p, const law_info& law) {
+        return law.piston && p.place.port->kind == law.piston->kind;
+    }
+
+    static void check_pistons(const connection_spec& c, const law_info& law, const std::string& object,
+                              const std::vector<port_use>& ports) {
+        const auto moved = std::ranges::find_if(ports, [&](const port_use& p) { return is_piston(p, law); });
+        if (moved == ports.end())
+            throw user_error(
+                c.where, fmt::format("{}: none of the ports in 'between' is a piston, a port of kind {}. Name the port "
+                                     "that moves the chamber's wall, or take 'law: node' for a volume that stays.",
+                                     object, info(law.piston->kind).name));
+        for (const auto& p : ports)
+            if (is_piston(p, law) && p.place.port->motion[1] < 0)
+                throw user_error(p.address.where,
+                                 fmt::format("{}: law '{}' needs the {} of port '{}', which gives none.", object,
+                                             law.name, info(law.piston->kind).motion[1], p.address.value));
+    }
+
     static void check_port(const port_use& p, const law_info& law, const std::string& object) {
         const port& port = *p.place.port;
         const port_kind_info& words = info(port.kind);
-        if (std::find(law.kinds.begin(), law.kinds.end(), port.kind) == law.kinds.end())
-            throw user_error(p.address.where,
-                             fmt::format("{}: port '{}' is of kind {}, but law '{}' joins ports of kind {}.", object,
-                                         p.address.value, words.name, law.name, kind_list(law.kinds)));
+        if (std::find(law.kinds.begin(), law.kinds.end(), port.kind) == law.kinds.end() && !is_piston(p, law))
+            throw user_error(
+                p.address.where,
+                fmt::format(
+                    "{}: port '{}' is of kind {}, but law '{}' joins ports of kind {}{}.", object, p.address.value,
+                    words.name, law.name, kind_list(law.kinds),
+                    law.piston ? fmt::format(", and its pistons are of kind {}", info(law.piston->kind).name) : ""));
         const auto& [given, taken] = law.ports == causality::takes_load ? std::tie(words.motion[0], words.load)
                                                                         : std::tie(words.load, words.motion[0]);
         if (port.causality != law.ports)
@@ -303,14 +326,16 @@ class builder {
         const std::string object = fmt::format("connection '{}'", c.name);
         const law_info& law = known_law(c);
         const std::vector<port_use> ports = connected_ports(c, law, object);
-        const port_kind kind = ports[0].place.port->kind;
+        const port_kind kind = law.piston ? law.kinds[0] : ports[0].place.port->kind;
         const auto& infos = law_parameters(law, kind);
         const parameter_values values =
             resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (law {})", object, law.name));
         std::unique_ptr<mdpcosim::law> acting = make_law(law, values, c, object);
-        const auto roles = law.join == law_join::node ? std::vector<port_role>(ports.size(), {1, 1})
-                           : law.roles                ? law.roles(values)
-                                                      : two_port_roles();
+        auto roles = law.join == law_join::node ? std::vector<port_role>(ports.size(), {1, 1})
+                     : law.roles                ? law.roles(values)
+                                                : two_port_roles();
+        for (std::size_t k = 0; k < ports.size(); ++k)
+            if (is_piston(ports[k], law)) roles[k] = law.piston->role(values);
 
         channel_report report;
         report.name = c.name;
@@ -345,6 +370,7 @@ class builder {
             terms.push_back({integrated ? output_slot() : book_->global_output(place.subsystem, slots.value),
                              slots.rate < 0 ? output_slot() : book_->global_output(place.subsystem, slots.rate),
                              roles[k].weight});
+            terms.back().piston = is_piston(ports[k], law);
             if (needs_velocity && rule.uses_rates) {
                 terms.back().acceleration = book_->global_output(place.subsystem, place.port->motion[2]);
                 accelerations_.push_back({channel_index(result_.channels.size()), roles[k].weight, place.subsystem,
@@ -359,14 +385,15 @@ class builder {
             const auto& [place, address] = ports[k];
             const int slot = slots_of(*place.port).receives;
             const auto& others = graph_.input_channels[book_->global_input(place.subsystem, slot).value()];
-            if (law.join == law_join::node && !others.empty())
+            const bool at_node = law.join == law_join::node && !is_piston(ports[k], law);
+            if (at_node && !others.empty())
                 throw user_error(
                     address.where,
                     fmt::format("{}: port '{}' belongs to {} already; the {} of a port comes from one node.", object,
                                 address.value, graph_.channel_names[others.front().value()],
                                 law.ports == causality::takes_load ? info(kind).load : info(kind).motion[0]));
             deliver(channel, place.subsystem, slot, roles[k].factor, address.value, rule.degree);
-            if (law.join == law_join::node) nodes_.emplace(book_->global_input(place.subsystem, slot).value(), object);
+            if (at_node) nodes_.emplace(book_->global_input(place.subsystem, slot).value(), object);
             if (slots_of(*place.port).value < 0)
                 result_.channels.back().ends.back().integrated = names_of(*place.port).second;
         }

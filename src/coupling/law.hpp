@@ -31,6 +31,15 @@ struct law_slope {
     double d = 0;  ///< du/dv
 };
 
+/// What a law is asked with whose ports may be pistons (law_info::piston): q and v as ever, and what the pistons' share of them is.
+struct piston_motion {
+    double t = 0;
+    double q = 0, v = 0;
+    double s = 0, ds = 0;   ///< of the pistons alone, and its rate
+    bool has_rates = true;  ///< v is known; ds always is
+    double state = 0;       ///< the law's own, where others integrate it (law::has_state)
+};
+
 /// Why a law has no answer; the network adds the connection's name and the time.
 class law_failure : public std::runtime_error {
    public:
@@ -64,6 +73,15 @@ class law {
     virtual void accept(double /*q*/, double /*v*/, double /*u*/) {}
     /// Whether accept() does anything; laws without memory say no and are not called after every macro step.
     virtual bool remembers() const { return true; }
+    /// Laws with pistons are asked by these instead of start(), evaluate() and accept().
+    virtual void start_at(const piston_motion& m) { start(m.q); }
+    virtual law_value evaluate_at(const piston_motion& m) const { return evaluate(m.q, m.v); }
+    virtual void accept_at(const piston_motion& m, double u) { accept(m.q, m.v, u); }
+    /// A law whose u depends on the way that q and s have taken: it has a state, zero at the start, which it forms from accepted times.
+    /// Who integrates the coupled system as one integrates the state, too, and tells it in `m` after use_limit(). Its rate must not depend on v,
+    /// which may depend on u.
+    virtual bool has_state() const { return false; }
+    virtual double state_rate(const piston_motion& /*m*/) const { return 0; }
     /// What start() and accept() have left.
     virtual void state(state_bytes& /*bytes*/) {}
 };
@@ -80,7 +98,7 @@ enum class law_join { two_ports, node };
 struct law_info {
     std::string name;
     std::string summary;
-    std::vector<port_kind> kinds;            ///< kinds of ports it joins; all ports of a connection are of one kind
+    std::vector<port_kind> kinds;  ///< kinds of ports it joins; all ports of a connection but pistons are of one kind
     std::vector<parameter_info> parameters;  ///< units may use the patterns of unit_for()
     /// Throws std::invalid_argument when values contradict each other; ranges are checked before.
     std::function<std::unique_ptr<law>(const parameter_values&)> make;
@@ -90,6 +108,12 @@ struct law_info {
     /// What the ports must be: takes_load ports give motion and receive u as load; takes_motion ports give the load (its
     /// integral is q, the load itself v) and receive u as motion, as the branches at an electric node do.
     causality ports = causality::takes_load;
+    /// Of a node: ports of another kind that may be joined, at least one of which is, and the part that they take.
+    struct pistons {
+        port_kind kind;
+        std::function<port_role(const parameter_values&)> role;
+    };
+    std::optional<pistons> piston = {};
 };
 
 using law_registration = registration<law_info>;

@@ -67,8 +67,10 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
         const std::int32_t rate = has_velocity ? static_cast<std::int32_t>(t.rate.value()) : -1;
         if (!t.value.valid()) integrals_.push_back({static_cast<std::int32_t>(t.rate.value())});
         const auto value = static_cast<std::int32_t>(t.value.valid() ? t.value.value() : -integrals_.size());
-        terms_.push_back({value, rate, t.weight, accelerated ? static_cast<std::int32_t>(t.acceleration.value()) : -1});
+        terms_.push_back(
+            {value, rate, t.weight, accelerated ? static_cast<std::int32_t>(t.acceleration.value()) : -1, t.piston});
     }
+    law_states_.push_back(std::ranges::any_of(terms, &channel_term::piston) ? kept_by_law : no_pistons);
     first_term_.push_back(static_cast<std::uint32_t>(terms_.size()));
     const bool plain = !laws_.back() && terms.size() == 1 && terms_.back().value >= 0 && terms_.back().rate < 0;
     plain_.push_back(plain ? plain_channel{terms_.back().value, terms_.back().weight} : plain_channel{-1, 0});
@@ -83,6 +85,7 @@ channel_index network::add_imposed(std::string name) {
     laws_.push_back(nullptr);
     first_term_.push_back(static_cast<std::uint32_t>(terms_.size()));
     plain_.push_back({found_elsewhere, 0});
+    law_states_.push_back(no_pistons);
     extrapolation_rule none;
     none.degree = max_degree;
     join_group(channel, none, true);
@@ -211,9 +214,33 @@ law_value network::ask_law(double t, std::size_t channel, const motion& m) const
     }
 }
 
+piston_motion network::motion_with_pistons(double time, std::size_t channel, const double* y) const {
+    const motion all = channel_motion(time, channel, y);
+    piston_motion m{.t = time, .q = all.q, .v = all.v};
+    for (std::uint32_t i = first_term_[channel]; i < first_term_[channel + 1]; ++i) {
+        const term& t = terms_[i];
+        m.has_rates = m.has_rates && t.rate >= 0;
+        if (!t.piston) continue;
+        m.s += t.weight * y[t.value];
+        if (t.rate >= 0) m.ds += t.weight * y[t.rate];
+    }
+    if (law_states_[channel] >= 0) m.state = y[law_states_[channel]];
+    return m;
+}
+
+law_value network::ask_law(double t, std::size_t channel, const double* y) const {
+    if (law_states_[channel] == no_pistons) return ask_law(t, channel, channel_motion(t, channel, y));
+    try {
+        return laws_[channel]->evaluate_at(motion_with_pistons(t, channel, y));
+    } catch (const law_failure& problem) {
+        throw run_error(fmt::format("connection '{}' at t = {} s: {}", names_[channel], t, problem.what()));
+    }
+}
+
 inline law_value network::channel_value(double t, std::size_t channel, const double* y) const {
+    if (laws_[channel]) return ask_law(t, channel, y);
     const motion m = channel_motion(t, channel, y);
-    return laws_[channel] ? ask_law(t, channel, m) : law_value{m.q, m.v};
+    return law_value{m.q, m.v};
 }
 
 void network::use_limit() {
@@ -230,11 +257,30 @@ std::vector<output_slot> network::read_integrals_from(output_slot first) {
     return rates;
 }
 
+std::vector<channel_index> network::read_law_states_from(output_slot first) {
+    std::vector<channel_index> found;
+    for (std::size_t c = 0; c < channels(); ++c) {
+        if (!laws_[c] || !laws_[c]->has_state()) continue;
+        law_states_[c] = static_cast<std::int32_t>(first.value() + found.size());
+        found.emplace_back(c);
+    }
+    return found;
+}
+
+double network::state_rate(double t, channel_index channel, std::span<const double> y) const {
+    return laws_[channel.value()]->state_rate(motion_with_pistons(t, channel.value(), y.data()));
+}
+
 void network::start(double t, std::span<const double> y) {
     clear_history();
     for (auto& i : integrals_) i = {i.rate, 0, y[i.rate], 0};
     for (std::size_t c = 0; c < channels(); ++c)
-        if (laws_[c]) laws_[c]->start(channel_motion(t, c, y.data()).q);
+        if (laws_[c]) {
+            if (law_states_[c] == no_pistons)
+                laws_[c]->start(channel_motion(t, c, y.data()).q);
+            else
+                laws_[c]->start_at(motion_with_pistons(t, c, y.data()));
+        }
 }
 
 void network::evaluate_values(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
@@ -297,6 +343,10 @@ void network::accept(double t, std::span<const double> y, std::span<const double
         throw std::logic_error(fmt::format("time {} is accepted after {}; clear the history first", t, times_[0]));
     if (!replace) has_end_ = extrapolated_;
     for (const std::uint32_t c : remembering_) {
+        if (law_states_[c] != no_pistons) {
+            laws_[c]->accept_at(motion_with_pistons(t, c, y.data()), u[c]);
+            continue;
+        }
         const motion m = channel_motion(t, c, y.data());
         laws_[c]->accept(m.q, m.v, u[c]);
     }
@@ -548,7 +598,7 @@ void network::corner_values(double t, std::span<const double> y, std::span<const
 
 network::linearised network::linearise(double t, channel_index channel, std::span<const double> y) const {
     const motion m = channel_motion(t, channel.value(), y.data());
-    return {m.q, m.v, ask_law(t, channel.value(), m).u, laws_[channel.value()]->slope(m.q, m.v)};
+    return {m.q, m.v, ask_law(t, channel.value(), y.data()).u, laws_[channel.value()]->slope(m.q, m.v)};
 }
 
 }  // namespace mdpcosim

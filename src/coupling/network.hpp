@@ -34,6 +34,7 @@ struct channel_term {
     output_slot rate;  ///< invalid where the channel needs no rate
     double weight = 1;
     output_slot acceleration = {};  ///< where a law that needs v is to have a rate: du/dt = du/dq v + du/dv dv/dt
+    bool piston = false;            ///< its part is told to the law by itself, too (piston_motion)
 };
 
 struct delivery {
@@ -73,6 +74,9 @@ class network {
     /// The same: integrated values are no longer formed here, but read from y[first], y[first + 1], ... . Returns the outputs whose
     /// integrals must stand there.
     std::vector<output_slot> read_integrals_from(output_slot first);
+    /// The same for the states of laws that have one; returns their channels. state_rate() is what to integrate.
+    std::vector<channel_index> read_law_states_from(output_slot first);
+    double state_rate(double t, channel_index channel, std::span<const double> y) const;
 
     /// Begins a run: forgets the history, tells the laws q at the start, integrated values begin at zero.
     void start(double t, std::span<const double> y);
@@ -192,6 +196,7 @@ class network {
         std::int32_t value, rate;  ///< value < 0: integral -1 - value; rate < 0: the channel has no velocity
         double weight;
         std::int32_t acceleration;  ///< < 0: none
+        bool piston;
     };
     /// The integral of an output up to the last accepted time, and the output at the last two accepted times.
     struct integral {
@@ -257,6 +262,8 @@ class network {
     double rate_by_acceleration(double t, std::size_t channel, const double* y, double added) const;
     law_value channel_value(double t, std::size_t channel, const double* y) const;
     law_value ask_law(double t, std::size_t channel, const motion& m) const;
+    law_value ask_law(double t, std::size_t channel, const double* y) const;
+    piston_motion motion_with_pistons(double t, std::size_t channel, const double* y) const;
     void make_groups();
     void make_coefficients();
     void make_inputs(std::span<const double> start);
@@ -272,8 +279,11 @@ class network {
     std::vector<integral> integrals_;
     std::vector<std::uint32_t> first_term_{0};  ///< channels + 1 entries
     std::vector<plain_channel> plain_;          ///< by channel
-    std::vector<std::uint32_t> remembering_;    ///< channels whose laws remember
-    std::vector<std::uint32_t> accelerated_;    ///< channels whose rates come from accelerations
+    /// Of a channel with pistons: the output that its law's state stands in.
+    static constexpr std::int32_t no_pistons = -2, kept_by_law = -1;
+    std::vector<std::int32_t> law_states_;    ///< by channel
+    std::vector<std::uint32_t> remembering_;  ///< channels whose laws remember
+    std::vector<std::uint32_t> accelerated_;  ///< channels whose rates come from accelerations
     std::vector<group> groups_;
     std::vector<place> places_;
     std::vector<double> coefficients_;  ///< per channel degree + 1 numbers, group after group

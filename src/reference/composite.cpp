@@ -26,7 +26,8 @@ composite_equations::composite_equations(composite_parts parts, double t0, const
     for (const auto& p : places_) states.push_back({p.state, p.states});
     joints_ = composite_joints(std::move(parts.joints), std::move(states));
     rates_ = coupling_.read_integrals_from(output_slot(first_integral_));
-    y_.resize(first_integral_ + rates_.size());
+    law_states_ = coupling_.read_law_states_from(output_slot(first_integral_ + rates_.size()));
+    y_.resize(first_integral_ + integral_count());
     u_.resize(coupling_.channels());
     du_.resize(coupling_.channels());
     inputs_ = start_inputs_;
@@ -34,7 +35,7 @@ composite_equations::composite_equations(composite_parts parts, double t0, const
     description_.type = "reference";
     int slot = 0;
     for (const auto& [name, count] :
-         {std::pair("y", first_integral_), std::pair("integral", rates_.size()), std::pair("u", u_.size())}) {
+         {std::pair("y", first_integral_), std::pair("integral", integral_count()), std::pair("u", u_.size())}) {
         if (count == 0) continue;
         output_variable v;
         v.name = name;
@@ -76,7 +77,7 @@ void composite_equations::add(composite_parts::part from) {
 }
 
 void composite_equations::start(double t0) {
-    x0_.assign(states_ + rates_.size(), 0.0);
+    x0_.assign(states_ + integral_count(), 0.0);
     for (const auto& p : places_) {
         guarded(p, t0, [&] {
             if (p.model)
@@ -200,6 +201,9 @@ std::string composite_equations::state_name(int state) const {
     for (const auto& p : places_)
         if (size(state) >= p.state && size(state) < p.state + p.states)
             return fmt::format("{} of subsystem '{}'", p.model->state_name(state - static_cast<int>(p.state)), p.name);
+    if (size(state) >= states_ + rates_.size())
+        return fmt::format("the state of connection '{}'",
+                           coupling_.name(law_states_[size(state) - states_ - rates_.size()]));
     return fmt::format("{} (the integral of a flow)", state);
 }
 
@@ -218,6 +222,9 @@ std::string composite_equations::output_name(std::size_t slot) const {
             if (local >= v.slot && local < v.slot + v.size)
                 return fmt::format("output '{}' of subsystem '{}'", element_name(v, local), p.name);
         }
+    if (slot >= first_integral_ + rates_.size())
+        return fmt::format("the state of connection '{}'",
+                           coupling_.name(law_states_[slot - first_integral_ - rates_.size()]));
     return fmt::format("the integral of {}", output_name(rates_[slot - first_integral_].value()));
 }
 
@@ -237,6 +244,8 @@ void composite_equations::derivatives(double t, const double* x, const double*, 
         if (p.states > 0)
             guarded(p, t, [&] { p.model->derivatives(t, x + p.state, inputs_.data() + p.input, dx + p.state); });
     for (std::size_t k = 0; k < rates_.size(); ++k) dx[states_ + k] = y_[rates_[k].value()];
+    for (std::size_t k = 0; k < law_states_.size(); ++k)
+        dx[states_ + rates_.size() + k] = coupling_.state_rate(t, law_states_[k], y_);
 }
 
 void composite_equations::outputs(double t, const double* x, const double*, double* y) const {

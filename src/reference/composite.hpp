@@ -15,7 +15,7 @@
 ///     x' = f(t, x, u),  y = g(t, x, u),  u = laws(y)      all at the same time t
 ///
 /// x are the states of all subsystems one after the other, then the integrals of flows that the co-simulation's network
-/// would form from its history (V' = Q, V(t0) = 0). Outputs with feed-through are evaluated in a given order in which every
+/// would form from its history (V' = Q, V(t0) = 0) and the states of laws that have one. Outputs with feed-through are evaluated in a given order in which every
 /// cause comes before its effect, so that u is exact; algebraic loops are solved wherever the equations are asked. State and time events are those of the
 /// subsystems. There is no extrapolation and no history; laws are those of H -> 0 and never asked to accept().
 ///
@@ -55,7 +55,7 @@ class composite_equations final : public equations {
     composite_equations(composite_parts parts, double t0, const std::atomic<bool>* interrupt = nullptr);
 
     std::size_t output_count() const { return first_integral_; }  ///< of the subsystems
-    std::size_t integral_count() const { return rates_.size(); }
+    std::size_t integral_count() const { return rates_.size() + law_states_.size(); }
     std::size_t channel_count() const { return u_.size(); }
 
     bool samples_at(double t) const;
@@ -120,9 +120,10 @@ class composite_equations final : public equations {
     mutable std::vector<algebraic_loop> loops_;
     const std::atomic<bool>* interrupt_;
     subsystem_description description_;
-    std::vector<output_slot> rates_;  ///< of the integrals
-    double t0_, arrived_;             ///< where the sampled subsystems are
-    bool sampling_ = false;           ///< between arrive() and take_samples()
+    std::vector<output_slot> rates_;         ///< of the integrals
+    std::vector<channel_index> law_states_;  ///< they follow
+    double t0_, arrived_;                    ///< where the sampled subsystems are
+    bool sampling_ = false;                  ///< between arrive() and take_samples()
     std::size_t first_integral_ = 0, states_ = 0;
     int events_ = 0, corner_count_ = 0;
     std::vector<network::corner_of> corners_;

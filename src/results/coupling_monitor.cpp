@@ -213,6 +213,8 @@ void coupling_monitor::close_window(std::size_t channel) {
         const double growth = g.close(rms, range);
         if (diverging_ >= 0 || p.one_way || !((g.streak >= 2 && growth > 1e6) || (g.streak >= 6 && growth > slow)))
             return;
+        // At rest, rounding grows until a method's tolerance holds it; a coupling that truly diverges is past this soon.
+        if (!(rms > 1e-6 * std::max(std::abs(p.u_min), std::abs(p.u_max)))) return;
         diverging_ = static_cast<int>(channel);
         growth_ = growth;
     };

@@ -24,8 +24,8 @@
 /// divergence    an unstable coupling oscillates with every macro step and grows: what was missed is then of the size of u itself
 ///               and sets record after record. Windows are compared, of 16 steps for jumps and of 8 for defects: divergence is told when in
 ///               a row of windows they (root mean square) make up more than 0.15 of the range of u, stay near their record, and have
-///               grown by 1e6 (2 records or more), or with 6 records or more by 30 (jumps) or 1e4 (defects). Physical growth is resolved
-///               by the steps: little is missed.
+///               grown by 1e6 (2 records or more), or with 6 records or more by 30 (jumps) or 1e4 (defects), to more than a millionth
+///               of the largest u. Physical growth is resolved by the steps: little is missed.
 namespace mdpcosim {
 
 /// What u has to be multiplied by to give power.

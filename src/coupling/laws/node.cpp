@@ -13,17 +13,11 @@
 ///     stepped              u = p_l + E(p_l)/V_K (q - q_l) , l the last accepted time; first order in H    (2.93)
 ///     pressure-dependent   integral of dp/E(p) from p_0 to u = (q - q_0)/V_K , by Newton's method from p_l (2.95)
 ///     du/dt = E/V_K v with the same E.
-/// g(u), the integral, grows and is concave, so that Newton's method approaches from below once it is there; a step that
-/// would leave p > 0 goes to p/10 instead. With air every q has a pressure; without, only q above a limit.
 namespace mdpcosim {
 
 namespace {
 
 enum class modulus_model { constant, stepped, pressure_dependent };
-
-constexpr int most_iterations = 200;
-/// Of the step, relative to p. The iteration is quadratic: the error left is its square.
-constexpr double tolerance = 1e-9;
 
 class node final : public law {
    public:
@@ -81,22 +75,9 @@ class node final : public law {
     void state(state_bytes& bytes) override { bytes(q_0_, p_last_, q_last_); }
 
    private:
-    /// a g(p) = a strain (2.96), both written out so that an iteration costs one power.
     double solve(double strain) const {
-        const auto& [a, b, kappa] = fluid_;
-        double p = p_last_;
-        for (int k = 0; k < most_iterations; ++k) {
-            const double power = air_power(fluid_, p);
-            const double residual = p - p_0_ + kappa * b * (power_0_ - power) - a * strain;
-            const double step = -residual / (1 + b * power / p);
-            if (!std::isfinite(step)) break;
-            if (p + step > 0) {
-                p += step;
-                if (std::abs(step) <= tolerance * p) return p;
-            } else {
-                p /= 10;
-            }
-        }
+        const double p = pressure_after(fluid_, p_0_, power_0_, strain, p_last_);
+        if (std::isfinite(p)) return p;
         throw law_failure(
             fmt::format("no pressure above zero fits the fluid in the node, which changed by {:.6g} m3 in a volume of "
                         "{:.6g} m3 since the start; Newton's method, begun at {:.6g} Pa, did not converge",
