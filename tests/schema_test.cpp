@@ -202,6 +202,8 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"version", "mdpcosim: 1", "mdpcosim: 2"}, wrong{"unknown_section", "record:", "recrd:"},
         wrong{"no_time", "time: {start: 0, end: 2 s, step: 20 us}", ""}, wrong{"no_step", ", step: 20 us", ""},
         wrong{"time_without_number", "end: 2 s", "end: soon"}, wrong{"unknown_time_key", "start: 0", "begin: 0"},
+        wrong{"bond_without_effort", "record:", "bonds: {a: {flow: x.y}}\nrecord:"},
+        wrong{"bond_with_a_number", "record:", "bonds: {a: {flow: x.y, effort: y.x, correct: 2}}\nrecord:"},
         wrong{"list_in_let", "half: 0.5", "half: [0.5]"}, wrong{"name_with_blank", "  brake:", "  my brake:"},
         wrong{"name_with_dot", "  brake:", "  my.brake:"}, wrong{"no_source", "model: inertia, ", ""},
         wrong{"two_sources", "model: inertia,", "model: inertia, file: a.csv,"},

@@ -71,6 +71,7 @@ class builder {
         for (const auto& c : scenario_.connections)
             if (!c.is_joint()) add_connection(c);
         for (const auto& s : scenario_.signals) add_signal(s);
+        for (const auto& b : scenario_.bonds) add_bond(b);
         for (const auto& c : scenario_.connections)
             if (c.is_joint()) add_joint(c, scenario_, *book_, graph_, result_, read_);
         given_sensitivities inertias;
@@ -480,6 +481,92 @@ class builder {
         deliver(channel, target.subsystem,
                 static_cast<int>(target.slot.value() - subsystems().input_offset(target.subsystem)), 1, s.target.value,
                 rule.degree);
+        bondable signal{&s, channel, target.subsystem, {}, target.variable->unit, rule.continuous};
+        if (places.size() == 1) {
+            signal.from = places[0].subsystem;
+            if (signal.unit.empty()) signal.unit = places[0].variable->unit;
+        }
+        bondable_.push_back(std::move(signal));
+    }
+
+    /// A signal as half of a bond.
+    struct bondable {
+        const signal_spec* spec;
+        channel_index channel;
+        subsystem_index to, from;  ///< `from` is invalid where several outputs, or none, are added
+        std::string unit;          ///< empty: unknown
+        bool continuous;
+    };
+
+    const bondable& find_signal(const text& name, const std::string& object) {
+        std::vector<std::string> known;
+        for (const bondable& s : bondable_) {
+            if (s.spec->name == name.value || s.spec->target.value == name.value) return s;
+            known.push_back(s.spec->name);
+        }
+        throw user_error(name.where, fmt::format("{}: no signal goes to '{}', and none has that name. Signals: {}.{}",
+                                                 object, name.value, known.empty() ? "none" : name_list(known),
+                                                 did_you_mean(name.value, known)));
+    }
+
+    void add_bond(const bond_spec& b) {
+        const std::string object = fmt::format("bond '{}'", b.name);
+        const auto refuse = [&](const text& at, const std::string& why) {
+            throw user_error(at.where, fmt::format("{}: {}", object, why));
+        };
+        const bondable &flow = find_signal(b.flow, object), &effort = find_signal(b.effort, object);
+        for (const auto& [signal, name] : {std::pair{&flow, &b.flow}, {&effort, &b.effort}}) {
+            if (!signal->from.valid() || signal->spec->offset != 0)
+                refuse(*name, fmt::format("the signal to '{}' is '{}'; a bond carries one output each way, with a gain "
+                                          "at most. Let the model have an input for each of the outputs.",
+                                          signal->spec->target.value, result_.channels[signal->channel.value()].law));
+            for (const auto& other : result_.system.bonds)
+                if (other.flow == signal->channel || other.effort == signal->channel)
+                    refuse(*name, fmt::format("the signal to '{}' belongs to bond '{}' already.",
+                                              signal->spec->target.value, other.name));
+        }
+        if (flow.from != effort.to || flow.to != effort.from)
+            refuse(b.effort,
+                   fmt::format("the flow goes from '{}' to '{}', so that the effort must go from '{}' to '{}'; it goes "
+                               "from '{}' to '{}'.",
+                               subsystems().name(flow.from), subsystems().name(flow.to), subsystems().name(flow.to),
+                               subsystems().name(flow.from), subsystems().name(effort.from),
+                               subsystems().name(effort.to)));
+        const std::string power = unit_product(flow.unit, effort.unit);
+        if (!power.empty() && !units_fit(power, "W"))
+            refuse(
+                b.effort,
+                fmt::format("'{}' in '{}' times '{}' in '{}' is no power: '{}' does not fit 'W'. Signals that belong "
+                            "together: force and velocity, torque and speed, pressure and flow, voltage and current.",
+                            b.flow.value, flow.unit, b.effort.value, effort.unit, power));
+        const double of_flow = flow.spec->terms[0].gain, of_effort = effort.spec->terms[0].gain;
+        if (of_flow == 0 || std::abs(std::abs(of_flow) - std::abs(of_effort)) > 1e-9 * std::abs(of_flow))
+            refuse(
+                b.effort,
+                fmt::format("the gains {} of the flow and {} of the effort differ, so that the power given is not the "
+                            "power received. Both must be the same but for their sign, as in a gear.",
+                            of_flow, of_effort));
+        if (b.correct) check_correction(b, flow, effort, object);
+        result_.system.bonds.push_back({b.name, flow.channel, effort.channel, 1 / of_flow, b.correct});
+        if (!b.correct) return;
+        result_.system.coupling.give_back(flow.channel);
+        result_.system.coupling.give_back(effort.channel);
+    }
+
+    void check_correction(const bond_spec& b, const bondable& flow, const bondable& effort, const std::string& object) {
+        if (method_->traits().own_steps)
+            throw user_error(b.where,
+                             fmt::format("{}: method '{}' has polynomials of its own, which are not corrected. Leave "
+                                         "'correct' out, or take 'method: explicit'.",
+                                         object, scenario_.method.value));
+        for (const bondable* s : {&flow, &effort})
+            if (s->continuous)
+                throw user_error(
+                    b.where,
+                    fmt::format(
+                        "{}: the extrapolation of the signal to '{}' begins where the last polynomial ended, so "
+                        "that nothing can be added to it. Leave 'correct' or 'continuous' out.",
+                        object, s->spec->target.value));
     }
 
     /// `a.text -> b.text`: a string or bytes, as they are.
@@ -688,6 +775,7 @@ class builder {
     std::map<std::string, extrapolation_rule> rules_;
     std::unordered_map<std::size_t, location> driven_;
     std::vector<output_slot> read_;                       ///< outputs that channels need
+    std::vector<bondable> bondable_;                      ///< signals that may be part of bonds
     std::unordered_map<std::size_t, std::string> nodes_;  ///< by input: the node that it belongs to
 };
 

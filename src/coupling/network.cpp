@@ -335,6 +335,7 @@ void network::clear_history() {
     extrapolated_ = false;
     has_end_ = false;
     for (auto& g : groups_) g.weights.points = 0;
+    for (auto& g : giving_) g.missing = 0;
 }
 
 void network::accept(double t, std::span<const double> y, std::span<const double> u, std::span<const double> du) {
@@ -356,12 +357,31 @@ void network::accept(double t, std::span<const double> y, std::span<const double
         i.flow = y[i.rate];
     }
     const double elapsed = t - times_[0];
+    if (has_end_ && !replace) find_missing(elapsed, u, du);
     for (auto& g : groups_) remember(g, elapsed, replace, u, du);
     if (!replace) {
         std::copy_backward(times_.begin(), times_.end() - 1, times_.end());
         times_[0] = t;
         points_ = std::min(points_ + 1, max_history);
         extrapolated_ = false;
+    }
+}
+
+void network::find_missing(double elapsed, std::span<const double> u, std::span<const double> du) {
+    for (auto& [channel, missing] : giving_) {
+        const group& g = groups_[places_[channel].group];
+        const std::size_t at = places_[channel].position;
+        const double before = g.u[g.row(0) + at];
+        double area = elapsed * (before + u[channel]) / 2;
+        if (g.rule.uses_rates) {
+            area += elapsed * elapsed / 12 * (g.du[g.row(0) + at] - du[channel]);
+        } else if (points_ > 1) {
+            const double h = times_[0] - times_[1];
+            const double curvature =
+                ((u[channel] - before) / elapsed - (before - g.u[g.row(1) + at]) / h) / (elapsed + h);
+            area -= curvature * elapsed * elapsed * elapsed / 6;
+        }
+        missing += area - elapsed * mean(channel_index(channel), elapsed);
     }
 }
 
@@ -412,9 +432,11 @@ void network::extrapolate(double t_next, bool values) {
         if (!g.imposed) update_weights(g, std::span(tau).first(used));
     tau_ = tau;
     step_ = H;
-    if (values)
+    if (values) {
         for (const auto& g : groups_)
             if (!g.imposed) extrapolate_group(g, H);
+        for (const auto& [channel, missing] : giving_) coefficients_[coefficients_of(channel)] += missing / H;
+    }
     extrapolated_ = true;
 }
 

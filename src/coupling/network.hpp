@@ -52,6 +52,10 @@ class network {
     channel_index add_imposed(std::string name);
     /// Adds factor * u of `channel` to the input; `degree` is the highest degree the input takes.
     void add_delivery(input_slot input, int degree, delivery d);
+    /// From now on the channel's polynomials are shifted by what those before them have missed: the integral of u less the polynomials, over
+    /// the length of the step. The integral of u between accepted times is that of the cubic with the rates at both ends where the rule uses
+    /// rates, else that of the parabola through the last three values.
+    void give_back(channel_index channel) { giving_.push_back({static_cast<std::uint32_t>(channel.value())}); }
     /// `start` are the values of all inputs, used for those that nothing is delivered to.
     void finish(std::span<const double> start);
 
@@ -206,6 +210,10 @@ class network {
     struct motion {
         double q, v;
     };
+    struct giving {
+        std::uint32_t channel;
+        double missing = 0;  ///< the integral of u that polynomials have not given yet
+    };
     /// A channel whose u is an output times a weight, as most signals are; value < 0: it is not; found_elsewhere: it is imposed.
     static constexpr std::int32_t found_elsewhere = -2;
     struct plain_channel {
@@ -271,6 +279,7 @@ class network {
     void update_weights(group& g, std::span<const double> tau);
     void extrapolate_group(const group& g, double H);
     double mean(const driven_input& target, double H) const;
+    void find_missing(double elapsed, std::span<const double> u, std::span<const double> du);
     std::size_t coefficients_of(std::size_t channel) const;
 
     std::vector<std::string> names_;
@@ -284,6 +293,7 @@ class network {
     std::vector<std::int32_t> law_states_;    ///< by channel
     std::vector<std::uint32_t> remembering_;  ///< channels whose laws remember
     std::vector<std::uint32_t> accelerated_;  ///< channels whose rates come from accelerations
+    std::vector<giving> giving_;
     std::vector<group> groups_;
     std::vector<place> places_;
     std::vector<double> coefficients_;  ///< per channel degree + 1 numbers, group after group

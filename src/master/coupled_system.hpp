@@ -29,6 +29,15 @@ struct coupled_system : coupling_structure {
     };
     std::vector<acceleration_answer> answers;
 
+    /// Two signals whose product is a power, a force and a velocity: what one side receives the other gives.
+    struct power_bond {
+        std::string name;
+        channel_index flow, effort;
+        double scale = 1;  ///< of the product of the two coupling variables, to be the power
+        bool corrected = false;
+    };
+    std::vector<power_bond> bonds;
+
     text_signals texts;
     input_journal journal;          ///< kept where somebody asks for it
     step_notices notices;           ///< since the begin of the macro step; who drives the steps clears them

@@ -4,21 +4,29 @@
 
 namespace mdpcosim {
 
-coupling_watch::coupling_watch(coupling_monitor& monitor, std::vector<std::string> names, on_divergence reaction)
-    : monitor_(monitor), trace_(monitor.channels()), names_(std::move(names)), reaction_(reaction) {
+coupling_watch::coupling_watch(coupling_monitor& monitor, std::vector<std::string> names, on_divergence reaction,
+                               bond_monitor bonds)
+    : monitor_(monitor),
+      bonds_(std::move(bonds)),
+      trace_(monitor.channels()),
+      names_(std::move(names)),
+      reaction_(reaction) {
     for (auto* values : {&q_, &v_, &begin_, &middle_, &end_}) values->assign(monitor.channels(), 0.0);
 }
 
 void coupling_watch::start(const coupled_system& system, double t0) {
     system.coupling.motions(t0, system.outputs(), q_, v_);
     monitor_.start(system.u, system.du, q_, v_);
+    bonds_.start(system.u, system.du);
 }
 
 void coupling_watch::look(const coupled_system& system, const macro_step& step, bool counts) {
     const double H = step.end - step.begin;
     system.coupling.polynomial_values(H, begin_, middle_, end_);
     system.coupling.motions(step.end, system.outputs(), q_, v_);
-    monitor_.step(H, {begin_, middle_, end_, system.u, system.du, q_, v_}, counts);
+    const coupling_monitor::step_values values{begin_, middle_, end_, system.u, system.du, q_, v_};
+    monitor_.step(H, values, counts);
+    bonds_.step(H, values);
 }
 
 bool coupling_watch::after(const coupled_system& system, const macro_step& step, double since) {

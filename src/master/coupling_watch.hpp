@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "master/coupled_system.hpp"
+#include "results/bond_monitor.hpp"
 #include "results/coupling_monitor.hpp"
 #include "results/coupling_trace.hpp"
 
@@ -15,7 +16,8 @@ class coupling_watch {
     enum class on_divergence { stop, note };
 
     /// `names[c]` names channel c in messages ("connection 'spring'").
-    coupling_watch(coupling_monitor& monitor, std::vector<std::string> names, on_divergence reaction);
+    coupling_watch(coupling_monitor& monitor, std::vector<std::string> names, on_divergence reaction,
+                   bond_monitor bonds = bond_monitor());
 
     void start(const coupled_system& system, double t0);
     /// True when the coupling has begun to diverge and the run is to stop; divergence() says why.
@@ -25,17 +27,19 @@ class coupling_watch {
     void after_part(const coupled_system& system, const macro_step& part) { look(system, part, false); }
 
     const coupling_monitor& monitor() const { return monitor_; }
+    const bond_monitor& bonds() const { return bonds_; }
     /// A step control tells it its attempts.
     coupling_trace& trace() { return trace_; }
     const coupling_trace& trace() const { return trace_; }
     /// What diverged first, and when; empty when nothing did.
     const std::string& divergence() const { return divergence_; }
-    void state(state_bytes& bytes) { bytes(monitor_, trace_, divergence_); }
+    void state(state_bytes& bytes) { bytes(monitor_, bonds_, trace_, divergence_); }
 
    private:
     void look(const coupled_system& system, const macro_step& step, bool counts);
 
     coupling_monitor& monitor_;
+    bond_monitor bonds_;
     coupling_trace trace_;
     std::vector<std::string> names_;
     on_divergence reaction_;

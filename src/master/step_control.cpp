@@ -86,6 +86,11 @@ void step_controller::prepare(coupled_system& system, method& chosen) {
     for (std::size_t c = 0; c < channels; ++c)
         names_.push_back(fmt::format("connection '{}'", system.coupling.name(channel_index(c))));
     for (auto* values : {&missed_, &q_, &v_, &largest_}) values->assign(channels, 0.0);
+    other_of_bond_.assign(channels, channel_index());
+    for (const auto& b : system.bonds) {
+        other_of_bond_[b.flow.value()] = b.effort;
+        other_of_bond_[b.effort.value()] = b.flow;
+    }
 }
 
 macro_step step_controller::step(coupled_system& system, method& chosen) {
@@ -175,15 +180,18 @@ step_controller::verdict step_controller::look(const coupled_system& system, met
     int order = max_degree + 1;
     for (std::size_t c = 0; c < net.channels(); ++c) {
         const channel_index channel(c);
-        if (net.held(channel)) continue;
+        const channel_index other = options_.estimate == estimator::energy ? other_of_bond_[c] : channel_index();
+        if (net.held(channel) && !other.valid()) continue;
         const double jump = missed_[c];
         const law* acting = net.law_of(channel);
         const bool physical = acting != nullptr && acting->physical();
         double ratio = 0;
-        if (options_.estimate == estimator::energy && physical) {
-            largest_[c] = std::max(largest_[c], std::abs(system.u[c] * v_[c]));
+        if (options_.estimate == estimator::energy && (physical || other.valid())) {
+            // The power of a bond is that of its two signals.
+            const double conjugate = other.valid() ? system.u[other.value()] : v_[c];
+            largest_[c] = std::max(largest_[c], std::abs(system.u[c] * conjugate));
             const double allowed = options_.rtol * largest_[c];
-            if (allowed > 0) ratio = std::abs(jump * v_[c]) / (net.degree(channel) + 2) / allowed;
+            if (allowed > 0) ratio = std::abs(jump * conjugate) / (net.degree(channel) + 2) / allowed;
         } else {
             largest_[c] = std::max(largest_[c], std::abs(system.u[c]));
             const double stiffness = physical ? std::abs(acting->slope(q_[c], v_[c]).c) : 1;

@@ -91,6 +91,7 @@ class step_controller final : public stepper {
     std::vector<std::string> names_;                ///< of outputs (trial) or channels
     std::vector<double> error_;                     ///< by output
     std::vector<double> missed_, q_, v_, largest_;  ///< by channel
+    std::vector<channel_index> other_of_bond_;      ///< the same: the other signal; invalid: there is none
 };
 
 }  // namespace mdpcosim

@@ -96,6 +96,15 @@ std::string to_json(const run_summary& s) {
                   {"connections", connections},
                   {"signals", signals},
                   {"notes", s.notes}};
+    for (const auto& x : s.bonds)
+        document["bonds"].push_back({{"name", x.name},
+                                     {"flow", x.flow},
+                                     {"effort", x.effort},
+                                     {"corrected", x.corrected},
+                                     {"energy_error", x.energy_error},
+                                     {"energy_exchanged", x.energy},
+                                     {"energy_peak", x.energy_peak},
+                                     {"energy_error_share", x.energy_peak > 0 ? x.energy_error / x.energy_peak : 0}});
     if (s.integrations > 0) document["integrations"] = s.integrations;
     if (s.initialisation)
         document["initialisation"] = {{"seconds", s.initialisation->seconds},
@@ -238,6 +247,17 @@ std::string to_table(const run_summary& s) {
                                share_text(x.energy_error, x.energy_peak));
         }
         append_rest(out, s.connections.size());
+    }
+    if (!s.bonds.empty()) {
+        out += fmt::format("\n  {:<16} {:<24} {:<24} {:<10} {:>12} {:>12}\n", "bond", "flow", "effort", "", "energy",
+                           "energy error");
+        for (std::size_t i = 0; i < std::min(most_rows, s.bonds.size()); ++i) {
+            const auto& x = s.bonds[i];
+            out +=
+                fmt::format("  {:<16} {:<24} {:<24} {:<10} {:>10.4g} J {:>12}\n", x.name, x.flow, x.effort,
+                            x.corrected ? "corrected" : "", x.energy_peak, share_text(x.energy_error, x.energy_peak));
+        }
+        append_rest(out, s.bonds.size());
     }
     append_work(out, s);
     append_notes(out, s);

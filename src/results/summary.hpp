@@ -34,6 +34,14 @@ struct run_summary {
         std::int64_t contacts = 0;
     };
 
+    /// A pair of signals that exchange power.
+    struct bond {
+        std::string name;
+        std::string flow, effort;  ///< the signals
+        bool corrected = false;
+        double energy_error = 0, energy = 0, energy_peak = 0;  ///< J
+    };
+
     /// Where the time went, from sampled macro steps. Work is what subsystems do; the master's part between is serial.
     struct parallel {
         double cpu_seconds = 0;       ///< of all processes during the macro steps
@@ -98,6 +106,7 @@ struct run_summary {
     std::vector<subsystem> subsystems;
     std::vector<connection> connections;
     std::vector<connection> signals;
+    std::vector<bond> bonds;
     std::optional<verdict> judged;  ///< absent where nothing was watched: a reference, a run that was interrupted
     std::optional<verification> verified;
     std::vector<std::string> grown;    ///< ports of connections whose variable was largest by far at the end

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> shared_sections{"let", "subsystems", "connections", "signals"};
+const std::vector<std::string> shared_sections{"let", "subsystems", "connections", "signals", "bonds"};
 
 /// Puts included files into their places, and remembers which are being read.
 class includer {

@@ -140,6 +140,7 @@ const key_group& ode_keys();
 const key_group& port_keys();
 const key_group& connection_keys();
 const key_group& signal_keys();
+const key_group& bond_keys();
 const key_group& solver_keys();
 const key_group& extrapolation_keys();
 

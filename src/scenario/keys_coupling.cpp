@@ -141,6 +141,20 @@ const key_group& connection_keys() {
     return table;
 }
 
+const key_group& bond_keys() {
+    using spec = bond_spec;
+    static const key_group table = group<spec>(
+        "bond", "Two signals that exchange power, one in each direction.",
+        {word<spec>("flow", &spec::flow,
+                    "The signal of the velocity, speed, flow, current: the input it goes to, or its name.")
+             .needed(),
+         word<spec>("effort", &spec::effort, "The signal of the force, torque, pressure, voltage, which goes back.")
+             .needed(),
+         flag<spec>("correct", &spec::correct,
+                    "What the inputs of both signals missed of a macro step is given to them in the next one.")});
+    return table;
+}
+
 const key_group& signal_keys() {
     using spec = signal_spec;
     static const key_group table = [] {

@@ -291,7 +291,11 @@ std::vector<key_info> what_is_coupled() {
                 .by_default("none"),
             list<scenario>("signals", &scenario::signals, signal_keys, title_of_signal, "'- a.y -> b.u'",
                            "One-way couplings of outputs to inputs; every input takes at most one.", "connect")
-                .by_default("none")};
+                .by_default("none"),
+            entries<scenario>("bonds", &scenario::bonds, bond_keys, "bond",
+                              "Pairs of signals that exchange power: their energy is watched, and corrected if wanted.")
+                .by_default("none")
+                .more_in("bonds.md")};
 }
 
 std::vector<key_info> how_it_is_run() {
@@ -376,10 +380,11 @@ std::vector<key_info> preliminaries() {
     return {special<scenario>("mdpcosim", "`1`", R"({"const": 1})", "Version of the scenario format.", read_version,
                               version)
                 .by_default("1"),
-            special<scenario>("include", "file, or list of files", include_fragment,
-                              "Files whose 'let', 'subsystems', 'connections' and 'signals' are part of the scenario. "
-                              "Paths start at the folder of the file they stand in.",
-                              {}, {})
+            special<scenario>(
+                "include", "file, or list of files", include_fragment,
+                "Files whose 'let', 'subsystems', 'connections', 'signals' and 'bonds' are part of the scenario. "
+                "Paths start at the folder of the file they stand in.",
+                {}, {})
                 .by_default("none"),
             let};
 }

@@ -220,6 +220,14 @@ struct signal_spec {
     delay_spec delay;
 };
 
+/// `bonds:`, `shaft: {flow: b.v, effort: a.F}`: two signals whose product is a power.
+struct bond_spec {
+    std::string name;
+    location where;
+    text flow, effort;     ///< the input that the signal goes to, or the signal's name
+    bool correct = false;  ///< what the inputs missed of a step is given in the next one
+};
+
 struct record_spec {
     std::optional<double> every;  ///< seconds; absent: every macro step
     std::vector<text> only;       ///< address patterns with `*`; empty: everything
@@ -279,6 +287,7 @@ struct scenario {
     std::vector<subsystem_spec> subsystems;
     std::vector<connection_spec> connections;
     std::vector<signal_spec> signals;
+    std::vector<bond_spec> bonds;
     record_spec record;
     reference_spec reference;
     monitor_spec monitor;

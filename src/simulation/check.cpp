@@ -214,6 +214,14 @@ std::string check(const scenario& s) {
     write_channels(out, a, true);
     for (const auto& t : a.text_signals)
         out += fmt::format("  {} -> {} ({}, given at macro points)\n", t.from, t.to, t.type);
+    if (!a.system.bonds.empty()) out += "\nbonds: the power that one side receives is what the other gives\n";
+    for (const auto& b : a.system.bonds) {
+        const auto& flow = a.channels[b.flow.value()];
+        const auto& effort = a.channels[b.effort.value()];
+        out += fmt::format("  {:<14} {} -> {}, back {} -> {}; {}\n", b.name, flow.law, flow.ends.front().address,
+                           effort.law, effort.ends.front().address,
+                           b.corrected ? "what a step misses is given in the next one" : "watched");
+    }
     for (const auto& loop : a.system.loops)
         out += fmt::format("\nalgebraic loop {}\n  solved at the start and at every macro point by {} for {}\n",
                            loop.path(), name_of(loop.options().algorithm),

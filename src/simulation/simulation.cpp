@@ -470,6 +470,14 @@ struct simulation::impl {
                             channel.unit, q.jump_max, q.jump_rms, q.energy_error, q.energy, q.energy_peak, q.unresolved,
                             q.phase, q.amplitude, q.contacts});
         }
+        summary.bonds.clear();
+        for (std::size_t i = 0; i < all.bonds.size(); ++i) {
+            const auto& bond = all.bonds[i];
+            const bond_quality q = watch ? watch->bonds().quality(i) : bond_quality{};
+            const auto name = [&](channel_index c) { return parts.channels[c.value()].name; };
+            summary.bonds.push_back({bond.name, name(bond.flow), name(bond.effort), bond.corrected, q.energy_error,
+                                     q.energy, q.energy_peak});
+        }
     }
 
     simulation_options options;

@@ -82,8 +82,13 @@ coupling_watch make_watch(const assembly& a, coupling_monitor& monitor, const mo
     std::vector<std::string> names;
     for (const auto& channel : a.channels)
         names.push_back(fmt::format("{} '{}'", channel.is_signal ? "signal to" : "connection", channel.name));
+    std::vector<bond_monitor::bond> bonds;
+    const auto has_rate = [&](channel_index c) { return a.system.coupling.terms(c).front().rate.valid(); };
+    for (const auto& b : a.system.bonds)
+        bonds.push_back({b.flow.value(), b.effort.value(), b.scale, has_rate(b.flow), has_rate(b.effort)});
     using reaction = coupling_watch::on_divergence;
-    return {monitor, std::move(names), spec.divergence.value == "note" ? reaction::note : reaction::stop};
+    return {monitor, std::move(names), spec.divergence.value == "note" ? reaction::note : reaction::stop,
+            bond_monitor(std::move(bonds))};
 }
 
 namespace {
@@ -163,6 +168,20 @@ verdict judge(const assembly& a, const coupling_watch& watch, double start, std:
                   what_was_seen(a.channels[channel], quality, start, events),
                   found.reasons.empty() ? "take a smaller macro step or another method" : "",
                   events > 0 ? verdict::reason::basis::guess_with_events : verdict::reason::basis::guess);
+    for (std::size_t i = 0; i < a.system.bonds.size(); ++i) {
+        const bond_quality q = watch.bonds().quality(i);
+        const double deviation = with_events(q.deviation(), events);
+        if (deviation < good_below) continue;
+        found.add(
+            deviation < wrong_from ? trust::doubtful : trust::wrong,
+            fmt::format("bond '{}': it {} {:.3g} J, {} of what it stored or passed on at most: amplitudes are off "
+                        "by about {}",
+                        a.system.bonds[i].name, q.energy_error > 0 ? "added" : "lost", std::abs(q.energy_error),
+                        share(2 * q.deviation()), share(q.deviation())),
+            a.system.bonds[i].corrected ? "take a smaller macro step or another method"
+                                        : "take a smaller macro step or another method, or 'correct: true'",
+            events > 0 ? verdict::reason::basis::guess_with_events : verdict::reason::basis::guess);
+    }
     return found;
 }
 

@@ -445,5 +445,48 @@ TEST(network, memory_holds_what_the_next_steps_need) {
     }
 }
 
+/// A signal u(t) whose polynomials are shifted by what those before them missed, over steps of changing length: what is left at the end.
+struct given_back {
+    double left, of_last_step;
+};
+given_back run_given_back(const char* rule, const std::vector<double>& times, const std::function<double(double)>& u_of,
+                          const std::function<double(double)>& integral) {
+    network net;
+    const channel_index c =
+        net.add_channel("s", nullptr, {{output_slot(0), output_slot(), 1}}, make_extrapolation(rule));
+    net.give_back(c);
+    net.finish({});
+    double received = 0, last = 0;
+    std::vector<double> u(1), du(1);
+    for (std::size_t n = 0; n < times.size(); ++n) {
+        const std::vector<double> y{u_of(times[n])};
+        if (n == 0) net.start(times[0], y);
+        net.evaluate(times[n], y, u, du);
+        net.accept(times[n], y, u, du);
+        if (n + 1 == times.size()) break;
+        const double H = times[n + 1] - times[n];
+        net.extrapolate(times[n + 1]);
+        net.extrapolate(times[n + 1]);  // again: a trial step changes nothing
+        last = integral(times[n + 1]) - integral(times[n]) - H * net.mean(c, H);
+        received += H * net.mean(c, H);
+    }
+    return {integral(times.back()) - integral(times.front()) - received, last};
+}
+
+TEST(network, gives_back_what_polynomials_missed) {
+    // A parabola is integrated exactly: whatever was missed has come back, but for what the last step itself would have missed alone.
+    const auto u = [](double t) { return 3 + 2 * t - 5 * t * t; };
+    const auto integral = [](double t) { return 3 * t + t * t - 5 * t * t * t / 3; };
+    const std::vector<double> times{0, 0.1, 0.25, 0.3, 0.5, 0.8, 0.9, 1.0};
+    const double held = integral(1.0) - integral(0.9) - 0.1 * u(0.9);
+    // In the first step two values are known: the trapezoidal rule misses u'' H^3/12 for good.
+    const double at_start = 10 * 0.001 / 12;
+    EXPECT_NEAR(run_given_back("poly-1", times, u, integral).left, held + at_start, 1e-14);
+    // A straight line is missed by held values only, and comes back in full.
+    const auto line = [](double t) { return 1 + 4 * t; };
+    const auto area = [](double t) { return t + 2 * t * t; };
+    EXPECT_NEAR(run_given_back("poly-1", times, line, area).left, area(1.0) - area(0.9) - 0.1 * line(0.9), 1e-14);
+}
+
 }  // namespace
 }  // namespace mdpcosim

@@ -112,7 +112,7 @@ TEST_F(include, mistakes_name_the_places) {
     EXPECT_THAT(refusal(), HasSubstr("includes itself: main.yaml -> e.yaml -> main.yaml."));
     file("e.yaml", "- a\n");
     EXPECT_THAT(refusal(),
-                HasSubstr("an included file is a map with let, subsystems, connections, signals, not a list."));
+                HasSubstr("an included file is a map with let, subsystems, connections, signals, bonds, not a list."));
     file("main.yaml", "include: {a: b}\n" + time_);
     EXPECT_THAT(refusal(), HasSubstr(place("main.yaml", "1:10") + "include: a file or a list of files is expected"));
     file("main.yaml", "include: ee.yaml\n" + time_);

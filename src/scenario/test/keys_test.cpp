@@ -62,6 +62,8 @@ connections:
 signals:
   - e.x -> f.u
   - {connect: "2 kN/m*d.x - 3 kN -> f.v", name: demand, extrapolation: poly-1, delay: 2 ms}
+bonds:
+  shaft: {flow: f.u, effort: demand, correct: true}
 order: [e, m, d, p, f, g]
 iteration: {solver: newton, limit: 20}
 step-control: {rtol: 1e-3, atol: 1e-5, atol-rate: 1e-4, estimate: jump, level: value, smallest: 1 us, largest: 1 ms}
