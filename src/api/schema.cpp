@@ -43,6 +43,10 @@ constexpr const char* basic_definitions = R"json({
       {"type": "string", "pattern": "^[+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?([ ]*[^ 0-9].*)?$"}
     ]
   },
+  "inertia": {
+    "description": "A number above zero (SI), a number with a unit ('3 kg'), 'inf', or '$name'.",
+    "anyOf": [{"$ref": "#/definitions/positive"}, {"enum": ["inf", ".inf"]}]
+  },
   "scalar": {"description": "A number, a number with a unit, '$name', or a word.", "type": ["number", "string", "boolean"]},
   "value": {
     "description": "A scalar or a list of scalars.",
@@ -77,7 +81,7 @@ std::string sentence_of_key(const key_info& key) {
 }
 
 std::string definition_of(setting_values values) {
-    constexpr const char* names[] = {"value", "quantity", "expression", "scalar", "scalar"};
+    constexpr const char* names[] = {"value", "quantity", "inertia", "expression", "scalar", "scalar"};
     return names[static_cast<int>(values)];
 }
 

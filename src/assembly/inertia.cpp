@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "core/suggest.hpp"
 #include "scenario/resolve.hpp"
 
@@ -52,10 +54,14 @@ void add_inertias(subsystem_index s, const subsystem_spec& spec, const address_b
                                          "move as one; write '{}' and the others one by one.",
                                          object, together.front()->name));
         const text& value = entry.values.front();
-        const double inertia = read_number(value, unit, fmt::format("{}: {}", object, entry.name));
+        const bool rests = value.value == "inf" || value.value == ".inf";
+        const double inertia = rests ? std::numeric_limits<double>::infinity()
+                                     : read_number(value, unit, fmt::format("{}: {}", object, entry.name));
         if (entry.list || !(inertia > 0))
-            throw user_error(value.where, fmt::format("{}: {}: '{}' must be one number greater than zero.", object,
-                                                      entry.name, value.value));
+            throw user_error(value.where,
+                             fmt::format("{}: {}: '{}' must be one number greater than zero [{}], or 'inf' for a port "
+                                         "that does not give way (a ground, a motion that is prescribed).",
+                                         object, entry.name, value.value, unit));
         for (const port* on : together)
             for (const port* of : together) {
                 const bool takes_load = on->causality == causality::takes_load;

@@ -17,6 +17,7 @@ constexpr double fraction = 1.0 / 1024;  ///< of the macro step: a short step
 constexpr double growth = 100;           ///< of the load from one attempt to the next
 constexpr double agreement = 0.02;
 constexpr int attempts = 10;
+constexpr int attempts_to_rest = 5;  ///< without an answer that grows with the load
 
 std::size_t place_of(std::vector<std::size_t>& slots, std::size_t slot) {
     const auto found = std::find(slots.begin(), slots.end(), slot);
@@ -177,7 +178,9 @@ std::string port_sensitivities::why_no_short_steps(const transport& t) const {
         return fmt::format(
             "method 'one-pass': how {} answers to loads can be found by short steps only, and subsystem '{}' takes "
             "none: {}. "
-            "Give what resists there, as in 'inertia: {{{}}}' of subsystem '{}', or take 'method: explicit'.",
+            "Give what resists there, as in 'inertia: {{{}}}' of subsystem '{}' ('inf' for what does not give way), or "
+            "take "
+            "'method: explicit'.",
             fmt::join(ports, " and "), t.name(subsystem_index(i)), why, fmt::join(examples, ", "),
             t.name(stepping->subsystem));
     }
@@ -241,7 +244,7 @@ double port_sensitivities::find(coupled_system& system, const macro_step& step) 
     double change = 0;
     for (const part& p : parts_)
         for (std::size_t k = 0; k < p.B.size(); ++k)
-            if (p.own[k]) change = std::max(change, std::abs(p.B[k] - p.before[k]) / std::abs(p.B[k]));
+            if (p.own[k] && p.B[k] != 0) change = std::max(change, std::abs(p.B[k] - p.before[k]) / std::abs(p.B[k]));
     const int longest = advances() ? 1024 : 128;
     if (!found_)
         wait_ = 16;
@@ -272,6 +275,13 @@ double port_sensitivities::short_step(coupled_system& system, const macro_step& 
     return end;
 }
 
+bool port_sensitivities::does_not_answer(part& p, int attempt, double answer) const {
+    const double change = answer * p.delta;
+    if (attempt == 0) p.change = change;
+    const double size = std::ranges::max(p.a, {}, [](double a) { return std::abs(a); });
+    return attempt >= attempts_to_rest && change <= 10 * p.change + 1e-6 * std::abs(size);
+}
+
 double port_sensitivities::take_short_steps(coupled_system& system, const macro_step& step) {
     transport& subsystems = *system.subsystems;
     const double H = step.end - step.begin;
@@ -290,7 +300,7 @@ double port_sensitivities::take_short_steps(coupled_system& system, const macro_
         for (part& p : parts_) {
             p.settled = !p.steps() || round >= p.inputs.size();
             if (p.settled) continue;
-            p.answer = -1;
+            p.answer = p.change = -1;
             // A trial leaves nothing behind, so that its load may be large.
             p.delta = std::max(1.0, std::abs(inputs_[p.inputs[round]].c[0])) * (lasting ? 1e-6 : 1.0);
         }
@@ -304,6 +314,10 @@ double port_sensitivities::take_short_steps(coupled_system& system, const macro_
                     B(p, o, round) = (2 * p.a[n + o] - p.a[o] - p.a[2 * n + o]) / (3 * p.delta);
                 const double answer = sensitivity_of(p, round);
                 p.settled = answer > 0 && std::abs(answer - p.answer) <= agreement * answer;
+                if (!p.settled && does_not_answer(p, attempt, answer)) {
+                    for (std::size_t o = 0; o < n; ++o) B(p, o, round) = 0;
+                    p.settled = true;
+                }
                 p.answer = answer;
                 p.delta *= growth;
                 all = all && p.settled;
@@ -317,11 +331,13 @@ double port_sensitivities::take_short_steps(coupled_system& system, const macro_
                     "over {:.3g} s "
                     "at t = {:.6g} s, its rate did not change in proportion (last answer {:.3g} per unit and second). "
                     "Give the port's mass, moment of inertia or capacity in the scenario ('inertia' of subsystem "
-                    "'{}'), "
+                    "'{}', 'inf' for what does not give way), "
                     "or take 'method: explicit'",
                     port_of(subsystems, p.subsystem, p.inputs[round]), p.delta / growth, h, step.begin, p.answer,
                     subsystems.name(p.subsystem)));
     }
+    for (part& p : parts_)
+        p.rests = p.rests || (p.steps() && std::ranges::all_of(p.B, [](double value) { return value == 0; }));
     if (lasting) return t;
     system.restore_begin();
     system.u = u_;
@@ -337,7 +353,7 @@ void port_sensitivities::form_Q(const coupled_system& system, double t) {
         if (Q_[k].row == Q_[k].column) own_[Q_[k].row] += Q_[k].value;
     }
     for (std::size_t i = 0; i < channels_.size(); ++i)
-        if (!(own_[i] > 0) || !std::isfinite(own_[i]))
+        if (!(own_[i] >= 0) || !std::isfinite(own_[i]))
             throw run_error(
                 fmt::format("method 'one-pass': the ports of connection '{}' do not give way to its coupling variable: "
                             "at t = {:.6g} s it "

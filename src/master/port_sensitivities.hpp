@@ -33,11 +33,13 @@ std::vector<coupled_channel> coupled_channels(const coupled_system& system);
 ///   feed-through   the ports give accelerations that depend on their loads at once: evaluated with two loads, exact
 ///   trial steps    short steps under two loads, taken back; where all subsystems save and restore
 ///   short steps    the same as a part of the run, for subsystems that offer nothing
+/// Ports that do not answer (grounds, prescribed motion) have B = 0, given as an infinite inertia or found by steps, once.
 ///
 /// A port answers to a load, within a step that is short against all motion, as a free mass does. Three short steps, under u,
 /// u + delta and u - delta, change the rate by a_0, a_1, a_2 per time: 3 B delta = 2 a_1 - a_0 - a_2, free of whatever else
 /// acts if that changes linearly; the impulses of the loads cancel. delta begins far below all loads and grows until two
-/// values of B agree to 2 %, so that rounding and the errors of solvers do not matter.
+/// values of B agree to 2 %, so that rounding and the errors of solvers do not matter. Where the change does not grow although delta has
+/// grown by ten powers of ten, there is no answer.
 ///
 /// Call order: prepare() once; find() at the begin of a macro step, first and then every time is_due() says so; Q() after it.
 /// After prepare() nothing allocates.
@@ -67,7 +69,8 @@ class port_sensitivities {
     const std::vector<double>& rates() const { return rates_; }
 
     void state(state_bytes& bytes) {
-        for (part& p : parts_) bytes(p.from, p.answers, p.B, p.before, p.delta, p.answer, p.settled, p.a, p.v);
+        for (part& p : parts_)
+            bytes(p.from, p.answers, p.B, p.before, p.delta, p.answer, p.change, p.rests, p.settled, p.a, p.v);
         bytes(Q_, rates_, own_, steps_, found_, all_given_, since_, wait_);
     }
 
@@ -81,12 +84,13 @@ class port_sensitivities {
         rate_sensitivity answers;
         std::vector<double> B, before;  ///< [output][input]
         // Of the input in work:
-        double delta = 0, answer = 0;
+        double delta = 0, answer = 0, change = 0;
+        bool rests = false;  ///< no input moves any of the outputs; found for good
         bool settled = true;
         std::vector<double> a;  ///< [3][output]
         std::vector<double> v;  ///< [output], at the begin of a short step
 
-        bool steps() const { return from == source::trial_steps || from == source::short_steps; }
+        bool steps() const { return !rests && (from == source::trial_steps || from == source::short_steps); }
         bool at_once() const { return from == source::derivatives || from == source::feed_through; }
     };
     /// Q(row, column) -= factor * B.
@@ -100,6 +104,7 @@ class port_sensitivities {
     void choose_sources(const transport& t, const given_sensitivities& all);
     source source_of(const part& p) const;
     bool known_at_once(coupled_system& system, part& p);
+    bool does_not_answer(part& p, int attempt, double answer) const;
     std::string why_no_short_steps(const transport& t) const;
     double take_short_steps(coupled_system& system, const macro_step& step);
     double short_step(coupled_system& system, const macro_step& step, double t, double h, int stage, std::size_t input);

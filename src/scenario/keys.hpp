@@ -45,7 +45,7 @@ struct key_group;
 enum class catalogue { none, models, laws, joints, solvers, methods, extrapolations, iteration, port_variables };
 
 /// What the values of a `name: value` map are, for the schema.
-enum class setting_values { any, quantity, expression, word, whole };
+enum class setting_values { any, quantity, inertia, expression, word, whole };
 
 struct key_info {
     enum class type {

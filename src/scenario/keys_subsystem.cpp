@@ -301,10 +301,10 @@ std::vector<key_info> of_most() {
             solver,
             sample,
             degree,
-            settings<spec>("inertia", &spec::inertia, setting_values::quantity,
+            settings<spec>("inertia", &spec::inertia, setting_values::inertia,
                            "What resists a load at a port (mass, moment of inertia, heat capacity, capacitance, "
-                           "inductance, inertance), for 'method: one-pass'; 'left+right' for ports that move as one "
-                           "body.")
+                           "inductance, inertance), for 'method: one-pass'; 'inf' for what does not give way; "
+                           "'left+right' for ports that move as one body.")
                 .of(not_files)
                 .by_default("measured")
                 .more_in("methods/one-pass.md"),

@@ -139,10 +139,27 @@ TEST(one_pass_method, a_wrong_inertia_is_told_by_growth) {
     EXPECT_THAT(two.chosen->traits().remedy, testing::HasSubstr("20 %"));
 }
 
-TEST(one_pass_method, a_port_that_does_not_answer_is_named) {
-    row_of_bodies two({{.m = 1}, {.m = 1, .answers = false}}, 1e4);
+/// A ground is a body whose rate no load changes.
+TEST(one_pass_method, a_port_that_does_not_answer_is_a_ground) {
+    for (const bool saves : {false, true})
+        for (const double F : {1e2, 1e5}) {
+            const std::vector<plain_body::properties> which{{.m = 1, .saves = saves},
+                                                            {.m = 1, .omega = 0.5, .saves = saves, .answers = false}};
+            row_of_bodies found(which, F), given(which, F);
+            given.give_inertias({1, std::numeric_limits<double>::infinity()});
+            found.run(0.1, 300);
+            given.run(0.1, 300);
+            EXPECT_LT(found.largest, 1.5);
+            EXPECT_NEAR(found.x(0), given.x(0), 2e-3) << F;
+            // What does not answer is asked once.
+            EXPECT_LT(found.bodies[0]->steps(), saves ? 301 : 400);
+        }
+}
+
+TEST(one_pass_method, a_port_that_does_not_answer_in_proportion_is_named) {
+    row_of_bodies two({{.m = 1}, {.m = 1, .in_proportion = false}}, 1e4);
     try {
-        two.run(0.1, 1);
+        two.run(0.1, 3);
         FAIL();
     } catch (const run_error& problem) {
         EXPECT_THAT(problem.what(), testing::HasSubstr("port 'body1.p0'"));

@@ -23,6 +23,7 @@ class plain_body final : public subsystem {
         double noise = 0;   ///< relative error of the velocity it tells
         double growth = 0;  ///< of the mass, per second
         bool answers = true;
+        bool in_proportion = true;  ///< else with the square of the load
         enum class derivatives { none, exact, not_a_number, zero };
         derivatives known = derivatives::none;
         bool fixed_step = false;
@@ -66,7 +67,8 @@ class plain_body final : public subsystem {
     }
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
         double force = 0;
-        for (const polynomial& p : inputs) force += p_.answers ? p.c[0] : 0;
+        for (const polynomial& p : inputs)
+            force += !p_.answers ? 0 : p_.in_proportion ? p.c[0] : p.c[0] * std::abs(p.c[0]);
         const double H = step.end - step.begin, omega = p_.omega, decay = 1e-3 * omega;
         const double m = p_.m * (1 + p_.growth * (step.begin + step.end) / 2);
         const double swing = omega * std::sqrt(1 - 1e-6), E = std::exp(-decay * H);
