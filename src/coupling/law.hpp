@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -40,6 +41,12 @@ struct piston_motion {
     double state = 0;       ///< the law's own, where others integrate it (law::has_state)
 };
 
+/// Between which values u lies.
+struct law_range {
+    double lowest = -std::numeric_limits<double>::infinity();
+    double highest = std::numeric_limits<double>::infinity();
+};
+
 /// Why a law has no answer; the network adds the connection's name and the time.
 class law_failure : public std::runtime_error {
    public:
@@ -70,6 +77,8 @@ class law {
     /// Where u or its slope jumps: each corner has a function of q and v that changes its sign there.
     virtual int corner_count() const { return 0; }
     virtual void corners(double /*q*/, double /*v*/, double* /*z*/) const {}
+    /// What u can be at q, whatever v: a contact never pulls.
+    virtual law_range range(double /*q*/) const { return {}; }
     virtual void accept(double /*q*/, double /*v*/, double /*u*/) {}
     /// Whether accept() does anything; laws without memory say no and are not called after every macro step.
     virtual bool remembers() const { return true; }

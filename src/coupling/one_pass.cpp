@@ -77,6 +77,17 @@ inline double one_pass::row_times(std::size_t i, std::span<const double> u) cons
     return sum;
 }
 
+double one_pass::own(std::size_t i) const {
+    const auto first = columns_.begin() + start_[i], last = columns_.begin() + start_[i + 1];
+    const auto at = std::lower_bound(first, last, static_cast<std::uint32_t>(i));
+    return at == last || *at != i ? 0 : Q_[static_cast<std::size_t>(at - columns_.begin())];
+}
+
+double one_pass::rate_without(std::size_t i) const {
+    const auto& g = past_[i].g;
+    return g[0] + line_ * (g[0] - g[1]) - (row_times(i, u_) - own(i) * u_[i]);
+}
+
 void one_pass::begin(std::span<const double> u, std::span<const double> rate) {
     known_ = false;
     for (std::size_t i = 0; i < channels(); ++i) {
@@ -116,6 +127,7 @@ void one_pass::fit_to_grid(double H) {
         made.a = of.measured;
         return made;
     };
+    line_ = line;
     value_ = fit(of_value);
     // As changes of v the terms keep steps of changing length stable; those of the rate must keep their sum.
     for (std::size_t k = 0; k < steps; ++k) value_.a[k] *= lengths_[k] / H;

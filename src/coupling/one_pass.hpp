@@ -69,6 +69,11 @@ class one_pass {
     /// kappa of the last weigh().
     std::span<const double> stiffness() const { return kappa_; }
 
+    /// After weigh(): the mean of v' over the step but for what u of channel i adds to it, under the u of the others,
+    double rate_without(std::size_t i) const;
+    /// and what a unit of that u takes from it.
+    double own(std::size_t i) const;
+
     /// What accept() builds on while all steps have the length H, channel after channel: v and u of the last step, then g_k, a_k
     /// newest first without the oldest, which the next accept() forgets.
     std::size_t memory_size() const { return channels() * (2 + 2 * (steps - 1)); }
@@ -77,7 +82,7 @@ class one_pass {
 
     void state(state_bytes& bytes) {
         bytes(Q_, past_, u_, v_, row_sum_, factor_, inverse_factor_, right_, kappa_, w_, slopes_, lengths_, grid_,
-              value_, rate_, known_, new_Q_, coupled_, implicit_, solved_);
+              value_, rate_, line_, known_, new_Q_, coupled_, implicit_, solved_);
         if (bytes.reading()) factors_ = false;
     }
 
@@ -111,6 +116,7 @@ class one_pass {
     std::array<double, steps> lengths_{};   ///< of past steps
     std::array<double, steps + 1> grid_{};  ///< H and lengths that value_ and rate_ are for
     formula value_{}, rate_{};
+    double line_ = 0;        ///< to the middle of the step, over the way between the middles of the last two
     bool known_ = false;     ///< a step has been accepted
     bool new_Q_ = true;      ///< since the last weigh()
     bool factors_ = false;   ///< lu_ is that of factor_ and Q_

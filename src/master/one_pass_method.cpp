@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "coupling/contact.hpp"
 #include "coupling/one_pass.hpp"
 #include "master/error_constants.hpp"
 #include "master/port_sensitivities.hpp"
@@ -59,16 +60,22 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         sensitivities_.emplace(system, channels_, given_);
         sensitivities_->prepare(system);
         solver_ = one_pass(channels_.size(), sensitivities_->Q());
-        for (auto* values : {&rates_, &law_u_, &told_, &extrapolated_, &u_before_})
+        for (auto* values : {&rates_, &law_u_, &told_, &extrapolated_, &u_before_, &q_})
             values->assign(channels_.size(), 0.0);
         slopes_.resize(channels_.size());
         readers_.clear();
         only_.clear();
         new_slopes_ = true;
         terms_.clear();
+        contacts_.clear();
         for (const auto& [channel, first_order] : channels_) {
             const law& l = *system.coupling.law_of(channel);
             const auto stiffness = l.stiffness();
+            if (const int corners = l.corner_count(); corners > 0 && !first_order)
+                contacts_.push_back({.row = only_.size(),
+                                     .law = &l,
+                                     .z = std::vector<double>(static_cast<std::size_t>(corners)),
+                                     .later = std::vector<double>(static_cast<std::size_t>(corners))});
             only_.push_back(channel);
             readers_.push_back({static_cast<std::uint32_t>(terms_.size()), 0, stiffness && !l.needs_velocity()});
             for (const auto& t : system.coupling.terms(channel))
@@ -89,7 +96,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         if (begin > step.begin)
             for (polynomial& p : system.subsystems->inputs()) p = shifted(p, begin - step.begin);
         system.advance({begin, step.end, step.counter});
-        set_stiff_u(system);
+        set_stiff_u(system, step.end);
     }
 
     void prepare_estimates(coupled_system& system) override {
@@ -119,7 +126,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         constants_.update(system, &extrapolation_constants);
         net.polynomial_values(H, right_);
         for (std::size_t c = 0; c < right_.size(); ++c) right_[c] = system.u[c] - right_[c];
-        set_stiff_u(system);
+        set_stiff_u(system, step.end);
         for (std::size_t i = 0; i < channels_.size(); ++i)
             if (solver_.weights()[i] > 0.5) missed_[channels_[i].channel.value()] = 0;
         constants_.rescale(missed_, right_);
@@ -157,10 +164,20 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         sensitivities_->state(bytes);
         bytes(solver_, H_tried_, known_, H_last_, forward_, slopes_, new_slopes_, implicit_, rates_, law_u_,
               extrapolated_, u_before_, slope_, slope_before_, told_, told_all_);
+        for (contact& c : contacts_) bytes(c.since, c.crosses);
     }
 
    private:
     static constexpr auto signal = std::numeric_limits<std::size_t>::max();
+
+    /// A law with corners.
+    struct contact {
+        std::size_t row;
+        const mdpcosim::law* law;
+        std::vector<double> z, later;
+        int since = 0;  ///< steps since it crossed one
+        bool crosses = false;
+    };
 
     /// u over the step, into the network. The time that the subsystems have come to, after step.begin where their sensitivity was found on
     /// the way.
@@ -181,6 +198,10 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         if (H_last_ == 0) begin_with_laws(system);
         if (begin > step.begin) linearise(system, begin, true);
         const double H = step.end - begin;
+        for (contact& c : contacts_) {
+            c.crosses = c.since < one_pass::steps;
+            if (c.crosses) slopes_[c.row] = {0, 0};
+        }
         implicit_ = solver_.weigh(H, std::span<const one_pass::slope>(slopes_).first(new_slopes_ ? slopes_.size() : 0));
         new_slopes_ = false;
         net.extrapolate(step.end, !implicit_ || only_.size() < net.channels());
@@ -197,12 +218,20 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
     }
 
     /// After the step: u of stiff connections.
-    void set_stiff_u(coupled_system& system) {
+    void set_stiff_u(coupled_system& system, double t) {
         told_all_ = true;
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             double& u = system.u[channels_[i].channel.value()];
             law_u_[i] = u;
             told_[i] = u += solver_.weights()[i] * (solver_.u()[i] + (solver_.u()[i] - u_before_[i]) * forward_ - u);
+        }
+        for (contact& c : contacts_) {
+            c.since = c.crosses ? 0 : std::min(c.since + 1, one_pass::steps);
+            if (solver_.weights()[c.row] == 0) continue;
+            const channel_index channel = channels_[c.row].channel;
+            const auto [lowest, highest] =
+                c.law->range(system.coupling.linearise(t, channel, system.subsystems->outputs()).q);
+            told_[c.row] = system.u[channel.value()] = std::clamp(told_[c.row], lowest, highest);
         }
     }
 
@@ -272,6 +301,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
                 const auto at = system.coupling.linearise(t, channel, y);
                 slopes_[i] = first_order ? one_pass::slope{0, at.slope.c} : one_pass::slope{at.slope.c, at.slope.d};
                 law_u_[i] = at.u;
+                q_[i] = at.q;
                 new_slopes_ = true;
             }
             u = law_u_[i];
@@ -299,11 +329,62 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
                 if (solver_.weights()[i] < 1) extrapolated_[i] = net.mean(channels_[i].channel, whole);
         forward_ = H_last_ > 0 ? H / (H + H_last_) : 0;
         if (const auto at = solver_.solve(law_u_, rates_, extrapolated_)) fail(net, begin, channels_[*at].channel);
+        if (!contacts_.empty()) solve_contacts(net, begin, H);
         for (std::size_t i = 0; i < slope_.size(); ++i) slope_[i] = 2 * (solver_.u()[i] - u_before_[i]) / (H + H_last_);
         if (implicit_) return net.impose(only_, solver_.u());
         for (std::size_t i = 0; i < channels_.size(); ++i)
             net.impose(channels_[i].channel, whole, solver_.u()[i], 1 - solver_.weights()[i]);
+        for (const contact& c : contacts_)
+            if (c.crosses || leaves_range(c, net.channel_polynomial(channels_[c.row].channel), whole))
+                net.impose(channels_[c.row].channel, whole, solver_.u()[c.row], 0);
     }
+
+    /// Channels that cross a corner in the step get what contact.hpp says, one after the other until they agree with all the others.
+    void solve_contacts(const network& net, double t, double H) {
+        bool any = false, found = false;
+        for (contact& c : contacts_) {
+            if (!c.crosses && crosses(c, H)) {
+                c.crosses = found = true;
+                slopes_[c.row] = {0, 0};
+            }
+            any = any || c.crosses;
+        }
+        if (!any) return;
+        if (found) implicit_ = solver_.weigh(H, slopes_);
+        for (int k = 0; k < most_rounds; ++k) {
+            double change = 0;
+            for (contact& c : contacts_) {
+                if (!c.crosses) continue;
+                const double u = contact_mean(
+                    *c.law, {H, q_[c.row], rates_[c.row], solver_.rate_without(c.row), solver_.own(c.row)});
+                change = std::max(change, std::abs(u - solver_.u()[c.row]) - 1e-9 * std::abs(u));
+                extrapolated_[c.row] = u;
+            }
+            if (const auto at = solver_.solve(law_u_, rates_, extrapolated_)) fail(net, t, channels_[*at].channel);
+            if (change <= 0) break;
+        }
+    }
+
+    bool leaves_range(const contact& c, const polynomial& p, double H) const {
+        const auto [lowest, highest] = c.law->range(q_[c.row]);
+        const auto outside = [&](double u) { return u < lowest || u > highest; };
+        return outside(p(0)) || outside(p(H / 2)) || outside(p(H));
+    }
+
+    /// Whether the law is on another piece at the end of the step.
+    bool crosses(contact& c, double H) {
+        const double u = solver_.u()[c.row], a = solver_.rate_without(c.row) - solver_.own(c.row) * u;
+        const double q = q_[c.row], v = rates_[c.row], q_end = q + H * (v + H / 2 * a);
+        const law_range of = c.law->range(q);
+        if (u < of.lowest || u > of.highest) return true;
+        c.law->corners(q, v, c.z.data());
+        c.law->corners(q_end, v + H * a, c.later.data());
+        for (std::size_t k = 0; k < c.z.size(); ++k)
+            if ((c.z[k] < 0) != (c.later[k] < 0)) return true;
+        return false;
+    }
+
+    static constexpr int most_rounds = 20;
 
     given_sensitivities given_;
     one_pass solver_;
@@ -328,7 +409,8 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
     bool implicit_ = false;            ///< all w are 1
     std::vector<reader> readers_;
     std::vector<term> terms_;
-    std::vector<double> rates_, law_u_, extrapolated_, u_before_;
+    std::vector<double> rates_, law_u_, extrapolated_, u_before_, q_;
+    std::vector<contact> contacts_;
     std::vector<double> slope_,
         slope_before_;          ///< of the mean values of u, in this step and the one before; for step control
     std::vector<double> told_;  ///< u that the last step left in the system

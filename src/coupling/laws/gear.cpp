@@ -38,6 +38,14 @@ class gear final : public law {
         z[3] = stiffness_ * (q - backlash_) + damping_ * v;
     }
 
+    law_range range(double q) const override {
+        if (backlash_ == 0) return {};
+        law_range of{0, 0};
+        if (q > backlash_) of.highest = law_range{}.highest;
+        if (q < -backlash_) of.lowest = law_range{}.lowest;
+        return of;
+    }
+
     law_slope slope(double q, double v) const override {
         const bool acts = backlash_ == 0 || evaluate(q, v).u != 0;
         return acts ? law_slope{stiffness_, damping_} : law_slope{};

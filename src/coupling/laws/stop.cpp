@@ -49,6 +49,13 @@ class stop final : public law {
         z[3] = stiffness_ * (q - upper_) + damping_ * v;
     }
 
+    law_range range(double q) const override {
+        law_range of{0, 0};
+        if (q > upper_) of.highest = law_range{}.highest;
+        if (q < lower_) of.lowest = law_range{}.lowest;
+        return of;
+    }
+
     law_slope slope(double q, double v) const override {
         const bool acts = evaluate(q, v).u != 0;
         return acts ? law_slope{stiffness_, damping_} : law_slope{};
