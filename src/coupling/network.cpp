@@ -336,6 +336,9 @@ void network::clear_history() {
     has_end_ = false;
     for (auto& g : groups_) g.weights.points = 0;
     for (auto& g : giving_) g.missing = 0;
+    jump_.assign(channels(), never);
+    cut_.assign(channels(), never);
+    latest_jump_ = latest_cut_ = never;
 }
 
 void network::accept(double t, std::span<const double> y, std::span<const double> u, std::span<const double> du) {
@@ -406,6 +409,9 @@ void network::remember(group& g, double elapsed, bool replace, std::span<const d
         const std::size_t stride = g.stride();
         for (std::size_t i = 0; i < n; ++i)
             g.end[i] = e[stride * i] + e[stride * i + 1] * elapsed;  // continuity: degree 1 only
+        if (latest_cut_ > times_[0])                                 // what was before the jump is not continued
+            for (std::size_t i = 0; i < n; ++i)
+                if (cut_[g.channels[i]] > times_[0]) g.end[i] = u[g.channels[i]];
     }
 }
 
@@ -435,6 +441,9 @@ void network::extrapolate(double t_next, bool values) {
     if (values) {
         for (const auto& g : groups_)
             if (!g.imposed) extrapolate_group(g, H);
+        if (latest_cut_ > times_[static_cast<std::size_t>(used - 1)]) [[unlikely]]
+            for (const auto& g : groups_)
+                if (!g.imposed && g.rule.K > 1) extrapolate_restarted(g, std::span(tau).first(used), H);
         for (const auto& [channel, missing] : giving_) coefficients_[coefficients_of(channel)] += missing / H;
     }
     extrapolated_ = true;

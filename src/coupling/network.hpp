@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -183,6 +185,24 @@ class network {
     /// Forgets all accepted values (after a discontinuity); the next steps start up again. Laws keep their memory.
     void clear_history();
 
+    /// What the channel reads may have jumped at t, which lies in the last step. Where it did, extrapolations must not run across it. The
+    /// order of a signal's rule, which a corner spoils, too; 0 for a law between ports, whose bodies make corners smooth.
+    int tell_jump(channel_index channel, double t) {
+        jump_[channel.value()] = std::max(jump_[channel.value()], t);
+        latest_jump_ = std::max(latest_jump_, t);
+        const law* acting = law_of(channel);
+        return acting != nullptr && acting->physical() ? 0 : groups_[places_[channel.value()].group].rule.R;
+    }
+    bool builds_on_history(channel_index channel) const {
+        const group& g = groups_[places_[channel.value()].group];
+        return !g.imposed && g.rule.K > 1;
+    }
+    /// After a step of length H, with the present u and the polynomials of that step: channels that were told of a jump, and whose u is off
+    /// by more than it was expected to change, start anew from it. The highest order of their rules; 0: there are none.
+    int find_jumps(double H, std::span<const double> u);
+    /// Accepted values that the channel's polynomials are made of while there are fewer than its rule has.
+    int points_of(channel_index channel) const;
+
     /// What the next accept() and extrapolate() build on while all accepted times lie H apart, as a vector: group after group
     /// (a group: channels with one rule, in the order in which they were added) u at the last K - 1 accepted times, newest
     /// first, each followed by du where the rule uses rates; then the end of the last polynomial (forced continuity only);
@@ -278,6 +298,7 @@ class network {
     void remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du);
     void update_weights(group& g, std::span<const double> tau);
     void extrapolate_group(const group& g, double H);
+    void extrapolate_restarted(const group& g, std::span<const double> tau, double H);
     double mean(const driven_input& target, double H) const;
     void find_missing(double elapsed, std::span<const double> u, std::span<const double> du);
     std::size_t coefficients_of(std::size_t channel) const;
@@ -302,6 +323,11 @@ class network {
     std::vector<driven_input> driven_;         ///< in the order of inputs
     std::vector<std::uint32_t> first_driven_;  ///< by input: how many before it are driven; inputs + 1 entries
     std::vector<double> start_;                ///< by input
+
+    /// By channel: when it was last told of a jump, and the last jump that its polynomials do not run across.
+    std::vector<double> jump_, cut_;
+    double latest_jump_ = never, latest_cut_ = never;
+    static constexpr double never = -std::numeric_limits<double>::infinity();
 
     int least_degree_ = 0;                     ///< that there is room for
     std::array<double, max_history> times_{};  ///< accepted times, newest first

@@ -21,7 +21,8 @@ polynomial end_shape(std::span<const double> tau, int n) {
 }  // namespace
 
 void network::correct(channel_index channel, double by) {
-    const polynomial w = end_shape(history(), std::min(groups_[places_[channel.value()].group].rule.degree, points_));
+    const polynomial w =
+        end_shape(history(), std::min(groups_[places_[channel.value()].group].rule.degree, points_of(channel)));
     double* e = coefficients_.data() + coefficients_of(channel.value());
     double power = 1;
     for (int i = 0; i <= w.degree; ++i, power *= step_) e[i] += by * w.c[i] / power;
@@ -47,6 +48,10 @@ bool network::raise(std::span<double> by) const {
         }
         const int points = std::min(g.rule.K + 1, max_history);
         for (std::size_t i = 0; i < g.channels.size(); ++i) {
+            if (cut_[g.channels[i]] > times_[static_cast<std::size_t>(points - 1)]) {  // nobody knows
+                by[g.channels[i]] = 0;
+                continue;
+            }
             double value = 0;
             for (int k = 0; k < points; ++k) {
                 double weight = 1;

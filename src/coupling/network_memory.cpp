@@ -65,7 +65,8 @@ void network::state(state_bytes& bytes) {
     for (const auto& law : laws_)
         if (law) law->state(bytes);
     for (auto& g : groups_) bytes(g.newest, g.u, g.du, g.end, g.weights, g.weights_on_constant_grid);
-    bytes(giving_, integrals_, coefficients_, times_, tau_, step_, points_, extrapolated_, has_end_);
+    bytes(giving_, integrals_, coefficients_, times_, tau_, step_, points_, extrapolated_, has_end_, jump_, cut_,
+          latest_jump_, latest_cut_);
 }
 
 }  // namespace mdpcosim

@@ -25,6 +25,49 @@ void coupled_system::finish() {
     const auto first_loop = std::ranges::find_if(at_each_step, [](const evaluation& e) { return e.loop >= 0; });
     planned_ = static_cast<std::size_t>(first_loop - at_each_step.begin());
     plan_.make(*this);
+    find_fed_channels();
+}
+
+/// Feed-through has its causes before its effects, but for loops, which are gone around once more.
+void coupled_system::find_fed_channels() {
+    const transport& all = *subsystems;
+    std::vector<std::size_t> owner;  // by output
+    for (std::size_t i = 0; i < all.size(); ++i)
+        owner.resize(owner.size() + static_cast<std::size_t>(all.describe(subsystem_index(i)).output_count()), i);
+    std::vector<std::vector<std::size_t>> sources(coupling.channels());  // subsystems
+    for (std::size_t c = 0; c < sources.size(); ++c)
+        for (const channel_term& t : coupling.terms(channel_index(c)))
+            for (const output_slot y : {t.value, t.rate})
+                if (y.valid() && std::ranges::find(sources[c], owner[y.value()]) == sources[c].end())
+                    sources[c].push_back(owner[y.value()]);
+    std::vector<std::vector<std::size_t>> causes(all.size());  // of those that are evaluated at every step
+    for (const evaluation& e : at_each_step)
+        for (const channel_index c : e.channels)
+            causes[e.subsystem.value()].insert(causes[e.subsystem.value()].end(), sources[c.value()].begin(),
+                                               sources[c.value()].end());
+    fed_.assign(all.size(), {});
+    std::vector<std::size_t> waiting;
+    for (std::size_t c = 0; c < sources.size(); ++c) {
+        if (!coupling.builds_on_history(channel_index(c))) continue;
+        waiting = sources[c];
+        while (!waiting.empty()) {
+            const std::size_t i = waiting.back();
+            waiting.pop_back();
+            if (!fed_[i].empty() && fed_[i].back() == channel_index(c)) continue;
+            fed_[i].emplace_back(c);
+            waiting.insert(waiting.end(), causes[i].begin(), causes[i].end());
+        }
+    }
+}
+
+void coupled_system::tell_jumps(const macro_step& step, const step_notices& noticed) {
+    restarted = 0;
+    if (noticed.jumps > 0) [[unlikely]]
+        for (std::size_t i = 0; i < fed_.size(); ++i)
+            if (noticed.may_have_jumped(subsystem_index(i)))
+                for (const channel_index c : fed_[i])
+                    restarted = std::max(restarted, coupling.tell_jump(c, std::min(noticed.first_event, step.end)));
+    restarted = std::max(restarted, coupling.find_jumps(step.end - step.begin, u));
 }
 
 void coupled_system::plan::make(const coupled_system& system) {
@@ -79,6 +122,7 @@ void coupled_system::advance(const macro_step& step) {
     ++advances;
     if (!loops.empty()) evaluate_unplanned(step.end);
     find_coupling(step, subsystems->inputs());
+    tell_jumps(step, subsystems->notices());
 }
 
 void coupled_system::find_coupling(const macro_step& step, std::span<const polynomial> inputs) {
@@ -188,7 +232,7 @@ void coupled_system::state(state_bytes& bytes) {
     bytes(coupling, loops);
     bytes.fixed(u);
     bytes.fixed(du);
-    bytes(present);
+    bytes(present, restarted);
 }
 
 void coupled_system::used_inputs_and_counts(state_bytes& bytes) {
@@ -215,6 +259,7 @@ void coupled_system::advance_trials(const macro_step& step, std::span<trial_step
         integrations += static_cast<std::int64_t>(trials.size());
         advances += static_cast<std::int64_t>(trials.size());
         find_coupling(step, trials.back().inputs);
+        tell_jumps(step, subsystems->notices());
         return;
     }
     // Outputs with feed-through are asked for after each trial, of the subsystem itself.

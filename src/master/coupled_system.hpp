@@ -39,8 +39,10 @@ struct coupled_system : coupling_structure {
     std::vector<power_bond> bonds;
 
     text_signals texts;
-    input_journal journal;          ///< kept where somebody asks for it
-    step_notices notices;           ///< since the begin of the macro step; who drives the steps clears them
+    input_journal journal;  ///< kept where somebody asks for it
+    step_notices notices;   ///< since the begin of the macro step; who drives the steps clears them
+    /// The highest order of rules that what happened in the last step spoils: what they extrapolate has jumped, or turned a corner; 0: none.
+    int restarted = 0;
     std::int64_t integrations = 0;  ///< of all subsystems over a macro step, trials included
     std::int64_t advances = 0;      ///< the same, each part of a divided macro step counted
     std::int64_t evaluations = 0;   ///< of the outputs of one subsystem, outside of steps without loops
@@ -96,6 +98,11 @@ struct coupled_system : coupling_structure {
     std::vector<double> added_accelerations_;      ///< by channel
     std::vector<free_input> free_inputs_;          ///< that were set
     void use_free_input(const free_input& input);
+
+    std::vector<std::vector<channel_index>>
+        fed_;  ///< by subsystem: channels that jump with it, at once or by feed-through
+    void find_fed_channels();
+    void tell_jumps(const macro_step& step, const step_notices& noticed);
 
     std::optional<state_id> begin_;
     bool begin_saved_ = false;

@@ -26,7 +26,8 @@ class stepper {
 int parts_of_first_step(const coupled_system& system, const method& chosen);
 
 /// Steps of equal length. Where extrapolations build on values of several macro points, which the first step does not have, it is done in
-/// parts, each half of what comes next: the first ones are so short that their low order does not matter.
+/// parts, each half of what comes next: the first ones are so short that their low order does not matter. The same after a jump that
+/// extrapolations of a higher order than 2 start anew from.
 class constant_stepper final : public stepper {
    public:
     /// `parts` of the first step; 1: it is done as a whole.
@@ -35,6 +36,8 @@ class constant_stepper final : public stepper {
     bool done() const override { return n_ >= grid_.steps(); }
     macro_step step(coupled_system& system, method& chosen) override {
         macro_step next = grid_.step(n_);
+        if (system.restarted > order_without_parts && !within_step() && n_ - divided_ >= steps_between) [[unlikely]]
+            divide();
         if (part_ < parts_) [[unlikely]]
             next = next_part(next);
         chosen.step(system, next);
@@ -45,18 +48,26 @@ class constant_stepper final : public stepper {
         return next;
     }
     bool within_step() const override { return part_ < parts_; }
-    void state(state_bytes& bytes) override { bytes(n_, part_); }
+    void state(state_bytes& bytes) override { bytes(n_, part_, divided_); }
     bool stands_at(double t) const override { return grid_.time(n_) == t; }
 
    private:
     /// Shorter runs are too coarse for anything but to be told so, and comparing them with half the step must not find the same parts.
     static constexpr std::int64_t least_steps = 8;
 
+    /// After jumps steps are divided, too, but not so often that it would cost as much again.
+    static constexpr std::int64_t steps_between = 20;
+    static constexpr int order_without_parts = 2;
+
     macro_step next_part(const macro_step& whole);
+    void divide() {
+        part_ = parts_ > 1 ? 0 : parts_;
+        divided_ = n_;
+    }
 
     time_grid grid_;
-    int parts_, part_;  ///< of the first step, and how many of them are done
-    std::int64_t n_ = 0;
+    int parts_, part_;  ///< of a divided step, and how many of them are done
+    std::int64_t n_ = 0, divided_ = 0;
 };
 
 }  // namespace mdpcosim

@@ -33,7 +33,10 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 sampled_curves::sampled_curves(csv_table table, interpolation between, outside beyond)
     : table_(std::move(table)), between_(between), beyond_(beyond) {
-    if (between_ == interpolation::cubic) find_slopes();
+    if (between_ != interpolation::cubic) return;
+    find_slopes();
+    const auto& time = table_.time;
+    smooth_ = beyond_ == outside::hold && std::adjacent_find(time.begin(), time.end()) == time.end();
 }
 
 void sampled_curves::evaluate(double t, double* values, double* rates) const {
@@ -110,6 +113,17 @@ double sampled_curves::next_break(double t) const {
         if (!(middle > before && middle < after)) return after;
         (place(middle) > here ? after : before) = middle;
     }
+}
+
+double sampled_curves::break_between(double begin, double end) const {
+    if (smooth_) return infinite;
+    const std::int64_t here = place(end);
+    if (here == place(begin)) return infinite;
+    const auto rows = static_cast<std::int64_t>(table_.rows());
+    const std::int64_t count = here >= 0 ? here / rows : -1 - (-1 - here) / rows;
+    const double shift =
+        beyond_ == outside::repeat ? static_cast<double>(count) * (table_.time.back() - table_.time.front()) : 0;
+    return std::min(end, table_.time[static_cast<std::size_t>(here - count * rows)] + shift);
 }
 
 /// The last row whose time is not after t; it does not depend on the cursor, so that restored runs repeat bit by bit.

@@ -41,6 +41,8 @@ class file_subsystem final : public subsystem {
     void advance(const macro_step& step, std::span<const polynomial>, std::span<double> y) override {
         time_ = step.end;
         outputs({}, y);
+        if (const double t = curves_.break_between(step.begin, step.end); t <= step.end) [[unlikely]]
+            tell_event(t);
     }
 
     std::unique_ptr<snapshot> make_snapshot() const override { return std::make_unique<file_snapshot>(); }

@@ -82,7 +82,9 @@ class sampled_subsystem final : public subsystem {
             sample(t);
         }
         now_.time = step.end;
+        const std::int64_t before = now_.pending;
         release(step.end);
+        if (clock_.delay > 0 ? now_.pending > before : at_sample_time()) tell_event(step.end);
         input_values(inputs, step.end - step.begin, u_.data());
         outputs_for(u_.data(), y.data());
     }

@@ -331,8 +331,11 @@ class group_transport final : public transport {
     }
     void notice_here() {
         step_notices all = here_.transport->notices();
-        if (all.asked_to_end.valid())
-            all.asked_to_end = subsystem_index(static_cast<std::size_t>(here_.members[all.asked_to_end.value()]));
+        const auto there = [&](subsystem_index i) {
+            return subsystem_index(static_cast<std::size_t>(here_.members[i.value()]));
+        };
+        for (std::size_t k = 0; k < std::min(all.jumps, step_notices::most); ++k) all.jumped[k] = there(all.jumped[k]);
+        if (all.asked_to_end.valid()) all.asked_to_end = there(all.asked_to_end);
         notices_.add(all);
     }
 

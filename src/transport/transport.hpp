@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,15 +88,32 @@ enum class state_id : std::int32_t {};
 /// What the subsystems noticed in a step, together.
 struct step_notices {
     double first_event = std::numeric_limits<double>::infinity();
+    /// Who jumped, each once and in no order; where there are more than `most`, it may have been anybody.
+    static constexpr std::size_t most = 16;
+    std::array<subsystem_index, most> jumped{};
+    std::size_t jumps = 0;
     subsystem_index asked_to_end;  ///< the first that asks for the end of the simulation; not valid: none does
 
     void add(subsystem_index i, const step_notice& one) {
         first_event = std::min(first_event, one.first_event);
+        if (one.first_event < std::numeric_limits<double>::infinity()) add_jump(i);
         if (one.ask_to_end && (!asked_to_end.valid() || i.value() < asked_to_end.value())) asked_to_end = i;
     }
     void add(const step_notices& other) {
         first_event = std::min(first_event, other.first_event);
+        if (other.jumps > most) jumps = most + 1;
+        for (std::size_t k = 0; k < other.jumps && jumps <= most; ++k) add_jump(other.jumped[k]);
         if (other.asked_to_end.valid()) add(other.asked_to_end, {.ask_to_end = true});
+    }
+    bool may_have_jumped(subsystem_index i) const {
+        return jumps > most || std::find(jumped.begin(), jumped.begin() + jumps, i) != jumped.begin() + jumps;
+    }
+
+   private:
+    void add_jump(subsystem_index i) {
+        if (may_have_jumped(i)) return;
+        if (jumps < most) jumped[jumps] = i;
+        ++jumps;
     }
 };
 

@@ -155,8 +155,8 @@ void transport_host::carry_text(exchange& areas, subsystem_index i) {
 void transport_host::tell_notices(exchange& areas) {
     const step_notices& all = inner_->notices();
     if (all.first_event < std::numeric_limits<double>::infinity()) {
-        // Which of them it was is nobody's concern.
-        areas.notice(areas.addressed().begin, {.first_event = all.first_event});
+        for (auto [i, end] = areas.addressed(); i < end; ++i)
+            if (all.may_have_jumped(subsystem_index(i))) areas.notice(i, {.first_event = all.first_event});
     }
     if (all.asked_to_end.valid()) {
         step_notice told = areas.top().noticed ? areas.report(all.asked_to_end.value()).notice : step_notice{};
