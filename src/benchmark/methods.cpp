@@ -17,8 +17,9 @@ namespace {
 
 struct test_case {
     std::string name;
-    std::string text;  ///< of a scenario without `time`
+    std::string text;  ///< of a scenario without `time`; or its file
     double end, largest_step;
+    bool is_file = false;
 };
 
 /// Unequal bodies that start together: of a stiff coupling's own vibration there is little.
@@ -63,12 +64,57 @@ std::string chain() {
     return out + "record: {only: [\"*.position\", \"*.velocity\"]}\n";
 }
 
+/// The pair on which waveform iteration is compared: equal masses on equal springs, coupled by a spring and a damper.
+constexpr const char* oscillator_pair = R"(subsystems:
+  A: {model: mass-spring-damper, set: {mass: 1, stiffness: 1, x0: 1}, solver: &s {name: erk-8, rtol: 1e-13, atol: 1e-14}}
+  B: {model: mass-spring-damper, set: {mass: 1, stiffness: 1}, solver: *s}
+connections:
+  coupling: {law: spring-damper, between: [A.mass, B.mass], stiffness: 1, damping: 0.1}
+record: {only: ["*.position", "*.velocity"]}
+)";
+
+/// A mass that is thrown against another one, and back.
+constexpr const char* stops = R"(subsystems:
+  A: {model: mass-spring-damper, set: {mass: 1, stiffness: 40, x0: -0.1}, solver: &s {name: erk-5, rtol: 1e-11, atol: 1e-13}}
+  B: {model: mass-spring-damper, set: {mass: 2, stiffness: 60, damping: 1}, solver: *s}
+connections:
+  stop: {law: stop, between: [A.mass, B.mass], upper: 0.03, stiffness: 2000}
+record: {only: ["*.position", "*.velocity"]}
+)";
+
+/// The controller acts through a saturation, without a state between.
+constexpr const char* sampled = R"(subsystems:
+  demand: {model: source, set: {kind: step, amplitude: 0.1, start: 0.08}}
+  controller: {model: pid-sampled, set: {kp: 40, ki: 60}, sample: {time: 40 ms}}
+  limit: {model: saturation, set: {lower: -5, upper: 5}}
+  A:
+    ode: {states: {x: 0, v: 0}, inputs: {F: 0, f: 0}, outputs: {position: x, velocity: v}, equations: {x: v, v: F + f - 40*x - 3*v}}
+    ports: {mass: {kind: translation, position: x, velocity: v, force: F}}
+    solver: &s {name: erk-5, rtol: 1e-11, atol: 1e-13}
+  B: {model: mass-spring-damper, set: {mass: 0.5, stiffness: 10, damping: 0.5}, solver: *s}
+connections:
+  spring: {law: spring, between: [A.mass, B.mass], stiffness: 50}
+signals: [demand.y -> controller.setpoint, A.x -> controller.measurement, controller.y -> limit.u, limit.y -> A.f]
+record: {only: ["*.position", "*.velocity"]}
+)";
+
 std::vector<test_case> test_cases() {
     return {{"two-mass-1", two_mass(1), 20, 0.4},
             {"two-mass-100", two_mass(100), 20, 0.4},
             {"two-mass-1e4", two_mass(1e4), 20, 0.4},
             {"quarter-car", quarter_car, 2, 0.02},
-            {"oscillator-chain", chain(), 2e-3, 8e-5}};
+            {"oscillator-chain", chain(), 2e-3, 8e-5},
+            {"oscillator-pair", oscillator_pair, 10, 0.5},
+            {"stops", stops, 2, 0.02},
+            {"sampled", sampled, 1, 0.04}};
+}
+
+/// A user's scenario: its own step is in the middle of those that are tried.
+test_case case_of(const std::filesystem::path& file) {
+    const scenario s = read_scenario(file);
+    return {file.stem() == "scenario" ? std::filesystem::absolute(file).parent_path().filename().string()
+                                      : file.stem().string(),
+            file.string(), s.time.end - s.time.start, 8 * s.time.step, true};
 }
 
 struct variant {
@@ -81,13 +127,16 @@ struct variant {
 };
 
 constexpr std::array variants{variant{"explicit", "", false},
+                              variant{"explicit", "quad-2-4", false},
                               variant{"explicit", "poly-3", true},
                               variant{"semi-implicit", "poly-1", false},
                               variant{"semi-implicit", "poly-2", false},
                               variant{"semi-implicit", "poly-3", false},
                               variant{"semi-implicit", "poly-3", true},
                               variant{"one-pass", "", false},
-                              variant{"one-pass", "poly-3", true}};
+                              variant{"one-pass", "poly-3", true},
+                              variant{"iterated", "", false},
+                              variant{"iterated", "poly-3", true}};
 
 /// Keeps the last row and the range of every column.
 class end_sink final : public result_sink {
@@ -114,12 +163,19 @@ class end_sink final : public result_sink {
 };
 
 scenario scenario_of(const test_case& which, const variant& tried, double step, double rtol) {
-    std::string text =
-        fmt::format("time: {{end: {}, step: {}}}\n{}method: {}\n", which.end, step, which.text, tried.method);
-    if (*tried.extrapolation != 0) text += fmt::format("extrapolation: {}\n", tried.extrapolation);
-    if (tried.controlled)
-        text += fmt::format("step-control: {{rtol: {0}, atol: {0}, atol-rate: {1}}}\n", rtol, rtol * 10 / which.end);
-    return read_scenario_text(text, which.name);
+    std::vector<scenario_override> changes{{"method", tried.method, "bench"}};
+    if (*tried.extrapolation != 0) changes.push_back({"extrapolation", tried.extrapolation, "bench"});
+    if (tried.controlled) {
+        changes.push_back({"step-control.rtol", fmt::format("{}", rtol), "bench"});
+        changes.push_back({"step-control.atol", fmt::format("{}", rtol), "bench"});
+        changes.push_back({"step-control.atol-rate", fmt::format("{}", rtol * 10 / which.end), "bench"});
+    }
+    if (which.is_file) {
+        changes.push_back({"time.step", fmt::format("{} s", step), "bench"});
+        return read_scenario(which.text, changes);
+    }
+    return read_scenario_text(fmt::format("time: {{end: {}, step: {}}}\n{}", which.end, step, which.text), which.name, {},
+                              changes);
 }
 
 /// Runs it to its end; what is recorded at start and end goes to `seen`.
@@ -145,18 +201,25 @@ end_sink::seen reference_of(const test_case& which) {
 std::optional<method_result> run_once(const test_case& which, const variant& tried, double step, double rtol,
                                       const end_sink::seen& reference) {
     const scenario s = scenario_of(which, tried, step, rtol);
-    simulation all(s, {.workers = 1, .watch = false, .writable = false});
+    std::optional<simulation> made;
+    try {
+        made.emplace(s, simulation_options{.workers = 1, .watch = false, .writable = false});
+    } catch (const user_error&) {  // the method cannot do it
+        return {};
+    }
+    simulation& all = *made;
     end_sink::seen seen;
     const auto begin = std::chrono::steady_clock::now();
     try {
         run_recorded(all, seen, s.time.end);
-    } catch (const run_error&) {
+    } catch (const std::runtime_error&) {
         return {};
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     double sum = 0;
     for (std::size_t k = 1; k < reference.last.size(); ++k) {
         const double range = reference.high[k] - reference.low[k];
+        if (!(range > 0)) continue;
         sum += std::pow((seen.last[k] - reference.last[k]) / range, 2);
     }
     const double error = std::sqrt(sum / static_cast<double>(reference.last.size() - 1));
@@ -179,11 +242,11 @@ std::vector<std::string> bench_systems() {
     return names;
 }
 
-std::vector<method_result> bench_methods(const std::vector<std::string>& systems,
+std::vector<method_result> bench_methods(const std::vector<std::string>& systems, const std::string& file,
                                          const std::function<void(const std::string&)>& told) {
     constexpr int sizes = 8;
     std::vector<method_result> results;
-    for (const auto& which : test_cases()) {
+    for (const auto& which : file.empty() ? test_cases() : std::vector{case_of(file)}) {
         if (!systems.empty() && std::ranges::find(systems, which.name) == systems.end()) continue;
         const auto reference = reference_of(which);
         for (const auto& tried : variants) {
@@ -230,10 +293,12 @@ std::string to_json(const std::vector<method_result>& results) {
 
 void write_work_precision(const std::string& file, const std::vector<method_result>& results) {
     plot picture{.title = "Work and precision", .panels = {}, .columns = 2};
-    for (const auto& which : test_cases())
+    std::vector<std::string> systems;
+    for (const auto& r : results)
+        if (systems.empty() || systems.back() != r.system) systems.push_back(r.system);
+    for (const auto& name : systems)
         for (const bool time : {false, true}) {
-            if (std::ranges::find(results, which.name, &method_result::system) == results.end()) continue;
-            plot_panel panel{.title = which.name,
+            plot_panel panel{.title = name,
                              .x = {.label = time ? "wall time [ms]" : "integrations of all subsystems",
                                    .logarithmic = true,
                                    .low = {},
@@ -250,7 +315,7 @@ void write_work_precision(const std::string& file, const std::vector<method_resu
                                  .marker = tried.controlled ? plot_marker::square : plot_marker::circle,
                                  .colour = colours[tried.controlled]++};
                 for (const auto& r : results) {
-                    if (r.system != which.name || r.variant != tried.name()) continue;
+                    if (r.system != name || r.variant != tried.name()) continue;
                     curve.x.push_back(time ? 1e3 * r.seconds : static_cast<double>(r.integrations));
                     curve.y.push_back(r.error);
                 }

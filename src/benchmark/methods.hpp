@@ -17,12 +17,13 @@ struct method_result {
     double error = 0;  ///< at the end, of all positions and velocities, relative to their range, root mean square
 };
 
-/// Two-mass systems with F = 1, 100 and 1e4, a quarter car and an oscillator chain.
+/// Two-mass systems with F = 1, 100 and 1e4, a quarter car, an oscillator chain, the oscillator pair of the waveform literature, masses with a
+/// stop, a sampled controller.
 std::vector<std::string> bench_systems();
 
-/// The named systems, all if none is named, with every method and a row of steps or tolerances. What diverges is left out. `told` hears
-/// what comes next.
-std::vector<method_result> bench_methods(const std::vector<std::string>& systems,
+/// The named systems, all if none is named, or the scenario in `file`, with every method and a row of steps or tolerances. What diverges, and
+/// what a method cannot do, is left out. `told` hears what comes next.
+std::vector<method_result> bench_methods(const std::vector<std::string>& systems, const std::string& file,
                                          const std::function<void(const std::string&)>& told);
 
 std::string to_table(const std::vector<method_result>& results);
