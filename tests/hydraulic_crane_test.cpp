@@ -112,6 +112,38 @@ TEST_F(cylinder_runs, large_swings_keep_their_energy) {
     }
 }
 
+TEST_F(cylinder_runs, two_pistons_and_a_flow_alone_in_oil_with_air) {
+    // The pump gives its flow only, which is integrated; two pistons move the chamber; the air makes the oil up to 40 times softer.
+    const auto text = [](const char* step) {
+        return fmt::format(R"(
+time: {{end: 60 ms, step: {}}}
+subsystems:
+  pump:
+    ode:
+      states: {{Q: 0 m3/s}}
+      inputs: {{p: 20 bar}}
+      equations: {{Q: (2e6 + 1e6*sin(100*t) - p - 5e9*Q)*1e-4/850}}
+    ports: {{end: {{kind: hydraulic, flow: Q, pressure: p}}}}
+    solver: &exact {{name: erk-8, rtol: 1e-12, atol: 1e-18}}
+  left: {{model: mass-spring-damper, set: {{mass: 10 kg, stiffness: 500 kN/m, damping: 300}}, solver: *exact}}
+  right: {{model: mass-spring-damper, set: {{mass: 20 kg, stiffness: 800 kN/m, damping: 300}}, solver: *exact}}
+connections:
+  chamber: {{law: cylinder, between: [left.mass, right.mass, pump.end], area: 20 cm2, volume: 200 cm3, modulus: 0.8 GPa, pressure: 20 bar,
+            model: pressure-dependent, air: 0.01}}
+record: {{every: 1 ms}}
+)",
+                           step);
+    };
+    const result_table whole = run_text("whole", text("0.1 ms"), true);
+    double error[2];
+    for (const int k : {0, 1})
+        error[k] =
+            largest(run_text("parts", text(k == 0 ? "0.05 ms" : "0.025 ms"), false), "chamber.u", whole, "chamber.u");
+    fmt::print("two pistons and a flow alone, error at 50 and 25 us: {:.3g} {:.3g} Pa\n", error[0], error[1]);
+    EXPECT_LT(error[0], 500);
+    EXPECT_NEAR(std::log2(error[0] / error[1]), 3, 0.15);
+}
+
 TEST_F(cylinder_runs, crane_follows_the_published_reference) {
     // Actuator length and pressures of the published reference, integrated with 0.05 ms by Euler's method.
     struct row {

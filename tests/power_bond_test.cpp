@@ -116,6 +116,50 @@ TEST_F(power_bond, correction_costs_little_stability_where_there_is_damping_and_
     EXPECT_TRUE(rests("poly-1", true, 0.0135, "200 N.s/m"));
 }
 
+TEST_F(power_bond, corrects_plain_fmus) {
+    // Wheel and body as FMUs that offer nothing but steps with held inputs.
+    run_car({}, true);
+    const result_table whole = read_results(folder / "whole", [](std::string_view name) { return name == "body.x"; });
+    for (const char* version : {"2", "3"}) {
+        const std::string file =
+            (std::filesystem::path(MDPCOSIM_BINARY_DIR) / "fmus" / fmt::format("plain-oscillator-{}.fmu", version))
+                .string();
+        double left[2];
+        for (const bool correct : {false, true}) {
+            const result_table r = run_text("fmus",
+                                            fmt::format(R"(
+time: {{end: 2 s, step: 5 ms}}
+subsystems:
+  wheel: {{fmu: {0}, set: {{m: 40 kg, c: 200 kN/m, d: 0}}}}
+  body: {{fmu: {0}, set: {{m: 400 kg, c: 0, d: 0, x0: 20 mm}}}}
+  strut:
+    ode:
+      states: {{q: -20 mm}}
+      inputs: {{v1: 0 m/s, v2: 0 m/s}}
+      equations: {{q: v1 - v2}}
+      outputs: {{F: {{value: 20e3*q + 1500*(v1 - v2), unit: N}}}}
+signals:
+  - {{connect: wheel.velocity -> strut.v1, extrapolation: poly-1}}
+  - {{connect: body.velocity -> strut.v2, extrapolation: poly-1}}
+  - {{connect: -1*strut.F -> wheel.force, extrapolation: poly-1}}
+  - {{connect: strut.F -> body.force, extrapolation: poly-1}}
+bonds:
+  lower: {{flow: strut.v1, effort: wheel.force, correct: {1}}}
+  upper: {{flow: strut.v2, effort: body.force, correct: {1}}}
+record: {{every: 20 ms, only: [body.position]}}
+)",
+                                                        file, correct),
+                                            false);
+            ASSERT_EQ(r.rows(), whole.rows());
+            left[correct] = 0;
+            for (std::size_t i = 0; i < r.rows(); ++i)
+                left[correct] = std::max(left[correct], std::abs(r.values[i] - whole.values[i]));
+        }
+        fmt::print("plain FMUs {}.0: body off by {:.3g} m, corrected {:.3g} m\n", version, left[0], left[1]);
+        EXPECT_LT(left[1], 0.12 * left[0]);
+    }
+}
+
 TEST_F(power_bond, is_the_same_on_threads_and_processes) {
     const auto results_on = [&](const std::string& transport, int workers) {
         run_options options;

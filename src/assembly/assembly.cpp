@@ -203,7 +203,10 @@ class builder {
                                     address.value));
         }
         for (const auto& p : ports) check_port(p, law, object);
-        if (law.piston) return check_pistons(c, law, object, ports), ports;
+        if (law.piston) {
+            check_pistons(c, law, object, ports);
+            return ports;
+        }
         for (const auto& p : ports)
             if (p.place.port->kind != ports[0].place.port->kind)
                 throw user_error(

@@ -228,8 +228,7 @@ piston_motion network::motion_with_pistons(double time, std::size_t channel, con
     return m;
 }
 
-law_value network::ask_law(double t, std::size_t channel, const double* y) const {
-    if (law_states_[channel] == no_pistons) return ask_law(t, channel, channel_motion(t, channel, y));
+law_value network::ask_with_pistons(double t, std::size_t channel, const double* y) const {
     try {
         return laws_[channel]->evaluate_at(motion_with_pistons(t, channel, y));
     } catch (const law_failure& problem) {
@@ -238,9 +237,9 @@ law_value network::ask_law(double t, std::size_t channel, const double* y) const
 }
 
 inline law_value network::channel_value(double t, std::size_t channel, const double* y) const {
-    if (laws_[channel]) return ask_law(t, channel, y);
+    if (law_states_[channel] != no_pistons) return ask_with_pistons(t, channel, y);
     const motion m = channel_motion(t, channel, y);
-    return law_value{m.q, m.v};
+    return laws_[channel] ? ask_law(t, channel, m) : law_value{m.q, m.v};
 }
 
 void network::use_limit() {
@@ -629,7 +628,7 @@ void network::corner_values(double t, std::span<const double> y, std::span<const
 
 network::linearised network::linearise(double t, channel_index channel, std::span<const double> y) const {
     const motion m = channel_motion(t, channel.value(), y.data());
-    return {m.q, m.v, ask_law(t, channel.value(), y.data()).u, laws_[channel.value()]->slope(m.q, m.v)};
+    return {m.q, m.v, channel_value(t, channel.value(), y.data()).u, laws_[channel.value()]->slope(m.q, m.v)};
 }
 
 }  // namespace mdpcosim

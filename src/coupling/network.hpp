@@ -290,7 +290,7 @@ class network {
     double rate_by_acceleration(double t, std::size_t channel, const double* y, double added) const;
     law_value channel_value(double t, std::size_t channel, const double* y) const;
     law_value ask_law(double t, std::size_t channel, const motion& m) const;
-    law_value ask_law(double t, std::size_t channel, const double* y) const;
+    law_value ask_with_pistons(double t, std::size_t channel, const double* y) const;
     piston_motion motion_with_pistons(double t, std::size_t channel, const double* y) const;
     void make_groups();
     void make_coefficients();
