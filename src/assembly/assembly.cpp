@@ -611,6 +611,20 @@ class builder {
             const extrapolation_rule& rule = choose_rule(
                 s.extrapolation, nullptr, no_rate, signal_with_rates,
                 scenario_.step_control.given() ? default_controlled : default_without_rates, object, report);
+            const subsystem_spec& receiver = scenario_.subsystems[target.subsystem.value()];
+            if (target.variable->sampled && rule.name != held_signal &&
+                receiver.kind == subsystem_spec::source_kind::fmu)
+                throw user_error(
+                    s.extrapolation.where,
+                    target.variable->type == variable_type::real
+                        ? fmt::format(
+                              "{}: the FMU declares its input discrete, so that it is held and not extrapolated. Leave "
+                              "'extrapolation' out instead of '{}', or, if the input is continuous in truth, write "
+                              "'continuous: [{}]' in subsystem '{}'.",
+                              object, rule.name, target.variable->name, receiver.name)
+                        : fmt::format("{}: the input is no real number and is held, nothing is extrapolated. Leave "
+                                      "'extrapolation' out instead of '{}'.",
+                                      object, rule.name));
             if (target.variable->sampled && rule.name != held_signal)
                 throw user_error(
                     s.extrapolation.where,

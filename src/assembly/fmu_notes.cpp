@@ -49,6 +49,12 @@ void add_fmu_notes(const scenario& s, const transport& subsystems, const std::ve
     }
     for (const subsystem_spec& spec : s.subsystems) {
         if (!is_fmu(spec)) continue;
+        for (const text& input : spec.fmu.continuous)
+            notes.push_back(
+                fmt::format("fmu of '{}': input '{}', which it declares discrete, takes extrapolated values, the mean "
+                            "over each step "
+                            "('continuous').",
+                            spec.name, input.value));
         const double H = spec.step.value.value_or(s.time.step);
         const time_grid grid(s.time.start, s.time.end, H);
         const macro_step last = grid.step(grid.steps() - 1);

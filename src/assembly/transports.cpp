@@ -30,6 +30,9 @@ std::size_t number_of(const scenario& s, const std::string& subsystem) {
 
 bool is_program(const subsystem_spec& spec) { return spec.kind == subsystem_spec::source_kind::program; }
 
+/// Programs that are sampled are served by who samples them.
+bool served_apart(const subsystem_spec& spec) { return lives_apart(spec) && !(is_program(spec) && spec.sample); }
+
 /// The subsystems of this process, by number, which threads serve.
 std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>& members,
                                       const transport_options& options, binding cores) {
@@ -50,7 +53,7 @@ std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>&
 int units_of_threads(const scenario& s, const binding& cores) {
     std::set<int> units{cores.master};
     for (std::size_t i = 0; i < s.subsystems.size(); ++i)
-        if (!lives_apart(s.subsystems[i])) units.insert(cores.of(i));
+        if (!served_apart(s.subsystems[i])) units.insert(cores.of(i));
     units.erase(-1);
     return static_cast<int>(units.size());
 }
@@ -63,11 +66,11 @@ std::unique_ptr<transport> make_threads(const scenario& s, const transport_optio
     local_group here;
     binding cores = binding_of(s, options);
     const bool spin =
-        options.kind != transport_kind::mpi && std::ranges::count_if(s.subsystems, lives_apart) < available_cores();
+        options.kind != transport_kind::mpi && std::ranges::count_if(s.subsystems, served_apart) < available_cores();
     for (const auto& spec : s.subsystems) {
         const int number = static_cast<int>(names.size());
         names.push_back(spec.name);
-        if (!lives_apart(spec)) {
+        if (!served_apart(spec)) {
             here.members.push_back(number);
             continue;
         }
@@ -94,7 +97,7 @@ std::vector<subsystem_recipe> recipes_of(const scenario& s) {
     for (const auto& spec : s.subsystems) {
         recipes.push_back({spec.name, text_for_process(spec, s.time.step), spec.limit});
         recipes.back().fingerprint = fingerprint(s, spec);
-        if (is_program(spec)) recipes.back().program = std::make_shared<program_launcher>(spec);
+        if (is_program(spec) && !spec.sample) recipes.back().program = std::make_shared<program_launcher>(spec);
     }
     return recipes;
 }

@@ -44,7 +44,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         for (const auto& u : d.inputs) {
             all_inputs_.push_back(u.slot);
             degree_ = std::max(degree_, u.max_degree);
-            by_event_ = by_event_ || (u.sampled && event_mode_);
+            by_event_ = by_event_ || (is_discrete(u.slot) && event_mode_);
         }
         follows_ = degree_ > 0 && std::any_of(d.outputs.begin(), d.outputs.end(),
                                               [this](const auto& y) { return !direct_inputs(y).empty(); });
@@ -238,6 +238,8 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         return fmu_.model().layout.silent[static_cast<std::size_t>(y.slot)] ? all_inputs_ : y.direct;
     }
 
+    bool is_discrete(int input) const { return fmu_.model().layout.inputs[static_cast<std::size_t>(input)].discrete; }
+
     void group_variables() {
         const fmu_layout& l = fmu_.model().layout;
         const auto& inputs = l.description.inputs;
@@ -247,7 +249,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
                 constant.push_back(u.slot);
                 continue;
             }
-            (u.sampled ? discrete : continuous).push_back(u.slot);
+            (is_discrete(u.slot) ? discrete : continuous).push_back(u.slot);
             if (u.max_degree > 0) varying.push_back(u.slot);
         }
         for (const auto& y : l.description.outputs) {
@@ -256,8 +258,8 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             (rate ? rates : outputs).push_back(y.slot);
             const std::vector<int>& direct = direct_inputs(y);
             if (rate || direct.empty()) continue;
-            const bool only_discrete = std::all_of(
-                direct.begin(), direct.end(), [&](int slot) { return inputs[static_cast<std::size_t>(slot)].sampled; });
+            const bool only_discrete =
+                std::all_of(direct.begin(), direct.end(), [&](int slot) { return is_discrete(slot); });
             (only_discrete ? follow_discrete : follow_continuous).push_back(y.slot);
         }
         constant_.assign(*instance_, l.inputs, constant);

@@ -40,6 +40,7 @@ class fmu_layout_builder final : public port_variables {
                                                kind_ == fmi::kind::co_simulation ? "co-simulation" : "model exchange");
         for (std::size_t i = 0; i < fmu_.variables.size(); ++i)
             if (is_own(fmu_.variables[i], fmi::causality::input)) add_input(static_cast<int>(i));
+        check_continuous();
         for (std::size_t i = 0; i < fmu_.variables.size(); ++i)
             if (is_own(fmu_.variables[i], fmi::causality::output)) add_output(static_cast<int>(i));
         for (const text& wanted : spec_.fmu.outputs) add_wanted(wanted);
@@ -154,6 +155,32 @@ class fmu_layout_builder final : public port_variables {
         return offers_.intermediate_update && v.intermediate_update ? max_degree : 0;
     }
 
+    /// As the scenario says.
+    bool is_continuous(const std::string& name) const {
+        return std::ranges::find(spec_.fmu.continuous, name, &text::value) != spec_.fmu.continuous.end();
+    }
+
+    void check_continuous() const {
+        for (const text& named : spec_.fmu.continuous) {
+            std::vector<std::string> discrete;
+            bool found = false;
+            for (std::size_t i = 0; i < result_.inputs.size(); ++i) {
+                const input_variable& u = result_.description.inputs[i];
+                if (!result_.inputs[i].discrete || u.type != variable_type::real) continue;
+                discrete.push_back(u.name);
+                found = found || named.value == u.name || named.value == at(result_.inputs[i].variable).name;
+            }
+            if (!found)
+                throw user_error(
+                    named.where,
+                    fmt::format("{}: continuous: '{}' is no real input that the FMU declares discrete. {}{}", object(),
+                                named.value,
+                                discrete.empty() ? std::string("It has none; leave the key out.")
+                                                 : fmt::format("It has: {}.", name_list(discrete)),
+                                did_you_mean(named.value, discrete)));
+        }
+    }
+
     void add_input(int i) {
         const fmi::variable& v = at(i);
         if (add_other(i, result_.description.text_inputs, result_.text_inputs)) return;
@@ -165,8 +192,10 @@ class fmu_layout_builder final : public port_variables {
             made.max_degree = std::min(degree_of(v), spec_.input_degree.value_or(max_degree));
             made.start = unit.to_si(set != starts_.end() ? set->numbers[static_cast<std::size_t>(k)]
                                                          : start_value(v, k, unit.from_si(0)));
+            const bool discrete = made.sampled;
+            if (is_continuous(v.name) || is_continuous(made.name)) made.sampled = false;
             result_.description.inputs.push_back(std::move(made));
-            result_.inputs.push_back({i, k, unit, false});
+            result_.inputs.push_back({i, k, unit, false, discrete});
         }
     }
 

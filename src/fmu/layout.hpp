@@ -17,6 +17,7 @@ struct fmu_use {
     int element = 0;    ///< of an array
     fmu_unit unit;
     bool derivative = false;  ///< not the variable but its time derivative, which the FMU gives as output derivative
+    bool discrete = false;    ///< an input that is set at events only, whatever the master makes of it
 };
 
 /// The outside of an FMU. Elements of arrays are variables of their own, `x[0]`, `x[1]`, row by row.

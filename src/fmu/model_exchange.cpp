@@ -28,10 +28,10 @@ struct fmu_memory final : snapshot {
     std::vector<double> discrete_inputs;
 };
 
-std::vector<int> slots_of(const subsystem_description& d, bool discrete) {
+std::vector<int> slots_of(const fmu_layout& l, bool discrete) {
     std::vector<int> slots;
-    for (const auto& u : d.inputs)
-        if (u.sampled == discrete) slots.push_back(u.slot);
+    for (const auto& u : l.description.inputs)
+        if (l.inputs[static_cast<std::size_t>(u.slot)].discrete == discrete) slots.push_back(u.slot);
     return slots;
 }
 
@@ -43,8 +43,8 @@ class fmu_equations final : public equations {
         const fmu_layout& l = fmu_.model().layout;
         std::vector<int> outputs(l.outputs.size());
         for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = static_cast<int>(i);
-        const auto discrete = slots_of(l.description, true);
-        continuous_.assign(instance_, l.inputs, slots_of(l.description, false));
+        const auto discrete = slots_of(l, true);
+        continuous_.assign(instance_, l.inputs, slots_of(l, false));
         discrete_.assign(instance_, l.inputs, discrete);
         outputs_.assign(instance_, l.outputs, outputs);
         discrete_slots_ = discrete;

@@ -197,6 +197,13 @@ std::vector<key_info> of_fmus() {
             .of(fmu_bit)
             .by_default("none"),
         words<spec>(
+            "continuous", [](auto& s) -> auto& { return s.fmu.continuous; },
+            "Inputs that the FMU declares discrete and that take extrapolated values all the same, the mean over "
+            "each step.")
+            .of(fmu_bit)
+            .by_default("none")
+            .more_in("fmu.md#inputs-over-a-macro-step"),
+        words<spec>(
             "log", [](auto& s) -> auto& { return s.fmu.log; },
             "Categories of the FMU's messages that are shown; 'all' for every one.")
             .of(fmu_bit)
@@ -285,10 +292,13 @@ std::vector<key_info> of_most() {
     solver.elsewhere = "'solver' is not allowed: a program brings its own.";
     solver.elsewhere_for = program_bit;
     auto sample = map<spec>("sample", &spec::sample, sample_keys,
-                            "Of a sampled model, which needs it: the sample time, or a map.", "time")
-                      .of(model_bit)
+                            "When a sampled model, which needs it, a plugin or a program works: the sample time, or a "
+                            "map. Outputs are held in between.",
+                            "time")
+                      .of(model_bit | plugin_bit | program_bit)
                       .more_in("control.md");
-    sample.elsewhere = "'sample' belongs to a sampled 'model'; {} is continuous. Leave it out.";
+    sample.elsewhere =
+        "'sample' belongs to a sampled 'model', a 'plugin' or a 'program'; {} is continuous. Leave it out.";
     return {settings<spec>("set", &spec::set, setting_values::any,
                            "Parameters, start values of an 'ode' and of an 'fmu': 'name: value' or, for vectors, "
                            "'name: [value, ...]'.")

@@ -98,6 +98,7 @@ struct fmu_spec {
     bool isolate = false;  ///< in a process of its own
     std::optional<double> tolerance;  ///< handed to the FMU; absent: that of its default experiment
     std::vector<text> outputs;        ///< variables that become outputs besides the FMU's own
+    std::vector<text> continuous;     ///< inputs declared discrete that are extrapolated all the same
     std::vector<text> log;            ///< categories of messages to show; `all`: every one
     std::filesystem::path trace;      ///< --fmi-log: every call is written to the end of this file; empty: none
 };
@@ -108,7 +109,7 @@ struct program_spec {
     std::filesystem::path folder;      ///< where it runs; its file is looked for there first
 };
 
-/// `sample:` of a subsystem whose model is sampled; seconds.
+/// `sample:` of a sampled model, a plugin or a program; seconds.
 struct sample_spec {
     location where;
     double time = 0, offset = 0, delay = 0;

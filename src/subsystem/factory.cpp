@@ -9,6 +9,7 @@
 #include "core/suggest.hpp"
 #include "scenario/resolve.hpp"
 #include "subsystem/file_subsystem.hpp"
+#include "subsystem/held_subsystem.hpp"
 #include "subsystem/model.hpp"
 #include "subsystem/native_subsystem.hpp"
 #include "subsystem/ode_equations.hpp"
@@ -208,6 +209,11 @@ std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& 
 
 std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
     assert(!is_sampled(spec));
+    if (is_held(spec))
+        throw user_error(spec.sample->where,
+                         fmt::format("{}: a sampled plugin or program cannot be part of one system of equations "
+                                     "(--monolithic); sampled models can. Run the scenario as a co-simulation.",
+                                     owner_of(spec)));
     const source_info& source = source_of(spec);
     if (source.make_equations)
         if (auto shown = source.make_equations(spec)) return shown;
@@ -228,7 +234,7 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
 subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
     H = spec.step.value.value_or(H);
     if (const source_info& source = source_of(spec); source.check_step) source.check_step(spec, H);
-    if (!spec.sample || !is_sampled(spec)) return spec;
+    if (!spec.sample || !(is_sampled(spec) || is_held(spec))) return spec;
     sample_spec& s = *spec.sample;
     const std::string object = fmt::format("subsystem '{}': sample", spec.name);
     const bool own = spec.step.value.has_value();
@@ -248,7 +254,30 @@ bool lives_apart(const subsystem_spec& spec) {
     return spec.kind == source_kind::program || spec.fmu.isolate || spec.limit > 0;  // only a process can be ended
 }
 
+bool is_held(const subsystem_spec& spec) {
+    return spec.sample && (spec.kind == source_kind::plugin || spec.kind == source_kind::program);
+}
+
+/// What lives in a process of its own is sampled there; a program knows nothing of samples.
+static std::unique_ptr<subsystem> make_held(const subsystem_spec& spec) {
+    if (spec.input_degree)
+        throw user_error(spec.where,
+                         fmt::format("{}: 'sample' and 'input-degree' exclude each other: inputs are read at "
+                                     "the sample times and held. Leave 'input-degree' out.",
+                                     owner_of(spec)));
+    subsystem_spec continuous = spec;
+    continuous.sample.reset();
+    auto inner = make_subsystem(continuous);
+    if (const auto& ports = inner->describe().ports; !ports.empty())
+        throw user_error(spec.sample->where,
+                         fmt::format("{}: it has ports ('{}'), and a sampled subsystem couples by signals only. Leave "
+                                     "'sample' out, or declare plain inputs and outputs instead of ports.",
+                                     owner_of(spec), ports.front().name));
+    return make_held_subsystem(std::move(inner), {spec.sample->time, spec.sample->offset, spec.sample->delay});
+}
+
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
+    if (is_held(spec) && (spec.kind == source_kind::program || !lives_apart(spec))) return make_held(spec);
     const source_info& source = lives_apart(spec) ? source_named("process", spec) : source_of(spec);
     if (source.make)
         if (auto made = source.make(spec)) return made;

@@ -33,6 +33,8 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H);
 /// The discrete-time equations of an entry whose model is sampled, for those who run them with a clock of their own.
 std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& spec);
 bool is_sampled(const subsystem_spec& spec);
+/// A plugin or a program with `sample`.
+bool is_held(const subsystem_spec& spec);
 sampling sampling_of(const subsystem_spec& spec);
 
 /// The entry with every default of its model and solver written out.
