@@ -185,6 +185,11 @@ class builder {
         return rule_named(no_rate.empty() ? with_rates : without_rates, {}, object);
     }
 
+    const char* default_rule(const std::string& of_method, const char* otherwise) const {
+        if (scenario_.step_control.given()) return default_controlled;
+        return of_method.empty() ? otherwise : of_method.c_str();
+    }
+
     std::vector<port_use> connected_ports(const connection_spec& c, const law_info& law, const std::string& object) {
         if (law.join == law_join::two_ports && c.between.size() != 2)
             throw user_error(c.where, fmt::format("{}: law '{}' joins two ports; 'between' has {}.", object, law.name,
@@ -351,8 +356,8 @@ class builder {
         const reason no_rate = no_rate_of(ports, *acting, law);
         const extrapolation_rule& rule =
             choose_rule(c.extrapolation, &scenario_.extrapolation, no_rate,
-                        scenario_.step_control.given() ? default_controlled : default_with_rates,
-                        scenario_.step_control.given() ? default_controlled : default_without_rates, object, report,
+                        default_rule(method_->traits().rule_with_rates, default_with_rates),
+                        default_rule(method_->traits().rule_without_rates, default_without_rates), object, report,
                         stiffness_ratio(*acting, ports));
         const bool needs_velocity = acting->needs_velocity();
         report.power = conjugate_of(kind, law);

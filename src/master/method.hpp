@@ -41,7 +41,9 @@ struct method_traits {
     bool own_steps = false;          ///< subsystems have steps of their own; `step`, `order` and `delay` in a scenario
     bool estimates = false;          ///< attempt_and_estimate() is there
     int least_micro_steps = 1;  ///< that a solver with a fixed step must do in a macro step, in subsystems with joints
-    std::string remedy = {};    ///< when a coupling diverges; empty: what helps the explicit method
+    /// Rules for connections unless others are named, with and without rates; empty: those of the explicit method.
+    std::string rule_with_rates = {}, rule_without_rates = {};
+    std::string remedy = {};  ///< when a coupling diverges; empty: what helps the explicit method
 };
 
 class method {
