@@ -372,12 +372,17 @@ void network::accept(double t, std::span<const double> y, std::span<const double
 void network::find_missing(double elapsed, std::span<const double> u, std::span<const double> du) {
     for (auto& [channel, missing] : giving_) {
         const group& g = groups_[places_[channel].group];
+        const double jump = g.rule.K > 1 ? cut_[channel] : jump_[channel];
+        if (jump > times_[0]) {  // between two values with a jump there is no integral
+            missing = 0;
+            continue;
+        }
         const std::size_t at = places_[channel].position;
         const double before = g.u[g.row(0) + at];
         double area = elapsed * (before + u[channel]) / 2;
         if (g.rule.uses_rates) {
             area += elapsed * elapsed / 12 * (g.du[g.row(0) + at] - du[channel]);
-        } else if (points_ > 1) {
+        } else if (points_ > 1 && !(jump > times_[1])) {
             const double h = times_[0] - times_[1];
             const double curvature =
                 ((u[channel] - before) / elapsed - (before - g.u[g.row(1) + at]) / h) / (elapsed + h);

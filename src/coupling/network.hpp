@@ -56,7 +56,7 @@ class network {
     void add_delivery(input_slot input, int degree, delivery d);
     /// From now on the channel's polynomials are shifted by what those before them have missed: the integral of u less the polynomials, over
     /// the length of the step. The integral of u between accepted times is that of the cubic with the rates at both ends where the rule uses
-    /// rates, else that of the parabola through the last three values.
+    /// rates, else that of the parabola through the last three values. Steps with a jump are left out, and what was missed before them is forgotten.
     void give_back(channel_index channel) { giving_.push_back({static_cast<std::uint32_t>(channel.value())}); }
     /// `start` are the values of all inputs, used for those that nothing is delivered to.
     void finish(std::span<const double> start);
@@ -195,7 +195,8 @@ class network {
     }
     bool builds_on_history(channel_index channel) const {
         const group& g = groups_[places_[channel.value()].group];
-        return !g.imposed && g.rule.K > 1;
+        return !g.imposed &&
+               (g.rule.K > 1 || std::ranges::find(giving_, channel.value(), &giving::channel) != giving_.end());
     }
     /// After a step of length H, with the present u and the polynomials of that step: channels that were told of a jump, and whose u is off
     /// by more than it was expected to change, start anew from it. The highest order of their rules; 0: there are none.

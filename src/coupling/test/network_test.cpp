@@ -488,5 +488,31 @@ TEST(network, gives_back_what_polynomials_missed) {
     EXPECT_NEAR(run_given_back("poly-1", times, line, area).left, area(1.0) - area(0.9) - 0.1 * line(0.9), 1e-14);
 }
 
+TEST(network, gives_nothing_back_of_a_jump) {
+    for (const char* rule : {"poly-1", "poly-2"}) {
+        network net;
+        const channel_index c =
+            net.add_channel("s", nullptr, {{output_slot(0), output_slot(), 1}}, make_extrapolation(rule));
+        net.give_back(c);
+        net.finish({});
+        EXPECT_TRUE(net.builds_on_history(c)) << "it must be told of jumps";
+        std::vector<double> u(1), du(1);
+        const auto u_of = [](int n) { return n < 4 ? 1.0 : 9.0; };
+        for (int n = 0; n < 8; ++n) {
+            const std::vector<double> y{u_of(n)};
+            if (n == 0) net.start(0, y);
+            net.evaluate(n, y, u, du);
+            if (n == 4) {
+                net.tell_jump(c, 4);
+                net.find_jumps(1, u);
+            }
+            net.accept(n, y, u, du);
+            net.extrapolate(n + 1);
+            EXPECT_EQ(net.mean(c, 1), u_of(n))
+                << n << ": the value of the far side, at once and without anything added";
+        }
+    }
+}
+
 }  // namespace
 }  // namespace mdpcosim
