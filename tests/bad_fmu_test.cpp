@@ -54,7 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
         inertia("tolerance", "tolerance: |>0", {"tolerance: '0' must be greater than zero."}),
         inertia("solver", "solver: |>rk4", {"'solver' is not allowed: in co-simulation the FMU has its own solver."}),
         inertia("key", "|>port: {}", {"key 'port' is not known.", "Did you mean 'ports'?"}),
-        inertia("sample", "sample: |>1 ms", {"'sample' belongs to a sampled 'model'; an 'fmu' is continuous."}),
+        inertia("sample", "sample: |>1 ms",
+                {"'sample' belongs to a sampled 'model', a 'plugin' or a 'program'; an 'fmu' is continuous."}),
         inertia("output", "outputs: [|>phi_]",
                 {"outputs: variable 'phi_' does not exist. FMU inertia-2.fmu has: phi, w, a."})),
     scenario_name);
