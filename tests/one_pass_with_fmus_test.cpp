@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
         bad_scenario{
             "not_positive",
             head + "  a: {model: mass-spring-damper, inertia: {mass: |>0 kg}}\n  b: {model: mass-spring-damper}" + tail,
-            {"subsystem 'a': inertia: mass: '0 kg' must be one number greater than zero."}}),
+            {"subsystem 'a': inertia: mass: '0 kg' must be one number greater than zero [kg], or 'inf'"}}),
     scenario_name);
 
 }  // namespace
