@@ -22,6 +22,7 @@
 #include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "coupling/signal_law.hpp"
+#include "master/error_constants.hpp"
 #include "reference/monolithic.hpp"
 #include "scenario/resolve.hpp"
 #include "subsystem/factory.hpp"
@@ -34,7 +35,7 @@ constexpr double largest_ratio =
     1000;  // F beyond which the best coefficients stay; free bodies have no stiffness at all
 constexpr const char* default_with_rates = "lin-2-3-opt";
 constexpr const char* default_without_rates = "lin-3-3-b0";
-constexpr const char* default_controlled = "poly-2";  // its error is known; steps that change have no best coefficients
+constexpr const char* default_controlled = "poly-3";  // its error is known; steps that change have no best coefficients
 constexpr const char* signal_with_rates = "hermite-1";
 constexpr const char* held_signal = "poly-1";
 
@@ -710,6 +711,7 @@ class builder {
         for (const recorded_column& c : result_.columns)
             if (c.from == recorded_column::source::output) all[c.index] = true;
         if (method_->traits().reads_accelerations) add_accelerations(all);
+        if (scenario_.step_control.given()) add_judged(all);
         if (writable_) all.assign(all.size(), true);  // whoever looks on between steps may ask for any of them
         std::vector<bool> follow(subsystems().size(), false);
         if (method_->traits().evaluates_each_step)
@@ -726,6 +728,13 @@ class builder {
                 used.inputs[k] = writable_ || !graph_.input_channels[subsystems().input_offset(s) + k].empty();
             subsystems().expect(s, used);
         }
+    }
+
+    /// Steps follow the errors of subsystems that nobody reads, too.
+    void add_judged(std::vector<bool>& all) {
+        const auto levels = output_levels(result_.system);
+        for (std::size_t slot = 0; slot < levels.size(); ++slot)
+            if (levels[slot] != output_level::none) all[slot] = true;
     }
 
     /// What rates of damped laws read: accelerations, and the inputs that they depend on at once.

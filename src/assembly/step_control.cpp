@@ -37,6 +37,7 @@ step_control_options step_control_of(const scenario& s) {
             .of = level == "value"  ? options::level::value
                   : level == "rate" ? options::level::rate
                                     : options::level::both,
+            .whole_run = given.over.value != "step",
             .first = std::min(s.time.step, span),
             .smallest = given.smallest.value_or(1e-6 * s.time.step),
             .largest = given.largest.value_or(std::max(s.time.step, span / 20)),

@@ -11,10 +11,17 @@
 /// polynomials that act on its subsystem.
 namespace mdpcosim {
 
-enum class output_level : std::uint8_t { none, value, rate };
+enum class output_level : std::uint8_t { none, value, rate, hidden };
 
-/// By slot: what connections and signals read it as. A value without a rate counts as a rate, which is the lower order.
+/// By slot: what connections and signals read it as. A value without a rate counts as a rate, which is the lower order. Of a subsystem that
+/// nobody reads and that is driven, all outputs count as rates, but for those that follow inputs at once where there are others. Hidden are
+/// further outputs of a driven subsystem that is read by signals only: where none of these answers to its inputs, as the mode of a switch does
+/// not until it switches, hidden ones stand for them.
 std::vector<output_level> output_levels(const coupled_system& system);
+
+/// By channel: a signal that keeps its value over the step because of what it joins, outputs that change at sample times only, or an input
+/// that is read at them. Whatever else is held misses what it changes by.
+std::vector<bool> held_by_nature(const coupled_system& system);
 
 class error_constants {
    public:
@@ -27,6 +34,20 @@ class error_constants {
     /// The corrections whose effect was seen, and those that turned out to be right, by channel: from now on every subsystem's
     /// constants are multiplied by how much larger the largest that act on it are.
     void rescale(std::span<const double> seen, std::span<const double> right);
+    /// After a step: what the polynomials missed at its end, by channel, `is`, is neither what was expected nor what the step before made
+    /// likely: something new happened. The first of them is remembered when the step is committed.
+    bool surprised(const coupled_system& system, double H, std::span<const double> expected,
+                   std::span<const double> is);
+    /// The same for one channel.
+    bool surprised(const coupled_system& system, double H, channel_index channel, double expected, double is) const;
+    void remember(const coupled_system& system, double H, std::span<const double> is);
+    void committed();
+    void state(state_bytes& bytes) { bytes(accepted_, H_accepted_); }
+    /// By channel, u less the end of its polynomial; 0 where it is held by nature.
+    void misses(const coupled_system& system, double H, std::span<double> missed) const;
+    const std::vector<bool>& by_nature() const { return by_nature_; }
+    /// The whole difference is the error, of every output: nothing is known of how u went.
+    void take_everything();
     /// Where a channel acts whose entry is not 0, u differed by its whole error; what other channels turned out to miss can double it.
     void take_whole(std::span<const double> by_channel);
     double of_output(std::size_t slot) const {
@@ -37,6 +58,7 @@ class error_constants {
         const correction_constants& c = by_degree_[static_cast<std::size_t>(s.degree)];
         return s.right / s.seen * (level == output_level::value ? c.value : c.rate);
     }
+    bool is_coupled(std::size_t slot) const { return outputs_[slot].level != output_level::none; }
     bool is_value(std::size_t slot) const { return outputs_[slot].level == output_level::value; }
     estimate_orders orders() const { return {lowest_ + 3, lowest_ + 2}; }
 
@@ -59,10 +81,17 @@ class error_constants {
     std::vector<acted_on> subsystems_;
     std::array<correction_constants, max_degree + 1> by_degree_{};
     int lowest_ = 0;
+    std::vector<bool> by_nature_;
+    struct missed_before {
+        double miss = 0, largest = 0;  ///< at the end of the step; |u| so far
+    };
+    std::vector<missed_before> accepted_, tried_;
+    double H_accepted_ = 0, H_tried_ = 0;
 };
 
 /// By channel, after extrapolate(): what the polynomials miss at the end of the step, as one more accepted value has it. While there are
 /// too few of them a first integration, of `kept`, shows it, and is undone.
-void find_misses(coupled_system& system, const macro_step& step, trial_step& kept, std::span<double> missed);
+void find_misses(coupled_system& system, const macro_step& step, trial_step& kept, const error_constants& of,
+                 std::span<double> missed);
 
 }  // namespace mdpcosim

@@ -6,7 +6,8 @@
 // stable while H times the highest coupled frequency stays below the extrapolation's limit (docs/methods/extrapolations.md).
 // Needs nothing of a subsystem beyond advance(). The error of a step is estimated by a second integration whose polynomials end
 // where one more accepted value puts them (J. Kraft and others, Efficiency of Different Co-Simulation Approaches, section 2.3), scaled
-// by what the polynomials turned out to miss there.
+// by what the polynomials turned out to miss there. Where they missed more than anything made likely, a contact that closed, an event, a
+// signal that moved, the comparison is done again with what they missed.
 #include "master/error_constants.hpp"
 
 namespace mdpcosim {
@@ -41,21 +42,37 @@ class explicit_method final : public method {
         auto& [raised, kept] = trials_;
         extrapolate(system, step);
         net.deliver(H, kept.inputs);
-        find_misses(system, step, kept, missed_);
-        for (std::size_t c = 0; c < missed_.size(); ++c) net.correct(channel_index(c), missed_[c]);
-        net.deliver(H, raised.inputs);
-        net.extrapolate(step.end);
-        system.advance_trials(step, trials_);
+        find_misses(system, step, kept, constants_, missed_);
+        compare(system, step);
         constants_.update(system, &extrapolation_constants);
-        net.polynomial_values(H, end_);
-        for (std::size_t c = 0; c < end_.size(); ++c) end_[c] = system.u[c] - end_[c];
-        constants_.rescale(missed_, end_);
+        constants_.misses(system, H, end_);
+        if (constants_.surprised(system, H, missed_, end_)) {
+            missed_.swap(end_);
+            system.restore_begin();
+            compare(system, step);
+            constants_.take_everything();
+        } else {
+            constants_.rescale(missed_, end_);
+        }
         for (std::size_t slot = 0; slot < error.size(); ++slot)
             error[slot] = constants_.of_output(slot) * (raised.outputs[slot] - kept.outputs[slot]);
         return constants_.orders();
     }
 
+    void state(state_bytes& bytes) override { constants_.state(bytes); }
+
    private:
+    void committed() override { constants_.committed(); }
+
+    /// The step as it is done, and with polynomials that end where they would have missed nothing.
+    void compare(coupled_system& system, const macro_step& step) {
+        network& net = system.coupling;
+        for (std::size_t c = 0; c < missed_.size(); ++c) net.correct(channel_index(c), missed_[c]);
+        net.deliver(step.end - step.begin, trials_[0].inputs);
+        net.extrapolate(step.end);
+        system.advance_trials(step, trials_);
+    }
+
     static void extrapolate(coupled_system& system, const macro_step& step) {
         system.coupling.accept(step.begin, system.subsystems->outputs(), system.u, system.du);
         system.coupling.extrapolate(step.end);

@@ -109,6 +109,9 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         right_.resize(missed_.size());
         weights_.assign(missed_.size(), 0.0);
         constants_ = error_constants(system);
+        at_begin_.assign(channels_.size(), {});
+        at_end_ = at_begin_;
+        expected_.assign(missed_.size(), 0.0);
         row_.assign(missed_.size(), signal);
         for (std::size_t i = 0; i < channels_.size(); ++i) row_[channels_[i].channel.value()] = i;
         deliveries_ = system.coupling.deliveries();
@@ -120,12 +123,19 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         const double H = step.end - step.begin;
         auto& [disturbed, kept] = trials_;
         find_u(system, step);
+        linearise_all(system, step.begin, at_begin_);
         net.deliver(H, kept.inputs);
         disturb(system, step);
         system.advance_trials(step, trials_);
         constants_.update(system, &extrapolation_constants);
-        net.polynomial_values(H, right_);
-        for (std::size_t c = 0; c < right_.size(); ++c) right_[c] = system.u[c] - right_[c];
+        constants_.misses(system, H, right_);
+        const bool is_new = surprised(system, step);
+        if (is_new) {
+            disturb_by_misses(system, H);
+            system.restore_begin();
+            system.advance_trials(step, trials_);
+            missed_ = right_;
+        }
         set_stiff_u(system, step.end);
         for (std::size_t i = 0; i < channels_.size(); ++i)
             if (solver_.weights()[i] > 0.5) missed_[channels_[i].channel.value()] = 0;
@@ -136,6 +146,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
             if (w > 0) orders = {std::min(orders.value, 3), std::min(orders.rate, solver_.stiffness()[i] < 3 ? 3 : 2)};
         }
         constants_.take_whole(weights_);
+        if (is_new) constants_.take_everything();
         for (std::size_t slot = 0; slot < error.size(); ++slot)
             error[slot] = constants_.of_output(slot) * (disturbed.outputs[slot] - kept.outputs[slot]);
         return orders;
@@ -165,9 +176,12 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         bytes(solver_, H_tried_, known_, H_last_, forward_, slopes_, new_slopes_, implicit_, rates_, law_u_,
               extrapolated_, u_before_, slope_, slope_before_, told_, told_all_);
         for (contact& c : contacts_) bytes(c.since, c.crosses);
+        constants_.state(bytes);
     }
 
    private:
+    void committed() override { constants_.committed(); }
+
     static constexpr auto signal = std::numeric_limits<std::size_t>::max();
 
     /// A law with corners.
@@ -243,20 +257,61 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         if (implicit_ && only_.size() == net.channels())
             std::ranges::fill(missed_, 0.0);
         else
-            find_misses(system, step, kept, missed_);
+            find_misses(system, step, kept, constants_, missed_);
         std::ranges::copy(kept.inputs, disturbed.inputs.begin());
         for (const auto& [input, delivered] : deliveries_) {
             polynomial& p = disturbed.inputs[input.value()];
             const std::size_t i = row_[delivered.channel.value()];
             const double w = i == signal ? 0 : solver_.weights()[i], missed = missed_[delivered.channel.value()];
             if (w < 1) net.correct_input(input, H, (1 - w) * delivered.factor * missed, p);
+            expected_[delivered.channel.value()] = missed;
             if (w == 0) continue;
             const auto [mean, ramp] = expected_error(i, H, missed != 0 ? missed : slope_[i]);
+            if (w > 0.5) expected_[delivered.channel.value()] = std::abs(mean) + std::abs(ramp);
             p.c[0] += w * delivered.factor * mean;
             if (net.degree_limit(input) == 0) continue;
             p.c[0] += w * delivered.factor * ramp / 2;
             p.c[1] -= w * delivered.factor * ramp / H;
             p.degree = std::max(p.degree, 1);
+        }
+    }
+
+    /// Laws and their slopes, where slopes change.
+    void linearise_all(const coupled_system& system, double t, std::span<network::linearised> into) const {
+        for (std::size_t i = 0; i < channels_.size(); ++i)
+            if (!readers_[i].constant)
+                into[i] = system.coupling.linearise(t, channels_[i].channel, system.subsystems->outputs());
+    }
+
+    /// After a trial: more than was expected is missing of some u. Of a connection that is solved for, what its law gives in the end and
+    /// did not as it was linearised.
+    bool surprised(const coupled_system& system, const macro_step& step) {
+        linearise_all(system, step.end, at_end_);
+        for (std::size_t i = 0; i < channels_.size(); ++i)
+            if (solver_.weights()[i] > 0.5) {
+                const network::linearised &b = at_begin_[i], &e = at_end_[i];
+                right_[channels_[i].channel.value()] =
+                    readers_[i].constant ? 0 : e.u - (b.u + b.slope.c * (e.q - b.q) + b.slope.d * (e.v - b.v));
+            }
+        return constants_.surprised(system, step.end - step.begin, expected_, right_);
+    }
+
+    void disturb_by_misses(const coupled_system& system, double H) {
+        const network& net = system.coupling;
+        auto& [disturbed, kept] = trials_;
+        std::ranges::copy(kept.inputs, disturbed.inputs.begin());
+        for (const auto& [input, delivered] : deliveries_) {
+            polynomial& p = disturbed.inputs[input.value()];
+            const std::size_t i = row_[delivered.channel.value()];
+            const double by = delivered.factor * right_[delivered.channel.value()];
+            if (i == signal || solver_.weights()[i] <= 0.5) {
+                net.correct_input(input, H, by, p);
+            } else if (net.degree_limit(input) == 0) {
+                p.c[0] += by / 2;
+            } else {
+                p.c[1] += by / H;
+                p.degree = std::max(p.degree, 1);
+            }
         }
     }
 
@@ -419,8 +474,10 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
     // Of estimates:
     std::array<trial_step, 2> trials_;    ///< with changed u; the step as it is done
     std::vector<double> missed_, right_;  ///< at the end of the step, by channel: as expected, and as it turned out
+    std::vector<double> expected_;        ///< by channel, of both kinds of errors together
     std::vector<double> weights_;         ///< by channel, 0 for signals
-    std::vector<std::size_t> row_;        ///< by channel: its place in channels_, or `signal`
+    std::vector<network::linearised> at_begin_, at_end_;  ///< as channels_
+    std::vector<std::size_t> row_;                        ///< by channel: its place in channels_, or `signal`
     std::vector<network::connected> deliveries_;
     error_constants constants_;
 };

@@ -59,6 +59,16 @@ class semi_implicit_method final : public method {
     void prepare_estimates(coupled_system& system) override {
         constants_ = error_constants(system);
         for (auto* one : {&tried_, &accepted_}) one->error.assign(system.subsystems->outputs().size(), 0.0);
+        transport& t = *system.subsystems;
+        for (auto* values : {&predicted_, &expected_, &missed_}) values->assign(system.coupling.channels(), 0.0);
+        signals_.clear();
+        for (std::size_t c = 0; c < predicted_.size(); ++c)
+            if (!constants_.by_nature()[c] &&
+                std::ranges::find(sensitivities_.channels(), channel_index(c)) == sensitivities_.channels().end())
+                signals_.emplace_back(c);
+        if (!signals_.empty())
+            for (auto& trial : compared_)
+                trial = {{t.inputs().begin(), t.inputs().end()}, std::vector<double>(t.outputs().size())};
     }
 
     estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
@@ -66,6 +76,8 @@ class semi_implicit_method final : public method {
         const double H = step.end - step.begin;
         // Where the step changes all the time, old answers are taken as long as they predict well.
         advance(system, step, H_measured_ > 0 && std::abs(H / H_measured_ - 1) < 0.5);
+        for (std::size_t c = 0; c < missed_.size(); ++c)
+            missed_[c] = constants_.by_nature()[c] ? 0 : system.u[c] - predicted_[c];
         const auto before = std::span<const double>(trials_.back().outputs);
         const auto after = system.subsystems->outputs();
         constants_.update(system, &interpolation_constants);
@@ -74,24 +86,31 @@ class semi_implicit_method final : public method {
         const bool changes = accepted_.step.end > accepted_.step.begin;
         const double ratio = changes ? H / (accepted_.step.end - accepted_.step.begin) : 0;
         const int n = orders.rate - 2;
+        // What is new in the step is no polynomial: all that the corrector changed may be wrong.
+        const bool surprised = constants_.surprised(system, H, expected_, missed_) && expects_;
         const double lag = (n + 0.5) / (n + 2), grown = std::pow(ratio, orders.rate);
         tried_.step = step;
         for (std::size_t slot = 0; slot < error.size(); ++slot) {
             const double now = constants_.of_output(slot) * (after[slot] - before[slot]);
             const double then = grown * (constants_.is_value(slot) ? ratio : 1) * (changes ? accepted_.error[slot] : 0);
             error[slot] = changes ? now + lag * (now - then) : now;
+            if (surprised && constants_.of_output(slot) != 0)
+                error[slot] = std::max(std::abs(error[slot]), std::abs(after[slot] - before[slot]));
             tried_.error[slot] = now;
         }
         estimated_ = true;
+        add_errors_of_signals(system, step, error);
         return orders;
     }
 
     void state(state_bytes& bytes) override {
         bytes(sensitivities_, accepted_.step, accepted_.error, H_last_, H_measured_, due_, resolved_, since_measured_);
+        constants_.state(bytes);
     }
 
    private:
     void committed() override {
+        constants_.committed();
         if (estimated_) std::swap(tried_, accepted_);
         estimated_ = false;
     }
@@ -102,6 +121,10 @@ class semi_implicit_method final : public method {
         const double H = step.end - step.begin;
         net.accept(step.begin, t.outputs(), system.u, system.du);
         net.extrapolate(step.end);
+        if (!predicted_.empty()) {
+            net.polynomial_values(H, predicted_);
+            expects_ = net.raise(expected_);
+        }
         if (H_last_ > 0 && !same(H, H_last_)) sensitivities_.rescale(H / H_last_);
         H_last_ = H;
         if (!keep && !same(H, H_measured_)) due_ = true;
@@ -116,6 +139,26 @@ class semi_implicit_method final : public method {
         if (due_) H_measured_ = H;
         since_measured_ = due_ ? 0 : since_measured_ + 1;
         due_ = poor && since_measured_ >= steps_between_measurements;
+    }
+
+    /// Signals are extrapolated and not corrected: the step once more with signals that end where they should have.
+    void add_errors_of_signals(coupled_system& system, const macro_step& step, std::span<double> error) {
+        network& net = system.coupling;
+        const double H = step.end - step.begin;
+        if (std::ranges::all_of(signals_, [&](channel_index c) { return missed_[c.value()] == 0; })) return;
+        auto& [changed, kept] = compared_;
+        net.deliver(H, kept.inputs);
+        for (const channel_index c : signals_) net.correct(c, missed_[c.value()]);
+        net.deliver(H, changed.inputs);
+        net.extrapolate(step.end);
+        const auto& channels = sensitivities_.channels();
+        for (std::size_t i = 0; i < channels.size(); ++i) net.correct(channels[i], by_[i]);
+        system.restore_begin();
+        system.advance_trials(step, compared_);
+        constants_.update(system, &extrapolation_constants);
+        for (std::size_t slot = 0; slot < error.size(); ++slot)
+            error[slot] = std::abs(error[slot]) +
+                          std::abs(constants_.of_output(slot) * (changed.outputs[slot] - kept.outputs[slot]));
     }
 
     /// Predictor and corrector; true: the answers mispredicted.
@@ -176,6 +219,11 @@ class semi_implicit_method final : public method {
     std::vector<law_slope> slopes_;
     std::vector<double> by_, q_, v_, end_;
     error_constants constants_;
+    std::vector<double> predicted_, expected_,
+        missed_;  ///< by channel: the end of the predictor's polynomial, what it was expected to miss, and what it did
+    bool expects_ = false;                ///< there were enough accepted values for that
+    std::vector<channel_index> signals_;  ///< that move within the step
+    std::array<trial_step, 2> compared_;  ///< with signals as they turned out; the step as it is done
     struct estimated {
         macro_step step;
         std::vector<double> error;

@@ -18,6 +18,16 @@ constexpr double safety = 0.9;
 constexpr double most_growth = 2, most_shrinking = 0.2;
 /// Steps stay as they are while they could grow by less: equal steps are cheaper, and answers and weights are kept.
 constexpr double worth_growing = 1.2;
+/// Errors that are nothing say nothing about longer steps: beyond the step that the user named, steps then grow slowly.
+constexpr double quiet = 1e-2, growth_while_quiet = 1.25;
+/// Of the tolerance that estimated errors of all steps may add up to; the system itself may enlarge what it is given.
+constexpr double sum_of_errors = 0.25;
+/// Of what steps before have left: for one that was rejected, where something new happens, and for others. At least this part of the first step.
+constexpr double loan_at_events = 0.25, loan_else = 1.0 / 64, least_loan = 1e-3;
+/// Estimates are right to leading order: true errors may be larger by some percent.
+constexpr double estimates_fall_short = 1.07;
+/// Part of the user's step that comes first where nothing can be undone.
+constexpr double careful = 1e-3;
 
 std::string connections_of(const coupled_system& system, std::size_t slot) {
     const network& net = system.coupling;
@@ -35,11 +45,23 @@ std::string connections_of(const coupled_system& system, std::size_t slot) {
     return found;
 }
 
+std::string name_of_output(const coupled_system& system, const std::string& address, std::size_t slot) {
+    const std::string readers = connections_of(system, slot);
+    return readers.empty() ? fmt::format("output '{}'", address)
+                           : fmt::format("output '{}' of connection {}", address, readers);
+}
+
 }  // namespace
 
 step_controller::step_controller(const step_control_options& options, double start, double end,
                                  std::function<void(const step_attempt&)> looked)
-    : options_(options), start_(start), end_(end), t_(start), H_(options.first), looked_(std::move(looked)) {}
+    : options_(options),
+      start_(start),
+      end_(end),
+      t_(start),
+      H_(options.first),
+      looked_(std::move(looked)),
+      bank_(options.first) {}
 
 void step_controller::check(const step_control_options& options, const coupled_system& system, const method& chosen,
                             const std::string& method_name) {
@@ -70,15 +92,21 @@ void step_controller::prepare(coupled_system& system, method& chosen) {
         system.forget_begin();
         levels_ = output_levels(system);
         error_.assign(levels_.size(), 0.0);
+        largest_.assign(levels_.size(), 0.0);
+        for (std::size_t slot = 0; slot < levels_.size(); ++slot) largest_[slot] = std::abs(t.outputs()[slot]);
         names_.resize(levels_.size());
+        owner_.resize(levels_.size());
+        seen_.resize(t.size());
         for (std::size_t i = 0; i < t.size(); ++i) {
             const subsystem_index s(i);
+            std::fill_n(owner_.begin() + static_cast<std::ptrdiff_t>(t.output_offset(s)), t.describe(s).output_count(),
+                        static_cast<std::uint32_t>(i));
             for (const auto& y : t.describe(s).outputs)
                 for (int k = 0; k < y.size; ++k) {
                     const std::size_t slot = t.output_offset(s) + static_cast<std::size_t>(y.slot + k);
                     if (levels_[slot] != output_level::none)
-                        names_[slot] = fmt::format("output '{}.{}' of connection {}", t.name(s),
-                                                   element_name(y, y.slot + k), connections_of(system, slot));
+                        names_[slot] =
+                            name_of_output(system, fmt::format("{}.{}", t.name(s), element_name(y, y.slot + k)), slot);
                 }
         }
         return;
@@ -91,6 +119,31 @@ void step_controller::prepare(coupled_system& system, method& chosen) {
         other_of_bond_[b.flow.value()] = b.effort;
         other_of_bond_[b.effort.value()] = b.flow;
     }
+    largest_tried_ = largest_;
+    by_nature_ = held_by_nature(system);
+    for (std::size_t i = 0; i < t.size(); ++i) goes_back_ = goes_back_ && t.offers(subsystem_index(i)).save_restore;
+    if (goes_back_) {
+        chosen.keep(system);
+        system.forget_begin();
+    } else {
+        H_ = first_step_for_good(system);
+    }
+}
+
+/// Of which nothing is known but the rates of coupling variables, and these not always.
+double step_controller::first_step_for_good(const coupled_system& system) {
+    const network& net = system.coupling;
+    net.motions(t_, system.subsystems->outputs(), q_, v_);
+    double H = careful * options_.first;
+    for (std::size_t c = 0; c < net.channels(); ++c) {
+        const law* acting = net.law_of(channel_index(c));
+        if (acting == nullptr || !acting->physical() || !acting->has_rate()) continue;
+        const double rate = std::abs(system.du[c]);
+        const double allowed =
+            options_.rtol * std::abs(system.u[c]) + options_.atol * std::abs(acting->slope(q_[c], v_[c]).c);
+        if (rate * H > allowed) H = allowed / rate;
+    }
+    return std::clamp(H, options_.smallest, options_.first);
 }
 
 macro_step step_controller::step(coupled_system& system, method& chosen) {
@@ -121,53 +174,108 @@ macro_step step_controller::step_with_trials(coupled_system& system, method& cho
         verdict v;
         try {
             const estimate_orders orders = chosen.attempt_and_estimate(system, step, error_);
-            v = judge(system.subsystems->outputs(), orders);
+            v = judge(system.subsystems->outputs(), orders, H);
         } catch (const run_error&) {
             // A model or a law that has no answer over a long step may have one over a shorter one.
-            if (H <= options_.smallest) throw;
+            if (std::min(H, H_) <= options_.smallest) throw;
             v = {std::numeric_limits<double>::infinity(), most_shrinking, 0};
         }
-        const std::string_view worst = std::isfinite(v.error) ? std::string_view(names_[v.worst]) : "a failure";
+        const std::string_view worst = name_of_worst(v);
         if (v.error <= 1) {
             chosen.commit(system);
+            const auto y = system.subsystems->outputs();
+            for (std::size_t slot = 0; slot < largest_.size(); ++slot)
+                largest_[slot] = std::max(largest_[slot], std::abs(y[slot]));
             accept(step, v, worst);
             return step;
         }
-        if (looked_) looked_({step.begin, H, v.error, false, worst});
-        ++counts_.rejected;
-        if (H <= options_.smallest) give_up(step, v);
-        repeated_ = true;
-        H_ = std::max(options_.smallest, H * std::min(v.factor, safety));
+        reject(step, v, worst);
         chosen.rollback(system);
     }
 }
 
-step_controller::verdict step_controller::judge(std::span<const double> y, const estimate_orders& orders) const {
+std::string_view step_controller::name_of_worst(const verdict& v) const {
+    if (!std::isfinite(v.error)) return "a failure";
+    return names_.empty() ? std::string_view{} : std::string_view(names_[v.worst]);
+}
+
+void step_controller::reject(const macro_step& step, const verdict& v, std::string_view worst) {
+    const double H = step.end - step.begin;
+    if (looked_) looked_({step.begin, H, v.error, false, worst});
+    ++counts_.rejected;
+    // Ends of steps are rounded: a step of the smallest length may seem to be longer.
+    if (std::min(H, H_) <= options_.smallest) give_up(step, v);
+    repeated_ = true;
+    H_ = std::max(options_.smallest, H * std::min(v.factor, safety));
+}
+
+double step_controller::loan() const {
+    return std::max(bank_ * (repeated_ ? loan_at_events : loan_else), least_loan * options_.first);
+}
+
+double step_controller::share(double H) const {
+    return options_.whole_run ? sum_of_errors * (H + loan()) / (end_ - start_) : 1;
+}
+
+double step_controller::tolerance_of(std::size_t slot, double y) const {
+    const double size = options_.whole_run ? std::max(largest_[slot], std::abs(y)) : std::abs(y);
+    return (levels_[slot] == output_level::value ? options_.atol : options_.atol_rate) + options_.rtol * size;
+}
+
+step_controller::verdict step_controller::judge(std::span<const double> y, const estimate_orders& orders, double H) {
     verdict v{0, most_growth, 0};
     double of_values = 0, of_rates = 0;
+    const double part = share(H);
+    std::fill(seen_.begin(), seen_.end(), false);
+    for (std::size_t slot = 0; slot < levels_.size(); ++slot)
+        if (levels_[slot] != output_level::hidden && error_[slot] != 0) seen_[owner_[slot]] = true;
     for (std::size_t slot = 0; slot < levels_.size(); ++slot) {
         if (levels_[slot] == output_level::none) continue;
-        const bool rate = levels_[slot] == output_level::rate;
+        if (levels_[slot] == output_level::hidden && seen_[owner_[slot]]) continue;
+        const bool rate = levels_[slot] != output_level::value;
         if (options_.of == (rate ? level::value : level::rate)) continue;
-        const double allowed = (rate ? options_.atol_rate : options_.atol) + options_.rtol * std::abs(y[slot]);
-        const double ratio = std::abs(error_[slot]) / allowed;
+        const double ratio = estimates_fall_short * std::abs(error_[slot]) / (part * tolerance_of(slot, y[slot]));
+        if (!std::isfinite(ratio)) return {std::numeric_limits<double>::infinity(), most_shrinking, slot};
         double& largest = rate ? of_rates : of_values;
         largest = std::max(largest, ratio);
         if (ratio > v.error) v.error = ratio, v.worst = slot;
     }
+    // What a step may add grows with its length, too.
+    const int less = options_.whole_run ? 1 : 0;
     const auto factor = [](double error, int order) { return safety * std::pow(std::max(error, 1e-12), -1.0 / order); };
-    v.factor = std::clamp(std::min(factor(of_values, orders.value), factor(of_rates, orders.rate)), most_shrinking,
-                          most_growth);
+    v.factor = std::clamp(std::min(factor(of_values, orders.value - less), factor(of_rates, orders.rate - less)),
+                          most_shrinking, most_growth);
     return v;
 }
 
 macro_step step_controller::step_and_look(coupled_system& system, method& chosen) {
-    const macro_step step = next_step(*system.subsystems);
-    chosen.attempt(system, step);
-    const verdict v = look(system, chosen, step.end - step.begin);
-    chosen.commit(system);
-    accept(step, v, names_.empty() ? std::string_view{} : std::string_view(names_[v.worst]));
-    return step;
+    while (true) {
+        if (goes_back_) chosen.keep(system);
+        const macro_step step = next_step(*system.subsystems);
+        const double H = step.end - step.begin;
+        verdict v;
+        try {
+            chosen.attempt(system, step);
+            v = look(system, chosen, H);
+        } catch (const run_error&) {
+            if (!goes_back_ || std::min(H, H_) <= options_.smallest) throw;
+            v = {std::numeric_limits<double>::infinity(), most_shrinking, 0};
+        }
+        const std::string_view worst = name_of_worst(v);
+        if (v.error <= 1 || !goes_back_) {
+            chosen.commit(system);
+            largest_.swap(largest_tried_);
+            error_before_ = std::max(v.error, 1e-6);
+            if (v.error > 1) {
+                ++counts_.above;
+                if (v.error > counts_.most_above) counts_.most_above = v.error, counts_.above_at = step.begin;
+            }
+            accept(step, v, worst);
+            return step;
+        }
+        reject(step, v, worst);
+        chosen.rollback(system);
+    }
 }
 
 step_controller::verdict step_controller::look(const coupled_system& system, method& chosen, double H) {
@@ -176,34 +284,38 @@ step_controller::verdict step_controller::look(const coupled_system& system, met
     for (std::size_t c = 0; c < missed_.size(); ++c) missed_[c] = system.u[c] - missed_[c];
     chosen.measure_misses(H, missed_);
     net.motions(t_ + H, system.subsystems->outputs(), q_, v_);
+    std::ranges::copy(largest_, largest_tried_.begin());
     verdict v;
     int order = max_degree + 1;
     for (std::size_t c = 0; c < net.channels(); ++c) {
         const channel_index channel(c);
         const channel_index other = options_.estimate == estimator::energy ? other_of_bond_[c] : channel_index();
-        if (net.held(channel) && !other.valid()) continue;
+        if (by_nature_[c] && !other.valid()) continue;
         const double jump = missed_[c];
         const law* acting = net.law_of(channel);
         const bool physical = acting != nullptr && acting->physical();
+        double& largest = largest_tried_[c];
         double ratio = 0;
         if (options_.estimate == estimator::energy && (physical || other.valid())) {
             // The power of a bond is that of its two signals.
             const double conjugate = other.valid() ? system.u[other.value()] : v_[c];
-            largest_[c] = std::max(largest_[c], std::abs(system.u[c] * conjugate));
-            const double allowed = options_.rtol * largest_[c];
+            largest = std::max(largest, std::abs(system.u[c] * conjugate));
+            const double allowed = options_.rtol * largest;
             if (allowed > 0) ratio = std::abs(jump * conjugate) / (net.degree(channel) + 2) / allowed;
         } else {
-            largest_[c] = std::max(largest_[c], std::abs(system.u[c]));
+            largest = std::max(largest, std::abs(system.u[c]));
             const double stiffness = physical ? std::abs(acting->slope(q_[c], v_[c]).c) : 1;
-            const double allowed = options_.rtol * largest_[c] + stiffness * options_.atol;
-            ratio = std::abs(jump) / allowed;
+            const double allowed = options_.rtol * largest + stiffness * options_.atol;
+            if (jump != 0) ratio = std::abs(jump) / allowed;
         }
         order = std::min(order, net.degree(channel) + 1);
         if (ratio > v.error) v.error = ratio, v.worst = c;
     }
+    // Too much is made good by shorter steps at once; growth, and small changes, are those of a PI controller.
     const double error = std::max(v.error, 1e-6);
-    v.factor = std::clamp(safety * std::pow(error, -0.7 / order) * std::pow(error_before_, 0.4 / order), 0.5, 1.5);
-    error_before_ = error;
+    v.factor =
+        error > 1 ? std::clamp(safety * std::pow(error, -1.0 / order), most_shrinking, safety)
+                  : std::clamp(safety * std::pow(error, -0.7 / order) * std::pow(error_before_, 0.4 / order), 0.5, 1.5);
     return v;
 }
 
@@ -217,8 +329,10 @@ void step_controller::accept(const macro_step& step, const verdict& v, std::stri
         counts_.largest = std::max(counts_.largest, H);
     }
     // The leading error may just change its sign: what the step before allowed counts, too.
-    const double allowed = std::min(v.factor, std::max(1.0, factor_before_));
+    double allowed = std::min(v.factor, std::max(1.0, factor_before_));
     factor_before_ = v.factor;
+    bank_ = std::max(0.0, bank_ + H - std::min(v.error, 1.0) * (H + loan()));
+    if (!cut && v.error < quiet && H >= options_.first * (1 - 1e-9)) allowed = std::min(allowed, growth_while_quiet);
     if (cut) {
         // What a step that was cut off says about a free one ends where growth is limited.
         H_ = allowed < most_growth ? H * allowed : H_;

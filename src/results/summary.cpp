@@ -112,10 +112,15 @@ std::string to_json(const run_summary& s) {
                                       {"loops", iterations_json(s.initialisation->loops)}};
     if (!s.iterations.empty()) document["iterations"] = iterations_json(s.iterations);
     if (s.control)
-        document["step_control"] = {{"estimate", s.control->estimate}, {"rtol", s.control->rtol},
-                                    {"atol", s.control->atol},         {"accepted", s.steps},
-                                    {"rejected", s.control->rejected}, {"smallest", s.control->smallest},
-                                    {"largest", s.control->largest}};
+        document["step_control"] = {{"estimate", s.control->estimate},
+                                    {"rtol", s.control->rtol},
+                                    {"atol", s.control->atol},
+                                    {"accepted", s.steps},
+                                    {"rejected", s.control->rejected},
+                                    {"smallest", s.control->smallest},
+                                    {"largest", s.control->largest},
+                                    {"above_tolerance", s.control->above},
+                                    {"largest_error", s.control->most_above}};
     if (s.work)
         document["work"] = {{"cpu_seconds", s.work->cpu_seconds},
                             {"work_seconds_per_macro_step", s.work->work_per_step},
@@ -224,6 +229,11 @@ std::string to_table(const run_summary& s) {
     if (s.control)
         out += fmt::format("  macro steps from {} to {}, {} rejected\n", duration_text(s.control->smallest),
                            duration_text(s.control->largest), s.control->rejected);
+    if (s.control && s.control->above > 0)
+        out += fmt::format(
+            "  {} macro steps stand with errors above the tolerance, up to {:.3g} times, at t = {:.6g} s: not all "
+            "subsystems can go back\n",
+            s.control->above, s.control->most_above, s.control->above_at);
     if (s.integrations > s.steps)
         out += fmt::format("  {:.3g} integrations per macro step\n",
                            static_cast<double>(s.integrations) / static_cast<double>(s.steps));

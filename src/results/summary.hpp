@@ -84,6 +84,9 @@ struct run_summary {
         double rtol = 0, atol = 0;
         std::int64_t rejected = 0;
         double smallest = 0, largest = 0;  ///< accepted, s
+        // Steps that could not be undone:
+        std::int64_t above = 0;               ///< with an error above the tolerance
+        double most_above = 0, above_at = 0;  ///< the largest, as a multiple of it, and when, s
     };
 
     std::string scenario;

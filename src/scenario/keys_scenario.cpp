@@ -89,6 +89,10 @@ const key_group& step_control_keys() {
              .by_default("`trial`"),
          word<spec>("level", &spec::level, "What is held to the tolerances.", {"value", "rate", "both"})
              .by_default("`both`"),
+         word<spec>("over", &spec::over,
+                    "What tolerances speak of: errors over the whole run, or those that one macro step adds.",
+                    {"run", "step"})
+             .by_default("`run`"),
          step_bound("smallest", &spec::smallest, true, "Smallest macro step.").by_default("1e-6 of the first step"),
          step_bound("largest", &spec::largest, false, "Largest macro step.").by_default("a twentieth of the run")});
     return table;

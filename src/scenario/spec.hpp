@@ -261,6 +261,7 @@ struct step_control_spec {
     double rtol = 0;  ///< 0: no control
     double atol = 1e-6, atol_rate = 1e-6;
     text estimate, level;  ///< "trial" (default), "jump", "energy"; "value", "rate", "both" (default)
+    text over;             ///< "run" (default), "step"
     std::optional<double> smallest, largest;
     bool given() const { return rtol > 0; }
 };

@@ -22,6 +22,9 @@ namespace mdpcosim {
 
 namespace {
 
+/// Steps that could not be undone may be so many times above the tolerance before a run is doubted: the next ones are shortened.
+constexpr double doubtful_above = 3;
+
 using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
@@ -720,10 +723,20 @@ run_summary simulation::finish() {
         summary.control->rejected = counts.rejected;
         summary.control->smallest = counts.smallest;
         summary.control->largest = counts.largest;
+        summary.control->above = counts.above;
+        summary.control->most_above = counts.most_above;
+        summary.control->above_at = counts.above_at;
     }
     s.describe_after();
     if (s.watch && s.reached != impl::stage::built)
         summary.judged = judge(s.parts, *s.watch, s.grid.start(), s.outputs(), s.events_in_loops());
+    if (summary.judged && summary.control && summary.control->most_above > doubtful_above)
+        summary.judged->add(
+            trust::doubtful,
+            fmt::format("{} macro steps stand with errors above the tolerance of step-control, up to {:.3g} times, at "
+                        "t = {:.6g} s: not all subsystems can go back",
+                        summary.control->above, summary.control->most_above, summary.control->above_at),
+            "bound the steps from above, 'step-control: {largest: ...}'");
     if (s.watch) summary.grown = ports_that_grew(s.parts, *s.watch);
     run_summary told = summary;
     if (s.watch && !s.watch->divergence().empty() && !s.diverged) told.notes.push_back(s.watch->divergence());
