@@ -6,7 +6,7 @@
 //
 // With m = 1 the end is corrected as in the semi-implicit method: polynomials through the accepted values that the extrapolation uses, and x. Stopping at
 // the parts takes the place of dense output: any subsystem that can save and restore takes part. Held signals (of sampled subsystems) are not iterated.
-// Order and cost: docs/methods/iteration.md.
+// The error is estimated from two iterates, the first and the last one. Order and cost: docs/methods/iteration.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "master/method.hpp"
+#include "master/error_constants.hpp"
 #include "master/requirements.hpp"
 
 namespace mdpcosim {
@@ -38,13 +38,18 @@ std::vector<polynomial> interpolation_basis(int m) {
 }
 
 const method_traits iterated_traits{
+    .estimates = true,
     .remedy =
         "the converged coupling grows: use a smaller macro step, more 'points', or look at the models themselves"};
 
 class iterated_method final : public method {
    public:
-    iterated_method(int points, const fixed_point_options& options)
-        : method(iterated_traits), points_(points), solver_(0, options), basis_(interpolation_basis(points)) {}
+    iterated_method(int points, int iterations, const fixed_point_options& options)
+        : method(iterated_traits),
+          points_(points),
+          iterations_(iterations),
+          solver_(0, options),
+          basis_(interpolation_basis(points)) {}
 
     void check(const coupled_system& system) const override {
         require_save_restore(system, "method 'iterated' repeats every macro step",
@@ -86,12 +91,60 @@ class iterated_method final : public method {
         auto state = fixed_point::outcome::more;
         while (true) {
             look(system, step);
+            if (!last_.empty()) note(system);
             state = solver_.next(x_, g_);
-            if (state != fixed_point::outcome::more) break;
+            if (state != fixed_point::outcome::more || solver_.iterations() == iterations_) break;
             system.restore_begin();
         }
         counts_.add(solver_);
         if (state == fixed_point::outcome::failed) fail(net, step);
+    }
+
+    void prepare_estimates(coupled_system& system) override {
+        constants_ = error_constants(system);
+        first_.assign(system.subsystems->outputs().size(), 0.0);
+        last_.assign(x_.size(), 0.0);
+        began_.assign(x_.size(), 0.0);
+        before_.assign(channels_.size(), 0.0);
+        tried_ = before_;
+        ratio_.assign(system.subsystems->size(), 0.0);
+        owner_.assign(first_.size(), 0);
+        acting_.clear();
+        const transport& t = *system.subsystems;
+        std::vector<std::uint32_t> of_input(system.subsystems->inputs().size());
+        for (std::size_t i = 0; i < t.size(); ++i) {
+            const subsystem_index s(i);
+            const auto& d = t.describe(s);
+            std::fill_n(owner_.begin() + static_cast<std::ptrdiff_t>(t.output_offset(s)), d.output_count(),
+                        static_cast<std::uint32_t>(i));
+            std::fill_n(of_input.begin() + static_cast<std::ptrdiff_t>(t.input_offset(s)), d.input_count(),
+                        static_cast<std::uint32_t>(i));
+        }
+        for (const auto& [input, delivered] : system.coupling.deliveries())
+            for (std::size_t c = 0; c < channels_.size(); ++c)
+                if (channels_[c] == delivered.channel) acting_.push_back({c, of_input[input.value()]});
+    }
+
+    /// What the converged polynomials leave, a prod (s - s_j) with a from one more value, of the step before, acts on outputs as what
+    /// the first iterate was off by did: in proportion. No further integration.
+    estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
+                                         std::span<double> error) override {
+        looks_ = 0;
+        attempt(system, step);
+        const double H = step.end - step.begin;
+        std::ranges::fill(ratio_, 0.0);
+        for (const auto& [c, subsystem] : acting_) {
+            const double left = left_of(c, H), corrected = corrected_of(c);
+            if (left == 0) continue;
+            ratio_[subsystem] = std::max(ratio_[subsystem], corrected > 0 ? left / corrected : 1);
+        }
+        for (std::size_t c = 0; c < channels_.size(); ++c)
+            tried_[c] = points_ > 1 ? last_[(c + 1) * parts() - 2] : start_[channels_[c].value()];
+        H_tried_ = H;
+        const auto y = system.subsystems->outputs();
+        for (std::size_t slot = 0; slot < error.size(); ++slot)
+            error[slot] = constants_.is_coupled(slot) ? ratio_[owner_[slot]] * (y[slot] - first_[slot]) : 0;
+        return {points_ + 3, points_ + 2};
     }
 
     /// Not what the converged polynomials miss, but what the prediction did.
@@ -100,12 +153,51 @@ class iterated_method final : public method {
             missed[channels_[c].value()] += x_[(c + 1) * parts() - 1] - predicted_[channels_[c].value()];
     }
 
-    void state(state_bytes& bytes) override { bytes(solver_); }
+    void state(state_bytes& bytes) override { bytes(solver_, before_, H_before_); }
 
     const iteration_counts* iterations() const override { return &counts_; }
     std::string iterates_by() const override { return name_of(solver_.options().algorithm); }
 
    private:
+    void committed() override {
+        if (H_tried_ == 0) return;
+        std::ranges::copy(tried_, before_.begin());
+        H_before_ = H_tried_;
+        H_tried_ = 0;
+    }
+
+    /// After a look, for estimates: x as it was used, and what the first one gave.
+    void note(const coupled_system& system) {
+        std::ranges::copy(x_, last_.begin());
+        if (looks_++ > 0) return;
+        std::ranges::copy(x_, began_.begin());
+        std::ranges::copy(system.subsystems->outputs(), first_.begin());
+    }
+
+    /// The largest of |a prod (s - s_j)| in the step; all of the correction while there is no step before.
+    double left_of(std::size_t c, double H) const {
+        if (H_before_ == 0) return corrected_of(c);
+        const double sigma = -H_before_ / points_ / H;  // of the value before, over the step
+        double at_value = 0, product = 1, largest = 1;
+        for (int j = 0; j <= points_; ++j) {
+            double p = 0, power = 1;
+            for (int k = 0; k <= points_; ++k, power *= sigma) p += basis_[static_cast<std::size_t>(j)].c[k] * power;
+            at_value +=
+                p * (j == 0 ? start_[channels_[c].value()] : last_[c * parts() + static_cast<std::size_t>(j) - 1]);
+            const double s = static_cast<double>(j) / points_;
+            product *= sigma - s;
+            largest *= std::abs(0.5 / points_ - s);  // nearly the largest: in the middle of the first part
+        }
+        return std::abs((before_[c] - at_value) / product) * largest;
+    }
+
+    double corrected_of(std::size_t c) const {
+        double largest = 0;
+        for (std::size_t i = c * parts(); i < (c + 1) * parts(); ++i)
+            largest = std::max(largest, std::abs(last_[i] - began_[i]));
+        return largest;
+    }
+
     std::size_t parts() const { return static_cast<std::size_t>(points_); }
     /// Where part j ends, 0: the step begins.
     double time(const macro_step& step, std::size_t j) const {
@@ -166,6 +258,7 @@ class iterated_method final : public method {
     }
 
     int points_;
+    int iterations_;  ///< that are done, converged or not; 0: until it has converged
     fixed_point solver_;
     std::vector<polynomial> basis_;
     std::vector<channel_index> channels_;  ///< that are iterated
@@ -173,6 +266,21 @@ class iterated_method final : public method {
     std::vector<double> start_;            ///< u(t_n), by channel
     std::vector<double> predicted_;        ///< at the end of the step, by channel
     iteration_counts counts_;
+
+    // Of estimates:
+    error_constants constants_;
+    struct acting {
+        std::size_t channel;  ///< place in channels_
+        std::uint32_t subsystem;
+    };
+    std::vector<acting> acting_;
+    std::vector<std::uint32_t> owner_;    ///< by output
+    std::vector<double> ratio_;           ///< by subsystem: what is left over what was corrected
+    std::vector<double> first_;           ///< outputs of the first iterate
+    std::vector<double> began_, last_;    ///< x of the first and of the last look
+    std::vector<double> before_, tried_;  ///< u before the end of the step before, and of this one
+    double H_before_ = 0, H_tried_ = 0;
+    int looks_ = 0;
 };
 
 constexpr fixed_point_options iterated_defaults{
@@ -190,6 +298,14 @@ std::vector<parameter_info> iterated_options() {
          .allowed = parameter_info::range::whole,
          .choices = {},
          .symbol = {}});
+    all.insert(all.begin() + 1,
+               {.name = "iterations",
+                .unit = "1",
+                .description = "done in every macro step at most, converged or not; 0: until it has converged",
+                .default_value = 0,
+                .allowed = parameter_info::range::not_negative,
+                .choices = {},
+                .symbol = {}});
     return all;
 }
 
@@ -201,7 +317,11 @@ const method_registration registered{
                  fmt::format("points = {} is too high; at most {}", values["points"], max_degree));
          fixed_point_options options = fixed_point_options_of(values);
          options.disturbance = 1e-3;  // far above the noise of the subsystems' solvers
-         return std::make_unique<iterated_method>(static_cast<int>(values["points"]), options);
+         const auto iterations = static_cast<int>(values["iterations"]);
+         if (iterations != values["iterations"])
+             throw std::invalid_argument(fmt::format("iterations = {} is no whole number", values["iterations"]));
+         options.limit = std::max(options.limit, iterations + 1);
+         return std::make_unique<iterated_method>(static_cast<int>(values["points"]), iterations, options);
      },
      iterated_options(), iterated_traits}};
 
