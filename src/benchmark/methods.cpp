@@ -174,8 +174,8 @@ scenario scenario_of(const test_case& which, const variant& tried, double step, 
         changes.push_back({"time.step", fmt::format("{} s", step), "bench"});
         return read_scenario(which.text, changes);
     }
-    return read_scenario_text(fmt::format("time: {{end: {}, step: {}}}\n{}", which.end, step, which.text), which.name, {},
-                              changes);
+    return read_scenario_text(fmt::format("time: {{end: {}, step: {}}}\n{}", which.end, step, which.text), which.name,
+                              {}, changes);
 }
 
 /// Runs it to its end; what is recorded at start and end goes to `seen`.

@@ -31,15 +31,16 @@ void add_bench(CLI::App& app, int& status) {
         fmt::print("{}", *json ? to_json(timings) : to_table(timings));
         status = 0;
     });
-    CLI::App* methods = command->add_subcommand(
-        "methods",
-        "Work and precision of every method: error against integrations and time, on eight systems or on your scenario");
+    CLI::App* methods = command->add_subcommand("methods",
+                                                "Work and precision of every method: error against integrations and "
+                                                "time, on eight systems or on your scenario");
     auto figure = std::make_shared<std::string>();
     auto systems = std::make_shared<std::vector<std::string>>();
     methods
-        ->add_option("--system", *systems,
-                     "Only these: two-mass-1, two-mass-100, two-mass-1e4, quarter-car, oscillator-chain, oscillator-pair, "
-                     "stops, sampled")
+        ->add_option(
+            "--system", *systems,
+            "Only these: two-mass-1, two-mass-100, two-mass-1e4, quarter-car, oscillator-chain, oscillator-pair, "
+            "stops, sampled")
         ->check(CLI::IsMember(bench_systems()));
     auto scenario_file = std::make_shared<std::string>();
     methods
@@ -50,7 +51,8 @@ void add_bench(CLI::App& app, int& status) {
     methods->add_flag("--json", *json, "One JSON document on standard output");
     methods->add_option("--svg", *figure, "Write the figure");
     methods->callback([json, figure, systems, scenario_file, &status] {
-        const auto results = bench_methods(*systems, *scenario_file, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
+        const auto results =
+            bench_methods(*systems, *scenario_file, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
         fmt::print("{}", *json ? to_json(results) : to_table(results));
         if (!figure->empty()) write_work_precision(*figure, results);
         status = 0;

@@ -113,8 +113,8 @@ class step_controller final : public stepper {
     std::vector<double> largest_, largest_tried_;  ///< so far: outputs (trial), coupling variables or powers
     std::vector<bool> by_nature_;                  ///< by channel: held
     bool goes_back_ = true;
-    double bank_;  ///< s; what steps so far left of what they might have added
-    std::vector<channel_index> other_of_bond_;     ///< by channel: the other signal; invalid: there is none
+    double bank_;                               ///< s; what steps so far left of what they might have added
+    std::vector<channel_index> other_of_bond_;  ///< by channel: the other signal; invalid: there is none
 };
 
 }  // namespace mdpcosim
