@@ -164,23 +164,5 @@ TEST(first_step, of_fmus_is_done_as_a_whole) {
     EXPECT_EQ(s.subsystems[0].micro_steps, 100);
 }
 
-/// The only coupling of many FMUs. The reference solves the same loop of a mass and a spring.
-TEST(signals, between_continuous_subsystems_are_of_third_order) {
-    const auto text = [](double step) {
-        return fmt::format(
-            "time: {{end: 2 s, step: {} s}}\nrecord: {{every: 0.1 s}}\nsubsystems:\n"
-            "  A: {{ode: {{states: {{x: 0.1, v: 0.4}}, inputs: {{f: 0}}, outputs: {{position: x}}, equations: {{x: v, "
-            "v: f - "
-            "20*x}}}}, solver: &s {{name: erk-8, rtol: 1e-13, atol: 1e-15}}}}\n"
-            "  B: {{ode: {{states: {{x: 0, v: -0.3}}, inputs: {{xl: 0}}, outputs: {{position: x, force: 10*(x - xl)}}, "
-            "equations: {{x: v, v: -15*x - 0.5*v - 5*(x - xl)}}}}, solver: *s}}\n"
-            "signals: [A.x -> B.xl, B.force -> A.f]\n",
-            step);
-    };
-    const double coarse = error_of(text(0.01)), fine = error_of(text(0.005));
-    fmt::print("signals: {:.3g} {:.3g} order {:.2f}\n", coarse, fine, std::log2(coarse / fine));
-    EXPECT_NEAR(std::log2(coarse / fine), 3, 0.2);
-}
-
 }  // namespace
 }  // namespace mdpcosim

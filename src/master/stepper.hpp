@@ -22,7 +22,7 @@ class stepper {
 };
 
 /// Into how many parts the first step is divided: 1 where extrapolations need few values, where the method does not build on them, or where
-/// a subsystem (an FMU, a plugin, a program) takes steps of one length only or integrates itself with steps that nobody knows.
+/// a subsystem takes steps of one length only or, as FMUs do, integrates itself with steps that nobody knows.
 int parts_of_first_step(const coupled_system& system, const method& chosen);
 
 /// Steps of equal length. Where extrapolations build on values of several macro points, which the first step does not have, it is done in

@@ -92,7 +92,7 @@ class plugin_with_solver final : public subsystem {
         if (!offered.save_restore)
             offered.why_no_save_restore =
                 fmt::format("plugin {} has an own solver and gives no 'save' and 'restore'", plugin_->model().file);
-        offered.starts_again = offered.hidden_steps = true;
+        offered.starts_again = true;
         for (const auto& p : plugin_->model().parameters)
             offered.parameters.push_back({p.name, f_.set_parameter != nullptr});
         return offered;

@@ -121,7 +121,6 @@ remote_member program_interview::meet(const program_declaration& d) {
         member.offers.parameters.push_back({name, true});
     }
     member.offers.save_restore = d.saves;
-    member.offers.hidden_steps = true;
     if (!d.saves) member.offers.why_no_save_restore = fmt::format("{} gives no 'save' and 'restore'", owner_);
     return member;
 }

@@ -66,7 +66,7 @@ bonds:
   shaft: {flow: f.u, effort: demand, correct: true}
 order: [e, m, d, p, f, g]
 iteration: {solver: newton, limit: 20}
-step-control: {rtol: 1e-3, atol: 1e-5, atol-rate: 1e-4, estimate: jump, level: value, smallest: 1 us, largest: 1 ms}
+step-control: {rtol: 1e-3, atol: 1e-5, atol-rate: 1e-4, estimate: jump, level: value, over: step, smallest: 1 us, largest: 1 ms}
 placement: {groups: [[m, e], [d]], cores: {m: 1, master: 0}}
 monitor: {divergence: note}
 expect:
