@@ -22,8 +22,11 @@ constexpr double worth_growing = 1.2;
 constexpr double quiet = 1e-2, growth_while_quiet = 1.25;
 /// Of the tolerance that estimated errors of all steps may add up to; the system itself may enlarge what it is given.
 constexpr double sum_of_errors = 0.25;
-/// Of what steps before have left: for one that was rejected, where something new happens, and for others. At least this part of the first step.
-constexpr double loan_at_events = 0.25, loan_else = 1.0 / 64, least_loan = 1e-3;
+/// Of what steps before have left: for one that was rejected, where something new happens, and for others. The former have at least a part of the
+/// first step, or many events in a row would leave nothing for the next.
+constexpr double loan_at_events = 0.25, loan_else = 1.0 / 64, least_loan = 0.5;
+/// What subsystems' solvers are off by does not shrink with the macro step, and must not be taken for its error: part of the first step.
+constexpr double for_noise = 0.02;
 /// Estimates are right to leading order: true errors may be larger by some percent.
 constexpr double estimates_fall_short = 1.07;
 /// Part of the user's step that comes first where nothing can be undone.
@@ -210,7 +213,9 @@ void step_controller::reject(const macro_step& step, const verdict& v, std::stri
 }
 
 double step_controller::loan() const {
-    return std::max(bank_ * (repeated_ ? loan_at_events : loan_else), least_loan * options_.first);
+    const double unit = std::min(options_.first, (end_ - start_) / 1000);
+    return repeated_ ? std::max(loan_at_events * bank_, least_loan * unit)
+                     : std::max(loan_else * bank_, for_noise * unit);
 }
 
 double step_controller::share(double H) const {
@@ -323,7 +328,10 @@ void step_controller::accept(const macro_step& step, const verdict& v, std::stri
     const double H = step.end - step.begin;
     if (looked_) looked_({step.begin, H, v.error, true, worst});
     ++counts_.accepted;
-    const bool cut = H < H_ * (1 - 1e-9);
+    // Ends of short steps are rounded, which is no cut.
+    const double rounding =
+        4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(step.begin), std::abs(step.end));
+    const bool cut = H_ - H > 1e-9 * H_ + rounding;
     if (!cut || counts_.accepted == 1) {
         counts_.smallest = counts_.smallest == 0 ? H : std::min(counts_.smallest, H);
         counts_.largest = std::max(counts_.largest, H);
