@@ -334,7 +334,7 @@ void network::clear_history() {
     extrapolated_ = false;
     has_end_ = false;
     for (auto& g : groups_) g.weights.points = 0;
-    for (auto& g : giving_) g.missing = 0;
+    for (auto& g : giving_) g.missing = g.given = 0;
     jump_.assign(channels(), never);
     cut_.assign(channels(), never);
     latest_jump_ = latest_cut_ = never;
@@ -370,7 +370,7 @@ void network::accept(double t, std::span<const double> y, std::span<const double
 }
 
 void network::find_missing(double elapsed, std::span<const double> u, std::span<const double> du) {
-    for (auto& [channel, missing] : giving_) {
+    for (auto& [channel, missing, given] : giving_) {
         const group& g = groups_[places_[channel].group];
         const double jump = g.rule.K > 1 ? cut_[channel] : jump_[channel];
         if (jump > times_[0]) {  // between two values with a jump there is no integral
@@ -448,7 +448,12 @@ void network::extrapolate(double t_next, bool values) {
         if (latest_cut_ > times_[static_cast<std::size_t>(used - 1)]) [[unlikely]]
             for (const auto& g : groups_)
                 if (!g.imposed && g.rule.K > 1) extrapolate_restarted(g, std::span(tau).first(used), H);
-        for (const auto& [channel, missing] : giving_) coefficients_[coefficients_of(channel)] += missing / H;
+        // Over no less than the step it was missed in: a much shorter one would turn it into a blow. What is left comes later.
+        const double over = points_ > 1 ? std::max(H, times_[0] - times_[1]) : H;
+        for (auto& g : giving_) {
+            g.given = g.missing / over;
+            coefficients_[coefficients_of(g.channel)] += g.given;
+        }
     }
     extrapolated_ = true;
 }

@@ -153,6 +153,10 @@ class network {
     double expected(channel_index channel, double t) const { return channel_polynomial(channel)(t - times_[0]); }
     /// The polynomials of all channels at s = t - t_n.
     void polynomial_values(double s, std::span<double> values) const;
+    /// Adds, to what those values have missed, what they were raised by on purpose (give_back()).
+    void forgive(std::span<double> missed) const {
+        for (const giving& g : giving_) missed[g.channel] += g.given;
+    }
     /// The same at s = 0, H/2 and H.
     void polynomial_values(double H, std::span<double> begin, std::span<double> middle, std::span<double> end) const;
     /// q and v of all channels, for those who look on.
@@ -234,6 +238,7 @@ class network {
     struct giving {
         std::uint32_t channel;
         double missing = 0;  ///< the integral of u that polynomials have not given yet
+        double given = 0;    ///< what the polynomials of the present step are raised by for it
     };
     /// A channel whose u is an output times a weight, as most signals are; value < 0: it is not; found_elsewhere: it is imposed.
     static constexpr std::int32_t found_elsewhere = -2;

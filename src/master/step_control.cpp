@@ -287,6 +287,7 @@ step_controller::verdict step_controller::look(const coupled_system& system, met
     const network& net = system.coupling;
     net.polynomial_values(H, missed_);
     for (std::size_t c = 0; c < missed_.size(); ++c) missed_[c] = system.u[c] - missed_[c];
+    net.forgive(missed_);
     chosen.measure_misses(H, missed_);
     net.motions(t_ + H, system.subsystems->outputs(), q_, v_);
     std::ranges::copy(largest_, largest_tried_.begin());
@@ -301,17 +302,16 @@ step_controller::verdict step_controller::look(const coupled_system& system, met
         const bool physical = acting != nullptr && acting->physical();
         double& largest = largest_tried_[c];
         double ratio = 0;
+        const double absolute = options_.atol * (physical ? std::abs(acting->slope(q_[c], v_[c]).c) : 1);
         if (options_.estimate == estimator::energy && (physical || other.valid())) {
-            // The power of a bond is that of its two signals.
+            // The power of a bond is that of its two signals. From rest there is none to compare with.
             const double conjugate = other.valid() ? system.u[other.value()] : v_[c];
             largest = std::max(largest, std::abs(system.u[c] * conjugate));
-            const double allowed = options_.rtol * largest;
+            const double allowed = options_.rtol * largest + absolute * std::abs(conjugate);
             if (allowed > 0) ratio = std::abs(jump * conjugate) / (net.degree(channel) + 2) / allowed;
         } else {
             largest = std::max(largest, std::abs(system.u[c]));
-            const double stiffness = physical ? std::abs(acting->slope(q_[c], v_[c]).c) : 1;
-            const double allowed = options_.rtol * largest + stiffness * options_.atol;
-            if (jump != 0) ratio = std::abs(jump) / allowed;
+            if (jump != 0) ratio = std::abs(jump) / (options_.rtol * largest + absolute);
         }
         order = std::min(order, net.degree(channel) + 1);
         if (ratio > v.error) v.error = ratio, v.worst = c;
