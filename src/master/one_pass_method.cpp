@@ -421,8 +421,8 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
     }
 
     bool leaves_range(const contact& c, const polynomial& p, double H) const {
-        const auto [lowest, highest] = c.law->range(q_[c.row]);
-        const auto outside = [&](double u) { return u < lowest || u > highest; };
+        const law_range allowed = c.law->range(q_[c.row]);
+        const auto outside = [&](double u) { return u < allowed.lowest || u > allowed.highest; };
         return outside(p(0)) || outside(p(H / 2)) || outside(p(H));
     }
 
