@@ -1,10 +1,10 @@
 // Cost of one macro step: trivially cheap subsystems (free masses, explicit Euler) in a chain of springs, lin-2-3-opt, recording
 // every 100th step. See docs/performance.md.
+#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <time.h>
 #include <unistd.h>
-#include <array>
 
 #include <algorithm>
 #include <array>
