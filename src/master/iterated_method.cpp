@@ -78,6 +78,7 @@ class iterated_method final : public method {
         net.accept(step.begin, t.outputs(), system.u, system.du);
         net.extrapolate(step.end);
         net.polynomial_values(step.end - step.begin, predicted_);
+        if (!expected_.empty()) expects_ = net.raise(expected_);
         if (channels_.empty()) {
             net.deliver(step.end - step.begin, t.inputs());
             return system.advance(step);
@@ -108,6 +109,14 @@ class iterated_method final : public method {
         before_.assign(channels_.size(), 0.0);
         tried_ = before_;
         ratio_.assign(system.subsystems->size(), 0.0);
+        surprised_.assign(system.subsystems->size(), false);
+        expected_.assign(system.coupling.channels(), 0.0);
+        missed_ = expected_;
+        kept_ = first_;
+        signals_.clear();
+        for (std::size_t c = 0; c < expected_.size(); ++c)
+            if (!constants_.by_nature()[c] && std::ranges::find(channels_, channel_index(c)) == channels_.end())
+                signals_.emplace_back(c);
         owner_.assign(first_.size(), 0);
         acting_.clear();
         const transport& t = *system.subsystems;
@@ -132,6 +141,7 @@ class iterated_method final : public method {
         looks_ = 0;
         attempt(system, step);
         const double H = step.end - step.begin;
+        find_surprises(system, H);
         std::ranges::fill(ratio_, 0.0);
         for (const auto& [c, subsystem] : acting_) {
             const double left = left_of(c, H), corrected = corrected_of(c);
@@ -142,9 +152,13 @@ class iterated_method final : public method {
             tried_[c] = points_ > 1 ? last_[(c + 1) * parts() - 2] : start_[channels_[c].value()];
         H_tried_ = H;
         const auto y = system.subsystems->outputs();
-        for (std::size_t slot = 0; slot < error.size(); ++slot)
-            error[slot] = constants_.is_coupled(slot) ? ratio_[owner_[slot]] * (y[slot] - first_[slot]) : 0;
-        return {points_ + 3, points_ + 2};
+        for (std::size_t slot = 0; slot < error.size(); ++slot) {
+            const std::uint32_t i = owner_[slot];
+            const double part = surprised_[i] ? std::max(1.0, ratio_[i]) : ratio_[i];
+            error[slot] = constants_.is_coupled(slot) ? part * (y[slot] - first_[slot]) : 0;
+        }
+        const estimate_orders of_signals = add_errors_of_signals(system, step, error);
+        return {std::min(points_ + 3, of_signals.value), std::min(points_ + 2, of_signals.rate)};
     }
 
     /// Not what the converged polynomials miss, but what the prediction did.
@@ -153,17 +167,58 @@ class iterated_method final : public method {
             missed[channels_[c].value()] += x_[(c + 1) * parts() - 1] - predicted_[channels_[c].value()];
     }
 
-    void state(state_bytes& bytes) override { bytes(solver_, before_, H_before_); }
+    void state(state_bytes& bytes) override {
+        bytes(solver_, before_, H_before_);
+        constants_.state(bytes);
+    }
 
     const iteration_counts* iterations() const override { return &counts_; }
     std::string iterates_by() const override { return name_of(solver_.options().algorithm); }
 
    private:
     void committed() override {
+        constants_.committed();
         if (H_tried_ == 0) return;
         std::ranges::copy(tried_, before_.begin());
         H_before_ = H_tried_;
         H_tried_ = 0;
+    }
+
+    /// What is new in the step, a contact, an event, is no polynomial: there the whole correction may be wrong.
+    void find_surprises(const coupled_system& system, double H) {
+        for (std::size_t c = 0; c < missed_.size(); ++c)
+            missed_[c] = constants_.by_nature()[c] ? 0 : system.u[c] - predicted_[c];
+        std::fill(surprised_.begin(), surprised_.end(), false);
+        for (const auto& [c, subsystem] : acting_) {
+            const channel_index channel = channels_[c];
+            if (expects_ && constants_.surprised(system, H, channel, expected_[channel.value()], missed_[channel.value()]))
+                surprised_[subsystem] = true;
+        }
+        constants_.remember(system, H, missed_);
+    }
+
+    /// Signals that are held are not iterated: the step once more with signals that end where they should have, and as it was.
+    estimate_orders add_errors_of_signals(coupled_system& system, const macro_step& step, std::span<double> error) {
+        if (std::ranges::all_of(signals_, [&](channel_index c) { return missed_[c.value()] == 0; }))
+            return {std::numeric_limits<int>::max(), std::numeric_limits<int>::max()};
+        network& net = system.coupling;
+        std::ranges::copy(system.subsystems->outputs(), kept_.begin());
+        std::ranges::copy(last_, x_.begin());
+        net.extrapolate(step.end);
+        for (const channel_index c : signals_) net.correct(c, missed_[c.value()]);
+        look_again(system, step);
+        constants_.update(system, &extrapolation_constants);
+        const auto changed = system.subsystems->outputs();
+        for (std::size_t slot = 0; slot < error.size(); ++slot)
+            error[slot] = std::abs(error[slot]) + std::abs(constants_.of_output(slot) * (changed[slot] - kept_[slot]));
+        net.extrapolate(step.end);
+        look_again(system, step);
+        return constants_.orders();
+    }
+
+    void look_again(coupled_system& system, const macro_step& step) {
+        system.restore_begin();
+        look(system, step);
     }
 
     /// After a look, for estimates: x as it was used, and what the first one gave.
@@ -276,7 +331,11 @@ class iterated_method final : public method {
     std::vector<acting> acting_;
     std::vector<std::uint32_t> owner_;    ///< by output
     std::vector<double> ratio_;           ///< by subsystem: what is left over what was corrected
-    std::vector<double> first_;           ///< outputs of the first iterate
+    std::vector<bool> surprised_;         ///< by subsystem: something new acted on it
+    std::vector<channel_index> signals_;  ///< that move within the step and are not iterated
+    std::vector<double> expected_, missed_;  ///< by channel: what predictions were likely to miss at the end of the step, and did
+    bool expects_ = false;                   ///< there were enough accepted values for that
+    std::vector<double> first_, kept_;       ///< outputs of the first iterate, and of the last
     std::vector<double> began_, last_;    ///< x of the first and of the last look
     std::vector<double> before_, tried_;  ///< u before the end of the step before, and of this one
     double H_before_ = 0, H_tried_ = 0;

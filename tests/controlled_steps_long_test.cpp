@@ -1,0 +1,30 @@
+// Every system, method and tolerance of step control.
+#include "controlled_run.hpp"
+
+namespace mdpcosim {
+namespace {
+
+/// Held signals have the order 1 and take as many steps as the tolerance is small.
+TEST(controlled_steps_long, true_errors_follow_the_tolerance) {
+    const char* some = std::getenv("SEEDS");
+    for (unsigned seed = 14; seed < 14U + (some ? unsigned(std::atoi(some)) : 3U); ++seed)
+        for (const test::controlled_system& system : test::controlled_systems(seed)) {
+            const test::seen_values should = test::run(system, "", true);
+            const bool held = system.name.find("held") != std::string::npos;
+            for (const std::string method : {"explicit", "semi-implicit", "one-pass", "iterated"}) {
+                if (!system.ports && method == "one-pass") continue;
+                for (const double rtol : {1e-3, 1e-4, 1e-5, 1e-6}) {
+                    if (held && rtol < 1e-4) continue;
+                    SCOPED_TRACE(fmt::format("seed {}, {}, {}, rtol {}", seed, system.name, method, rtol));
+                    try {
+                        EXPECT_LT(test::controlled_error(system, should, method, rtol), 3);
+                    } catch (const std::exception& e) {
+                        ADD_FAILURE() << e.what();
+                    }
+                }
+            }
+        }
+}
+
+}  // namespace
+}  // namespace mdpcosim
