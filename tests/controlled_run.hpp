@@ -79,9 +79,9 @@ inline double true_error(const seen_values& is, const seen_values& should, doubl
 /// The true error of a run under step control, as a multiple of its tolerance; printed with what it took.
 inline double controlled_error(const controlled_system& system, const seen_values& should, const std::string& method,
                                double rtol) {
-    const std::string further =
-        fmt::format("method: {}\nstep-control: {{rtol: {}, atol: {}}}\n",
-                    method == "iterated" ? "{name: iterated, tolerance: 1e-9, absolute: 1e-12}" : method, rtol, 0.1 * rtol);
+    const std::string further = fmt::format(
+        "method: {}\nstep-control: {{rtol: {}, atol: {}}}\n",
+        method == "iterated" ? "{name: iterated, tolerance: 1e-9, absolute: 1e-12}" : method, rtol, 0.1 * rtol);
     const seen_values is = run(system, further, false);
     const double error = true_error(is, should, rtol, 0.1 * rtol);
     std::printf("%-32s %-14s %.0e %8.3g (%lld steps, %lld rejected)\n", system.name.c_str(), method.c_str(), rtol,

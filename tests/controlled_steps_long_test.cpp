@@ -6,8 +6,7 @@ namespace {
 
 /// Held signals have the order 1 and take as many steps as the tolerance is small.
 TEST(controlled_steps_long, true_errors_follow_the_tolerance) {
-    const char* some = std::getenv("SEEDS");
-    for (unsigned seed = 14; seed < 14U + (some ? unsigned(std::atoi(some)) : 3U); ++seed)
+    for (unsigned seed = 14; seed < 24; ++seed)
         for (const test::controlled_system& system : test::controlled_systems(seed)) {
             const test::seen_values should = test::run(system, "", true);
             const bool held = system.name.find("held") != std::string::npos;
@@ -16,11 +15,7 @@ TEST(controlled_steps_long, true_errors_follow_the_tolerance) {
                 for (const double rtol : {1e-3, 1e-4, 1e-5, 1e-6}) {
                     if (held && rtol < 1e-4) continue;
                     SCOPED_TRACE(fmt::format("seed {}, {}, {}, rtol {}", seed, system.name, method, rtol));
-                    try {
-                        EXPECT_LT(test::controlled_error(system, should, method, rtol), 3);
-                    } catch (const std::exception& e) {
-                        ADD_FAILURE() << e.what();
-                    }
+                    EXPECT_LT(test::controlled_error(system, should, method, rtol), 3);
                 }
             }
         }

@@ -39,7 +39,8 @@ step_control_options step_control_of(const scenario& s) {
                                     : options::level::both,
             .whole_run = given.over.value != "step",
             .first = std::min(s.time.step, span),
-            .smallest = given.smallest.value_or(std::max(1e-10 * s.time.step, 16 * std::numeric_limits<double>::epsilon() * s.time.end)),
+            .smallest = given.smallest.value_or(
+                std::max(1e-10 * s.time.step, 16 * std::numeric_limits<double>::epsilon() * s.time.end)),
             .largest = given.largest.value_or(std::max(s.time.step, span / 20)),
             .meet = common_interval(s)};
 }

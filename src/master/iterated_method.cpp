@@ -191,7 +191,8 @@ class iterated_method final : public method {
         std::fill(surprised_.begin(), surprised_.end(), false);
         for (const auto& [c, subsystem] : acting_) {
             const channel_index channel = channels_[c];
-            if (expects_ && constants_.surprised(system, H, channel, expected_[channel.value()], missed_[channel.value()]))
+            if (expects_ &&
+                constants_.surprised(system, H, channel, expected_[channel.value()], missed_[channel.value()]))
                 surprised_[subsystem] = true;
         }
         constants_.remember(system, H, missed_);
@@ -333,9 +334,10 @@ class iterated_method final : public method {
     std::vector<double> ratio_;           ///< by subsystem: what is left over what was corrected
     std::vector<bool> surprised_;         ///< by subsystem: something new acted on it
     std::vector<channel_index> signals_;  ///< that move within the step and are not iterated
-    std::vector<double> expected_, missed_;  ///< by channel: what predictions were likely to miss at the end of the step, and did
-    bool expects_ = false;                   ///< there were enough accepted values for that
-    std::vector<double> first_, kept_;       ///< outputs of the first iterate, and of the last
+    std::vector<double> expected_,
+        missed_;            ///< by channel: what predictions were likely to miss at the end of the step, and did
+    bool expects_ = false;  ///< there were enough accepted values for that
+    std::vector<double> first_, kept_;    ///< outputs of the first iterate, and of the last
     std::vector<double> began_, last_;    ///< x of the first and of the last look
     std::vector<double> before_, tried_;  ///< u before the end of the step before, and of this one
     double H_before_ = 0, H_tried_ = 0;

@@ -175,7 +175,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         sensitivities_->state(bytes);
         bytes(solver_, H_tried_, known_, H_last_, forward_, slopes_, new_slopes_, implicit_, rates_, law_u_,
               extrapolated_, u_before_, slope_, slope_before_, told_, told_all_);
-        for (contact& c : contacts_) bytes(c.since, c.crosses);
+        for (contact& c : contacts_) bytes(c.since, c.crosses, c.averaged);
         constants_.state(bytes);
     }
 
@@ -189,8 +189,9 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         std::size_t row;
         const mdpcosim::law* law;
         std::vector<double> z, later;
-        int since = 0;  ///< steps since it crossed one
-        bool crosses = false;
+        int since = 0;          ///< steps since it crossed one
+        bool crosses = false;   ///< in this step
+        bool averaged = false;  ///< u of this step is the mean of the law over the way
     };
 
     /// u over the step, into the network. The time that the subsystems have come to, after step.begin where their sensitivity was found on
@@ -213,8 +214,10 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         if (begin > step.begin) linearise(system, begin, true);
         const double H = step.end - begin;
         for (contact& c : contacts_) {
-            c.crosses = c.since < one_pass::steps;
-            if (c.crosses) slopes_[c.row] = {0, 0};
+            const one_pass::slope s = slopes_[c.row];
+            c.averaged = c.since < one_pass::steps ||
+                         (std::abs(s.c) * H + std::abs(s.d)) * H * solver_.own(c.row) > resolved_contact;
+            if (c.averaged) slopes_[c.row] = {0, 0};
         }
         implicit_ = solver_.weigh(H, std::span<const one_pass::slope>(slopes_).first(new_slopes_ ? slopes_.size() : 0));
         new_slopes_ = false;
@@ -390,7 +393,7 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         for (std::size_t i = 0; i < channels_.size(); ++i)
             net.impose(channels_[i].channel, whole, solver_.u()[i], 1 - solver_.weights()[i]);
         for (const contact& c : contacts_)
-            if (c.crosses || leaves_range(c, net.channel_polynomial(channels_[c.row].channel), whole))
+            if (c.averaged || leaves_range(c, net.channel_polynomial(channels_[c.row].channel), whole))
                 net.impose(channels_[c.row].channel, whole, solver_.u()[c.row], 0);
     }
 
@@ -398,18 +401,19 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
     void solve_contacts(const network& net, double t, double H) {
         bool any = false, found = false;
         for (contact& c : contacts_) {
-            if (!c.crosses && crosses(c, H)) {
-                c.crosses = found = true;
+            c.crosses = !c.averaged && crosses(c, H);
+            if (c.crosses) {
+                c.averaged = found = true;
                 slopes_[c.row] = {0, 0};
             }
-            any = any || c.crosses;
+            any = any || c.averaged;
         }
         if (!any) return;
         if (found) implicit_ = solver_.weigh(H, slopes_);
         for (int k = 0; k < most_rounds; ++k) {
             double change = 0;
             for (contact& c : contacts_) {
-                if (!c.crosses) continue;
+                if (!c.averaged) continue;
                 const double u = contact_mean(
                     *c.law, {H, q_[c.row], rates_[c.row], solver_.rate_without(c.row), solver_.own(c.row)});
                 change = std::max(change, std::abs(u - solver_.u()[c.row]) - 1e-9 * std::abs(u));
@@ -418,6 +422,8 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
             if (const auto at = solver_.solve(law_u_, rates_, extrapolated_)) fail(net, t, channels_[*at].channel);
             if (change <= 0) break;
         }
+        for (contact& c : contacts_)
+            if (c.averaged && !c.crosses) c.crosses = crosses(c, H);
     }
 
     bool leaves_range(const contact& c, const polynomial& p, double H) const {
@@ -439,6 +445,8 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
         return false;
     }
 
+    /// (c H + d) H Q of a contact that is not averaged: where (omega H)^2 is less, extrapolation is more accurate, and its error known better.
+    static constexpr double resolved_contact = 0.002;
     static constexpr int most_rounds = 20;
 
     given_sensitivities given_;
