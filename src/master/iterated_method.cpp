@@ -37,6 +37,9 @@ std::vector<polynomial> interpolation_basis(int m) {
     return basis;
 }
 
+/// Rates are off by at least so much of what values are off by: where the integral over the step vanishes, what acts inside subsystems remains.
+constexpr double less_of_rates = 0.05;
+
 const method_traits iterated_traits{
     .estimates = true,
     .remedy =
@@ -106,13 +109,18 @@ class iterated_method final : public method {
         first_.assign(system.subsystems->outputs().size(), 0.0);
         last_.assign(x_.size(), 0.0);
         began_.assign(x_.size(), 0.0);
-        before_.assign(channels_.size(), 0.0);
+        before_.assign(channels_.size(), {});
         tried_ = before_;
-        ratio_.assign(system.subsystems->size(), 0.0);
+        ratio_.assign(system.subsystems->size(), {});
         surprised_.assign(system.subsystems->size(), false);
         expected_.assign(system.coupling.channels(), 0.0);
         missed_ = expected_;
         kept_ = first_;
+        find_effects();
+        is_rate_.assign(first_.size(), false);
+        for (std::size_t c = 0; c < system.coupling.channels(); ++c)
+            for (const auto& term : system.coupling.terms(channel_index(c)))
+                if (term.value.valid() && term.rate.valid()) is_rate_[term.rate.value()] = true;
         signals_.clear();
         for (std::size_t c = 0; c < expected_.size(); ++c)
             if (!constants_.by_nature()[c] && std::ranges::find(channels_, channel_index(c)) == channels_.end())
@@ -142,23 +150,26 @@ class iterated_method final : public method {
         attempt(system, step);
         const double H = step.end - step.begin;
         find_surprises(system, H);
-        std::ranges::fill(ratio_, 0.0);
-        for (const auto& [c, subsystem] : acting_) {
-            const double left = left_of(c, H), corrected = corrected_of(c);
-            if (left == 0) continue;
-            ratio_[subsystem] = std::max(ratio_[subsystem], corrected > 0 ? left / corrected : 1);
+        find_ratios(system, H);
+        for (std::size_t c = 0; c < channels_.size(); ++c) {
+            const double start = start_[channels_[c].value()];
+            const double* end = last_.data() + (c + 1) * parts();
+            tried_[c] = {points_ > 1 ? end[-2] : start, points_ > 2 ? end[-3] : start};
         }
-        for (std::size_t c = 0; c < channels_.size(); ++c)
-            tried_[c] = points_ > 1 ? last_[(c + 1) * parts() - 2] : start_[channels_[c].value()];
         H_tried_ = H;
         const auto y = system.subsystems->outputs();
         for (std::size_t slot = 0; slot < error.size(); ++slot) {
             const std::uint32_t i = owner_[slot];
-            const double part = surprised_[i] ? std::max(1.0, ratio_[i]) : ratio_[i];
+            const double ratio = points_ == 1     ? constants_.of_output(slot) * ratio_[i].value
+                                 : is_rate_[slot] ? ratio_[i].rate
+                                                  : std::max(ratio_[i].value, ratio_[i].rate);
+            const double part = surprised_[i] ? std::max(1.0, ratio) : ratio;
             error[slot] = constants_.is_coupled(slot) ? part * (y[slot] - first_[slot]) : 0;
         }
+        estimate_orders orders{points_ + 3, points_ + 2};
+        if (points_ == 1) orders = constants_.orders();
         const estimate_orders of_signals = add_errors_of_signals(system, step, error);
-        return {std::min(points_ + 3, of_signals.value), std::min(points_ + 2, of_signals.rate)};
+        return {std::min(orders.value, of_signals.value), std::min(orders.rate, of_signals.rate)};
     }
 
     /// Not what the converged polynomials miss, but what the prediction did.
@@ -230,28 +241,103 @@ class iterated_method final : public method {
         std::ranges::copy(system.subsystems->outputs(), first_.begin());
     }
 
-    /// The largest of |a prod (s - s_j)| in the step; all of the correction while there is no step before.
-    double left_of(std::size_t c, double H) const {
-        if (H_before_ == 0) return corrected_of(c);
-        const double sigma = -H_before_ / points_ / H;  // of the value before, over the step
-        double at_value = 0, product = 1, largest = 1;
-        for (int j = 0; j <= points_; ++j) {
-            double p = 0, power = 1;
-            for (int k = 0; k <= points_; ++k, power *= sigma) p += basis_[static_cast<std::size_t>(j)].c[k] * power;
-            at_value +=
-                p * (j == 0 ? start_[channels_[c].value()] : last_[c * parts() + static_cast<std::size_t>(j) - 1]);
-            const double s = static_cast<double>(j) / points_;
-            product *= sigma - s;
-            largest *= std::abs(0.5 / points_ - s);  // nearly the largest: in the middle of the first part
+    /// Integrals over the step, s from 0 to 1: they act on a rate; with (1 - s) they act on a value.
+    struct effect {
+        double rate = 0, value = 0;
+    };
+    static effect effect_of(const polynomial& p) {
+        effect of;
+        for (int k = 0; k <= p.degree; ++k) {
+            of.rate += p.c[k] / (k + 1);
+            of.value += p.c[k] / ((k + 1) * (k + 2));
         }
-        return std::abs((before_[c] - at_value) / product) * largest;
+        return of;
     }
 
-    double corrected_of(std::size_t c) const {
+    /// What the converged polynomial leaves of u, as two values before the step have it:
+    /// (a + b (s - s_-1)) prod (s - s_j), a and b divided differences, a part each.
+    std::array<effect, 2> left_of(std::size_t c, double H) const {
+        const int m = points_, known = std::min(m, 2);
+        std::array<double, max_degree + 3> s{}, u{};
+        for (int j = 0; j <= m; ++j) {
+            s[static_cast<std::size_t>(j)] = static_cast<double>(j) / m;
+            u[static_cast<std::size_t>(j)] =
+                j == 0 ? start_[channels_[c].value()] : last_[c * parts() + static_cast<std::size_t>(j) - 1];
+        }
+        const auto nodes = static_cast<std::size_t>(m + 1 + known);
+        for (int k = 1; k <= known; ++k) {
+            s[static_cast<std::size_t>(m + k)] = -k * H_before_ / m / H;
+            u[static_cast<std::size_t>(m + k)] = before_[c][static_cast<std::size_t>(k - 1)];
+        }
+        for (std::size_t order = 1; order < nodes; ++order)
+            for (std::size_t i = nodes - 1; i >= order; --i) u[i] = (u[i] - u[i - 1]) / (s[i] - s[i - order]);
+        const double a = u[parts() + 1], b = known > 1 ? u[parts() + 2] : 0, before = s[parts() + 1];
+        return {effect{a * nodes_.rate, a * nodes_.value},
+                effect{b * (next_nodes_.rate - before * nodes_.rate), b * (next_nodes_.value - before * nodes_.value)}};
+    }
+
+    /// What the first iterate was off by.
+    effect corrected_of(std::size_t c) const {
+        effect of;
+        for (std::size_t j = 0; j < parts(); ++j) {
+            const double by = last_[c * parts() + j] - began_[c * parts() + j];
+            of.rate += by * basis_effects_[j].rate;
+            of.value += by * basis_effects_[j].value;
+        }
+        return of;
+    }
+
+    double largest_correction(std::size_t c) const {
         double largest = 0;
         for (std::size_t i = c * parts(); i < (c + 1) * parts(); ++i)
             largest = std::max(largest, std::abs(last_[i] - began_[i]));
         return largest;
+    }
+
+    void find_effects() {
+        basis_effects_.clear();
+        for (int j = 1; j <= points_; ++j) basis_effects_.push_back(effect_of(basis_[static_cast<std::size_t>(j)]));
+        std::vector<double> prod{1};  // prod (s - s_j)
+        for (int j = 0; j <= points_; ++j) {
+            prod.insert(prod.begin(), 0.0);
+            for (std::size_t k = 0; k + 1 < prod.size(); ++k) prod[k] -= static_cast<double>(j) / points_ * prod[k + 1];
+        }
+        nodes_ = next_nodes_ = {};
+        for (std::size_t k = 0; k < prod.size(); ++k) {
+            const auto n = static_cast<double>(k);
+            nodes_.rate += prod[k] / (n + 1);
+            nodes_.value += prod[k] / ((n + 1) * (n + 2));
+            next_nodes_.rate += prod[k] / (n + 2);
+            next_nodes_.value += prod[k] / ((n + 2) * (n + 3));
+        }
+    }
+
+    /// By subsystem, what is left over what was corrected, as the first iterate's outputs show it.
+    void find_ratios(const coupled_system& system, double H) {
+        std::ranges::fill(ratio_, effect{});
+        if (points_ == 1) constants_.update(system, &interpolation_constants);
+        for (const auto& [c, subsystem] : acting_) {
+            effect& ratio = ratio_[subsystem];
+            const double largest = largest_correction(c);
+            if (points_ == 1) {  // as in the semi-implicit method: polynomials through accepted values, which x ends
+                const double all = largest == 0 ? 1 : std::abs(missed_[channels_[c].value()]) / largest;
+                ratio.rate = ratio.value = std::max(ratio.value, all);
+                continue;
+            }
+            if (H_before_ == 0 || largest == 0) {
+                ratio = {std::max(ratio.rate, 1.0), std::max(ratio.value, 1.0)};
+                continue;
+            }
+            const auto [first, second] = left_of(c, H);
+            const effect corrected = corrected_of(c);
+            // Corrections that cancel within the step say little about what they act like.
+            const auto part = [&](double a, double b, double by, double least) {
+                return (std::abs(a) + std::abs(b)) / std::max(std::abs(by), least * largest);
+            };
+            const double value = part(first.value, second.value, corrected.value, 1.0 / 60);
+            const double rate = part(first.rate, second.rate, corrected.rate, 1.0 / 20);
+            ratio = {std::max({ratio.rate, rate, less_of_rates * value}), std::max(ratio.value, value)};
+        }
     }
 
     std::size_t parts() const { return static_cast<std::size_t>(points_); }
@@ -331,15 +417,19 @@ class iterated_method final : public method {
     };
     std::vector<acting> acting_;
     std::vector<std::uint32_t> owner_;    ///< by output
-    std::vector<double> ratio_;           ///< by subsystem: what is left over what was corrected
+    std::vector<effect> ratio_;           ///< by subsystem: what is left over what was corrected
+    std::vector<bool> is_rate_;           ///< by output: the rate of another, on which u acts at once
+    std::vector<effect> basis_effects_;   ///< of the polynomials that are 1 at a part
+    effect nodes_, next_nodes_;           ///< of prod (s - s_j), and of s prod (s - s_j)
     std::vector<bool> surprised_;         ///< by subsystem: something new acted on it
     std::vector<channel_index> signals_;  ///< that move within the step and are not iterated
     std::vector<double> expected_,
         missed_;            ///< by channel: what predictions were likely to miss at the end of the step, and did
     bool expects_ = false;  ///< there were enough accepted values for that
-    std::vector<double> first_, kept_;    ///< outputs of the first iterate, and of the last
-    std::vector<double> began_, last_;    ///< x of the first and of the last look
-    std::vector<double> before_, tried_;  ///< u before the end of the step before, and of this one
+    std::vector<double> first_, kept_;  ///< outputs of the first iterate, and of the last
+    std::vector<double> began_, last_;  ///< x of the first and of the last look
+    /// u at the last two parts but one of the step before, and of this one, the later first.
+    std::vector<std::array<double, 2>> before_, tried_;
     double H_before_ = 0, H_tried_ = 0;
     int looks_ = 0;
 };
