@@ -110,7 +110,8 @@ error_constants::error_constants(const coupled_system& system) {
     subsystems_.resize(t.size());
     by_nature_ = held_by_nature(system);
     accepted_.assign(system.coupling.channels(), {});
-    tried_ = accepted_;
+    tried_.assign(accepted_.size(), 0.0);
+    tried_largest_ = tried_;
 }
 
 void error_constants::update(const coupled_system& system, constants of) {
@@ -148,9 +149,11 @@ void error_constants::misses(const coupled_system& system, double H, std::span<d
 
 bool error_constants::surprised(const coupled_system& system, double H, channel_index channel, double expected,
                                 double is) const {
-    const auto [before, largest] = accepted_[channel.value()];
-    const double ratio = H_accepted_ > 0 ? std::max(1.0, H / H_accepted_) : 1;
-    const double likely = std::abs(before) * std::pow(ratio, system.coupling.degree(channel) + 1);
+    const auto& [misses, largest] = accepted_[channel.value()];
+    double likely = 0;
+    for (std::size_t k = 0; k < remembered && H_accepted_[k] > 0; ++k)
+        likely = std::max(likely, std::abs(misses[k]) *
+                                      std::pow(std::max(1.0, H / H_accepted_[k]), system.coupling.degree(channel) + 1));
     const double noise = 1e-9 * std::max(largest, std::abs(system.u[channel.value()]));
     return std::abs(is) > new_from * std::max(std::abs(expected), likely) + noise;
 }
@@ -165,15 +168,22 @@ bool error_constants::surprised(const coupled_system& system, double H, std::spa
 }
 
 void error_constants::remember(const coupled_system& system, double H, std::span<const double> is) {
-    for (std::size_t c = 0; c < is.size(); ++c)
-        tried_[c] = {is[c], std::max(accepted_[c].largest, std::abs(system.u[c]))};
+    for (std::size_t c = 0; c < is.size(); ++c) {
+        tried_[c] = is[c];
+        tried_largest_[c] = std::max(accepted_[c].largest, std::abs(system.u[c]));
+    }
     H_tried_ = H;
 }
 
 void error_constants::committed() {
     if (H_tried_ == 0) return;
-    std::ranges::copy(tried_, accepted_.begin());
-    H_accepted_ = H_tried_;
+    for (std::size_t c = 0; c < tried_.size(); ++c) {
+        std::ranges::copy_backward(std::span(accepted_[c].misses).first(remembered - 1), accepted_[c].misses.end());
+        accepted_[c].misses[0] = tried_[c];
+        accepted_[c].largest = tried_largest_[c];
+    }
+    std::ranges::copy_backward(std::span(H_accepted_).first(remembered - 1), H_accepted_.end());
+    H_accepted_[0] = H_tried_;
     H_tried_ = 0;
 }
 

@@ -34,8 +34,8 @@ class error_constants {
     /// The corrections whose effect was seen, and those that turned out to be right, by channel: from now on every subsystem's
     /// constants are multiplied by how much larger the largest that act on it are.
     void rescale(std::span<const double> seen, std::span<const double> right);
-    /// After a step: what the polynomials missed at its end, by channel, `is`, is neither what was expected nor what the step before made
-    /// likely: something new happened. The first of them is remembered when the step is committed.
+    /// After a step: what the polynomials missed at its end, by channel, `is`, is neither what was expected nor what the steps before made
+    /// likely: something new happened. It is remembered when the step is committed.
     bool surprised(const coupled_system& system, double H, std::span<const double> expected,
                    std::span<const double> is);
     /// The same for one channel.
@@ -82,11 +82,15 @@ class error_constants {
     std::array<correction_constants, max_degree + 1> by_degree_{};
     int lowest_ = 0;
     std::vector<bool> by_nature_;
+    static constexpr std::size_t remembered = 3;  ///< steps: misses of one or two may just pass through zero
     struct missed_before {
-        double miss = 0, largest = 0;  ///< at the end of the step; |u| so far
+        std::array<double, remembered> misses{};  ///< at the ends of steps, the last one first
+        double largest = 0;                       ///< |u| so far
     };
-    std::vector<missed_before> accepted_, tried_;
-    double H_accepted_ = 0, H_tried_ = 0;
+    std::vector<missed_before> accepted_;
+    std::vector<double> tried_, tried_largest_;
+    std::array<double, remembered> H_accepted_{};  ///< of their steps; 0: none
+    double H_tried_ = 0;
 };
 
 /// By channel, after extrapolate(): what the polynomials miss at the end of the step, as one more accepted value has it. While there are
