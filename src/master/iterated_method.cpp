@@ -257,7 +257,7 @@ class iterated_method final : public method {
     /// What the converged polynomial leaves of u, as two values before the step have it:
     /// (a + b (s - s_-1)) prod (s - s_j), a and b divided differences, a part each.
     std::array<effect, 2> left_of(std::size_t c, double H) const {
-        const int m = points_, known = std::min(m, 2);
+        const int m = points_, known = H_before_ > 0 ? 2 : 0;
         std::array<double, max_degree + 3> s{}, u{};
         for (int j = 0; j <= m; ++j) {
             s[static_cast<std::size_t>(j)] = static_cast<double>(j) / m;
@@ -271,7 +271,11 @@ class iterated_method final : public method {
         }
         for (std::size_t order = 1; order < nodes; ++order)
             for (std::size_t i = nodes - 1; i >= order; --i) u[i] = (u[i] - u[i - 1]) / (s[i] - s[i - order]);
-        const double a = u[parts() + 1], b = known > 1 ? u[parts() + 2] : 0, before = s[parts() + 1];
+        if (known == 0) {  // in the first step, what the value at its end added to the polynomial
+            const double a = u[parts()];
+            return {effect{a * but_last_node_.rate, a * but_last_node_.value}, effect{}};
+        }
+        const double a = u[parts() + 1], b = u[parts() + 2], before = s[parts() + 1];
         return {effect{a * nodes_.rate, a * nodes_.value},
                 effect{b * (next_nodes_.rate - before * nodes_.rate), b * (next_nodes_.value - before * nodes_.value)}};
     }
@@ -297,6 +301,9 @@ class iterated_method final : public method {
     void find_effects() {
         basis_effects_.clear();
         for (int j = 1; j <= points_; ++j) basis_effects_.push_back(effect_of(basis_[static_cast<std::size_t>(j)]));
+        double at_end = 1;  // of prod (s - s_j) without the last node, which is a multiple of the last basis
+        for (int j = 0; j < points_; ++j) at_end *= 1 - static_cast<double>(j) / points_;
+        but_last_node_ = {at_end * basis_effects_.back().rate, at_end * basis_effects_.back().value};
         std::vector<double> prod{1};  // prod (s - s_j)
         for (int j = 0; j <= points_; ++j) {
             prod.insert(prod.begin(), 0.0);
@@ -324,7 +331,7 @@ class iterated_method final : public method {
                 ratio.rate = ratio.value = std::max(ratio.value, all);
                 continue;
             }
-            if (H_before_ == 0 || largest == 0) {
+            if (largest == 0) {
                 ratio = {std::max(ratio.rate, 1.0), std::max(ratio.value, 1.0)};
                 continue;
             }
@@ -421,6 +428,7 @@ class iterated_method final : public method {
     std::vector<bool> is_rate_;           ///< by output: the rate of another, on which u acts at once
     std::vector<effect> basis_effects_;   ///< of the polynomials that are 1 at a part
     effect nodes_, next_nodes_;           ///< of prod (s - s_j), and of s prod (s - s_j)
+    effect but_last_node_;                ///< of prod (s - s_j) without s_m
     std::vector<bool> surprised_;         ///< by subsystem: something new acted on it
     std::vector<channel_index> signals_;  ///< that move within the step and are not iterated
     std::vector<double> expected_,

@@ -18,8 +18,10 @@ constexpr double safety = 0.9;
 constexpr double most_growth = 2, most_shrinking = 0.2;
 /// Steps stay as they are while they could grow by less: equal steps are cheaper, and answers and weights are kept.
 constexpr double worth_growing = 1.2;
-/// Errors that are nothing say nothing about longer steps: beyond the step that the user named, steps then grow slowly.
-constexpr double quiet = 1e-2, growth_while_quiet = 1.25;
+/// Errors that are nothing say nothing about longer steps: beyond the step that the user named, steps then grow slowly. They are nothing
+/// where steps could grow twice by as much as they ever do.
+constexpr double growth_while_quiet = 1.25;
+double quiet(int order) { return std::pow(most_growth, -2 * order); }
 /// Of the tolerance that estimated errors of all steps may add up to; the system itself may enlarge what it is given.
 constexpr double sum_of_errors = 0.25;
 /// Of what steps before have left: for one that was rejected, where something new happens, and for others. The former have at least a part of the
@@ -250,6 +252,7 @@ step_controller::verdict step_controller::judge(std::span<const double> y, const
     const auto factor = [](double error, int order) { return safety * std::pow(std::max(error, 1e-12), -1.0 / order); };
     v.factor = std::clamp(std::min(factor(of_values, orders.value - less), factor(of_rates, orders.rate - less)),
                           most_shrinking, most_growth);
+    v.quiet = quiet(orders.rate - less);
     return v;
 }
 
@@ -321,6 +324,7 @@ step_controller::verdict step_controller::look(const coupled_system& system, met
     v.factor =
         error > 1 ? std::clamp(safety * std::pow(error, -1.0 / order), most_shrinking, safety)
                   : std::clamp(safety * std::pow(error, -0.7 / order) * std::pow(error_before_, 0.4 / order), 0.5, 1.5);
+    v.quiet = quiet(order);
     return v;
 }
 
@@ -340,7 +344,7 @@ void step_controller::accept(const macro_step& step, const verdict& v, std::stri
     double allowed = std::min(v.factor, std::max(1.0, factor_before_));
     factor_before_ = v.factor;
     bank_ = std::max(0.0, bank_ + H - std::min(v.error, 1.0) * (H + loan()));
-    if (!cut && v.error < quiet && H >= options_.first * (1 - 1e-9)) allowed = std::min(allowed, growth_while_quiet);
+    if (!cut && v.error < v.quiet && H >= options_.first * (1 - 1e-9)) allowed = std::min(allowed, growth_while_quiet);
     if (cut) {
         // What a step that was cut off says about a free one ends where growth is limited.
         H_ = allowed < most_growth ? H * allowed : H_;

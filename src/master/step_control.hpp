@@ -77,6 +77,7 @@ class step_controller final : public stepper {
         double error = 0;   ///< 1: just what is allowed
         double factor = 1;  ///< that the next step may be longer by
         std::size_t worst = 0;
+        double quiet = 0;  ///< errors below are nothing
     };
 
     macro_step next_step(const transport& subsystems) const;

@@ -93,7 +93,7 @@ const key_group& step_control_keys() {
                     "What tolerances speak of: errors over the whole run, or those that one macro step adds.",
                     {"run", "step"})
              .by_default("`run`"),
-         step_bound("smallest", &spec::smallest, true, "Smallest macro step.").by_default("1e-6 of the first step"),
+         step_bound("smallest", &spec::smallest, true, "Smallest macro step.").by_default("1e-10 of the first step"),
          step_bound("largest", &spec::largest, false, "Largest macro step.").by_default("a twentieth of the run")});
     return table;
 }
