@@ -18,12 +18,13 @@ constexpr double safety = 0.9;
 constexpr double most_growth = 2, most_shrinking = 0.2;
 /// Steps stay as they are while they could grow by less: equal steps are cheaper, and answers and weights are kept.
 constexpr double worth_growing = 1.2;
-/// Errors that are nothing say nothing about longer steps: beyond the step that the user named, steps then grow slowly. They are nothing
-/// where steps could grow twice by as much as they ever do.
+/// Errors that are nothing say nothing about longer steps: beyond the step that the user named, steps then grow slowly. Of high orders, errors are
+/// nothing where steps could grow twice by as much as they ever do.
 constexpr double growth_while_quiet = 1.25;
-double quiet(int order) { return std::pow(most_growth, -2 * order); }
-/// Of the tolerance that estimated errors of all steps may add up to; the system itself may enlarge what it is given.
-constexpr double sum_of_errors = 0.25;
+double quiet(int order) { return order <= 4 ? 1e-2 : std::pow(most_growth, -2 * order); }
+/// Of the tolerance that estimated errors of all steps may add up to; the system itself may enlarge what it is given. Contacts that close
+/// again and again enlarge most.
+constexpr double sum_of_errors = 0.25, sum_with_contacts = 0.1;
 /// Of what steps before have left: for one that was rejected, where something new happens, and for others. The former have at least a part of the
 /// first step, or many events in a row would leave nothing for the next.
 constexpr double loan_at_events = 0.25, loan_else = 1.0 / 64, least_loan = 0.5;
@@ -92,6 +93,10 @@ void step_controller::prepare(coupled_system& system, method& chosen) {
     chosen.prepare_estimates(system);
     for (std::size_t i = 0; i < t.size(); ++i)
         if (t.offers(subsystem_index(i)).tells_next_event) with_events_.emplace_back(i);
+    sum_of_errors_ = sum_of_errors;
+    for (std::size_t c = 0; c < channels; ++c)
+        if (const law* l = system.coupling.law_of(channel_index(c)); l != nullptr && l->corner_count() > 0)
+            sum_of_errors_ = sum_with_contacts;
     if (options_.estimate == estimator::trial) {
         chosen.keep(system);  // makes room
         system.forget_begin();
@@ -221,7 +226,7 @@ double step_controller::loan() const {
 }
 
 double step_controller::share(double H) const {
-    return options_.whole_run ? sum_of_errors * (H + loan()) / (end_ - start_) : 1;
+    return options_.whole_run ? sum_of_errors_ * (H + loan()) / (end_ - start_) : 1;
 }
 
 double step_controller::tolerance_of(std::size_t slot, double y) const {

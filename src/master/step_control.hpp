@@ -13,7 +13,7 @@
 /// coupled output, e. A step is accepted when the largest of |e|/(share (atol + rtol |y|)) is at most 1, else it is undone and repeated; the next is
 /// 0.9 eps^(-1/p) times as long, p the order of the estimate: (5) with the largest instead of the sum, (6).
 /// Over one step: share = 1, |y| at its end. Over the run: |y| is the largest so far, and
-///     share = 0.25 (H + b)/(end - start),  B <- B + H - eps (H + b), at first B = the first step; b = B/4 in a step that is repeated, else B/64 ,
+///     share = f (H + b)/(end - start),  f = 0.25, with contacts 0.1,  B <- B + H - eps (H + b), at first B = the first step; b = B/4 in a step that is repeated, else B/64 ,
 /// so that all errors together stay below a part of the tolerance, and where something new makes steps short, they may spend what others have left.
 ///
 /// `jump` and `energy` look at what the extrapolations missed at the end of the step, without a second integration. jump: |u - u~| against
@@ -114,6 +114,7 @@ class step_controller final : public stepper {
     std::vector<double> largest_, largest_tried_;  ///< so far: outputs (trial), coupling variables or powers
     std::vector<bool> by_nature_;                  ///< by channel: held
     bool goes_back_ = true;
+    double sum_of_errors_ = 0;                  ///< of all steps, as a part of the tolerance
     double bank_;                               ///< s; what steps so far left of what they might have added
     std::vector<channel_index> other_of_bond_;  ///< by channel: the other signal; invalid: there is none
 };
