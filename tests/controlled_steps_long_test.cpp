@@ -4,9 +4,9 @@
 namespace mdpcosim {
 namespace {
 
-/// Held signals have the order 1 and take as many steps as the tolerance is small.
+/// The seeds 14 to 23 decided what step control leaves to systems with contacts; these did not. Held signals have the order 1 and take as many steps as the tolerance is small.
 TEST(controlled_steps_long, true_errors_follow_the_tolerance) {
-    for (unsigned seed = 14; seed < 24; ++seed)
+    for (unsigned seed = 24; seed < 34; ++seed)
         for (const test::controlled_system& system : test::controlled_systems(seed)) {
             const test::seen_values should = test::run(system, "", true);
             const bool held = system.name.find("held") != std::string::npos;
