@@ -59,11 +59,10 @@ TEST(plain_step_control, errors_fall_with_the_tolerance) {
         for (const double rtol : {1e-2, 1e-3, 1e-4}) {
             SCOPED_TRACE(fmt::format("{}, rtol {}", estimate, rtol));
             double position = 0;
-            const run_summary s = finished(
-                two_bodies(
-                    true, spring,
-                    fmt::format("step-control: {{rtol: {}, atol: {}, estimate: {}}}\n", rtol, 1e-3 * rtol, estimate)),
-                position);
+            const run_summary s =
+                finished(two_bodies(spring, fmt::format("step-control: {{rtol: {}, atol: {}, estimate: {}}}\n", rtol,
+                                                        1e-3 * rtol, estimate)),
+                         position);
             ASSERT_TRUE(s.control);
             EXPECT_EQ(s.control->rejected, 0);
             const double error = std::abs(position - exact);
