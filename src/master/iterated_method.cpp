@@ -6,10 +6,13 @@
 //
 // With m = 1 the end is corrected as in the semi-implicit method: polynomials through the accepted values that the extrapolation uses, and x. Stopping at
 // the parts takes the place of dense output: any subsystem that can save and restore takes part. Held signals (of sampled subsystems) are not iterated.
+// Where u jumps at the end of the step, as at a sample, what the laws give there belongs to the next step: this one is done again in m + 1 parts, with
+// x at the first m of them and nothing at the end.
 // The error is estimated from two iterates, the first and the last one. Order and cost: docs/methods/iteration.md.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -21,14 +24,14 @@ namespace mdpcosim {
 
 namespace {
 
-/// Coefficients in sigma = (t - t_n)/H of the polynomials that are 1 at j/m and 0 at the other parts, j = 0 .. m.
-std::vector<polynomial> interpolation_basis(int m) {
+/// Coefficients in sigma = (t - t_n)/H of the polynomials that are 1 at j/parts and 0 at the other points, j = 0 .. m.
+std::vector<polynomial> interpolation_basis(int m, int parts) {
     std::vector<polynomial> basis;
     for (int j = 0; j <= m; ++j) {
         polynomial p{.c = {1}};
         for (int k = 0; k <= m; ++k) {
             if (k == j) continue;
-            const double root = static_cast<double>(k) / m, scale = static_cast<double>(m) / (j - k);
+            const double root = static_cast<double>(k) / parts, scale = static_cast<double>(parts) / (j - k);
             for (int i = ++p.degree; i > 0; --i) p.c[i] = scale * (p.c[i - 1] - root * p.c[i]);
             p.c[0] *= -root * scale;
         }
@@ -38,6 +41,7 @@ std::vector<polynomial> interpolation_basis(int m) {
 }
 
 const method_traits iterated_traits{
+    .repeats = true,
     .estimates = true,
     .remedy =
         "the converged coupling grows: use a smaller macro step, more 'points', or look at the models themselves"};
@@ -48,8 +52,7 @@ class iterated_method final : public method {
         : method(iterated_traits),
           points_(points),
           iterations_(iterations),
-          solver_(0, options),
-          basis_(interpolation_basis(points)) {}
+          ways_{way(points, points, options), way(points, points + 1, options)} {}
 
     void check(const coupled_system& system) const override {
         require_save_restore(system, "method 'iterated' repeats every macro step",
@@ -59,16 +62,20 @@ class iterated_method final : public method {
 
     void prepare(coupled_system& system) override {
         const network& net = system.coupling;
-        if (points_ > 1) system.coupling.widen(points_);
+        system.coupling.widen(points_);
         channels_.clear();
-        for (std::size_t c = 0; c < net.channels(); ++c)
-            if (!net.held(channel_index(c))) channels_.emplace_back(c);
-        const std::size_t unknowns = channels_.size() * parts();
-        solver_ = fixed_point(unknowns, solver_.options());
+        is_iterated_.assign(net.channels(), false);
+        for (std::size_t c = 0; c < net.channels(); ++c) {
+            is_iterated_[c] = !net.held(channel_index(c));
+            if (is_iterated_[c]) channels_.emplace_back(c);
+        }
+        const std::size_t unknowns = channels_.size() * points();
+        for (way& w : ways_) w.solver = fixed_point(unknowns, w.solver.options());
         x_.assign(unknowns, 0.0);
         g_.assign(unknowns, 0.0);
         predicted_.assign(net.channels(), 0.0);
         start_.assign(net.channels(), 0.0);
+        predictions_.assign(channels_.size(), {});
         system.make_room_for_begin();
     }
 
@@ -84,19 +91,21 @@ class iterated_method final : public method {
         }
         std::ranges::copy(system.u, start_.begin());
         system.save_begin();
-        for (std::size_t c = 0; c < channels_.size(); ++c)
-            for (std::size_t j = 0; j < parts(); ++j)
-                x_[c * parts() + j] = net.expected(channels_[c], time(step, j + 1));
-        solver_.begin();
+        for (std::size_t c = 0; c < channels_.size(); ++c) predictions_[c] = net.channel_polynomial(channels_[c]);
+        begin(ways_[0], step);
         auto state = fixed_point::outcome::more;
         while (true) {
             look(system, step);
-            if (!last_.empty()) note(system);
-            state = solver_.next(x_, g_);
-            if (state != fixed_point::outcome::more || solver_.iterations() == iterations_) break;
+            if (used_ == &ways_[0] && jumps_at_end(system, step)) {
+                begin(ways_[1], step);
+            } else {
+                if (!last_.empty()) note(system);
+                state = used_->solver.next(x_, g_);
+                if (state != fixed_point::outcome::more || used_->solver.iterations() == iterations_) break;
+            }
             system.restore_begin();
         }
-        counts_.add(solver_);
+        counts_.add(used_->solver);
         if (state == fixed_point::outcome::failed) fail(net, step);
     }
 
@@ -129,7 +138,6 @@ class iterated_method final : public method {
     /// the first iterate was off by did: in proportion. No further integration.
     estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
                                          std::span<double> error) override {
-        looks_ = 0;
         attempt(system, step);
         const double H = step.end - step.begin;
         std::ranges::fill(ratio_, 0.0);
@@ -139,8 +147,8 @@ class iterated_method final : public method {
             ratio_[subsystem] = std::max(ratio_[subsystem], corrected > 0 ? left / corrected : 1);
         }
         for (std::size_t c = 0; c < channels_.size(); ++c)
-            tried_[c] = points_ > 1 ? last_[(c + 1) * parts() - 2] : start_[channels_[c].value()];
-        H_tried_ = H;
+            tried_[c] = points_ > 1 ? last_[(c + 1) * points() - 2] : start_[channels_[c].value()];
+        H_tried_ = used_ == &ways_[0] ? H : jumped;
         const auto y = system.subsystems->outputs();
         for (std::size_t slot = 0; slot < error.size(); ++slot)
             error[slot] = constants_.is_coupled(slot) ? ratio_[owner_[slot]] * (y[slot] - first_[slot]) : 0;
@@ -150,20 +158,52 @@ class iterated_method final : public method {
     /// Not what the converged polynomials miss, but what the prediction did.
     void measure_misses(double /*H*/, std::span<double> missed) override {
         for (std::size_t c = 0; c < channels_.size(); ++c)
-            missed[channels_[c].value()] += x_[(c + 1) * parts() - 1] - predicted_[channels_[c].value()];
+            if (used_ == &ways_[0])
+                missed[channels_[c].value()] += x_[(c + 1) * points() - 1] - predicted_[channels_[c].value()];
     }
 
-    void state(state_bytes& bytes) override { bytes(solver_, before_, H_before_); }
+    void state(state_bytes& bytes) override { bytes(ways_[0].solver, ways_[1].solver, before_, H_before_); }
 
     const iteration_counts* iterations() const override { return &counts_; }
-    std::string iterates_by() const override { return name_of(solver_.options().algorithm); }
+    std::string iterates_by() const override { return name_of(ways_[0].solver.options().algorithm); }
 
    private:
+    /// How a step is done: in parts, the first `points` of which end where x stands.
+    struct way {
+        way(int points, int in_parts, const fixed_point_options& options)
+            : parts(in_parts), basis(interpolation_basis(points, in_parts)), solver(0, options) {}
+        int parts;
+        std::vector<polynomial> basis;
+        fixed_point solver;
+    };
+
     void committed() override {
         if (H_tried_ == 0) return;
         std::ranges::copy(tried_, before_.begin());
-        H_before_ = H_tried_;
+        H_before_ = std::max(H_tried_, 0.0);
         H_tried_ = 0;
+    }
+
+    /// From the extrapolations.
+    void begin(way& w, const macro_step& step) {
+        used_ = &w;
+        looks_ = 0;
+        for (std::size_t c = 0; c < channels_.size(); ++c)
+            for (std::size_t j = 0; j < points(); ++j)
+                x_[c * points() + j] = predictions_[c](time(step, j + 1) - step.begin);
+        w.solver.begin();
+    }
+
+    /// Whether something that is iterated has jumped where the step ends. Events inside belong to the step.
+    bool jumps_at_end(const coupled_system& system, const macro_step& step) const {
+        const step_notices& noticed = system.subsystems->notices();
+        if (noticed.jumps == 0 || noticed.first_event < step.end - 1e-6 * (step.end - step.begin)) [[likely]]
+            return false;
+        for (std::size_t i = 0; i < system.subsystems->size(); ++i)
+            if (noticed.may_have_jumped(subsystem_index(i)))
+                for (const channel_index c : system.fed_by(subsystem_index(i)))
+                    if (is_iterated_[c.value()]) return true;
+        return false;
     }
 
     /// After a look, for estimates: x as it was used, and what the first one gave.
@@ -178,54 +218,57 @@ class iterated_method final : public method {
     double left_of(std::size_t c, double H) const {
         if (H_before_ == 0) return corrected_of(c);
         const double sigma = -H_before_ / points_ / H;  // of the value before, over the step
-        double at_value = 0, product = 1, largest = 1;
+        double at_value = 0, product = 1, in_first = 1, at_end = 1;
         for (int j = 0; j <= points_; ++j) {
             double p = 0, power = 1;
-            for (int k = 0; k <= points_; ++k, power *= sigma) p += basis_[static_cast<std::size_t>(j)].c[k] * power;
+            for (int k = 0; k <= points_; ++k, power *= sigma)
+                p += used_->basis[static_cast<std::size_t>(j)].c[k] * power;
             at_value +=
-                p * (j == 0 ? start_[channels_[c].value()] : last_[c * parts() + static_cast<std::size_t>(j) - 1]);
-            const double s = static_cast<double>(j) / points_;
+                p * (j == 0 ? start_[channels_[c].value()] : last_[c * points() + static_cast<std::size_t>(j) - 1]);
+            const double s = static_cast<double>(j) / used_->parts;
             product *= sigma - s;
-            largest *= std::abs(0.5 / points_ - s);  // nearly the largest: in the middle of the first part
+            in_first *= std::abs(0.5 / used_->parts - s);  // nearly the largest: in the middle of the first part
+            at_end *= 1 - s;                               // 0 but for a step that ends with a jump
         }
-        return std::abs((before_[c] - at_value) / product) * largest;
+        return std::abs((before_[c] - at_value) / product) * std::max(in_first, at_end);
     }
 
     double corrected_of(std::size_t c) const {
         double largest = 0;
-        for (std::size_t i = c * parts(); i < (c + 1) * parts(); ++i)
+        for (std::size_t i = c * points(); i < (c + 1) * points(); ++i)
             largest = std::max(largest, std::abs(last_[i] - began_[i]));
         return largest;
     }
 
-    std::size_t parts() const { return static_cast<std::size_t>(points_); }
+    std::size_t points() const { return static_cast<std::size_t>(points_); }
     /// Where part j ends, 0: the step begins.
     double time(const macro_step& step, std::size_t j) const {
-        if (j == parts()) return step.end;
-        return step.begin + (step.end - step.begin) * static_cast<double>(j) / points_;
+        if (j == static_cast<std::size_t>(used_->parts)) return step.end;
+        return step.begin + (step.end - step.begin) * static_cast<double>(j) / used_->parts;
     }
 
     /// g(x): the step with polynomials through x.
     void look(coupled_system& system, const macro_step& step) {
         const double H = step.end - step.begin;
         for (std::size_t c = 0; c < channels_.size(); ++c)
-            set_polynomial(system.coupling, channels_[c], H, std::span(x_).subspan(c * parts(), parts()));
-        for (std::size_t j = 0; j < parts(); ++j) {
+            set_polynomial(system.coupling, channels_[c], H, std::span(x_).subspan(c * points(), points()));
+        for (std::size_t j = 0; j < static_cast<std::size_t>(used_->parts); ++j) {
             const macro_step part{time(step, j), time(step, j + 1), step.counter};
             system.coupling.deliver_part(part.begin - step.begin, part.end - part.begin, system.subsystems->inputs());
             system.advance(part);
-            for (std::size_t c = 0; c < channels_.size(); ++c) g_[c * parts() + j] = system.u[channels_[c].value()];
+            if (j == points()) break;
+            for (std::size_t c = 0; c < channels_.size(); ++c) g_[c * points() + j] = system.u[channels_[c].value()];
         }
-        system.integrations -= points_ - 1;  // which are counted by macro steps
+        system.integrations -= used_->parts - 1;  // which are counted by macro steps
     }
 
     void set_polynomial(network& net, channel_index channel, double H, std::span<const double> x) const {
-        if (points_ == 1) return net.correct(channel, x[0] - net.channel_polynomial(channel)(H));
+        if (used_->parts == 1) return net.correct(channel, x[0] - net.channel_polynomial(channel)(H));
         polynomial p{.c = {}, .degree = points_};
         double power = 1;
         for (int k = 0; k <= points_; ++k, power *= H) {
-            double sum = basis_[0].c[k] * start_[channel.value()];
-            for (std::size_t j = 0; j < parts(); ++j) sum += basis_[j + 1].c[k] * x[j];
+            double sum = used_->basis[0].c[k] * start_[channel.value()];
+            for (std::size_t j = 0; j < points(); ++j) sum += used_->basis[j + 1].c[k] * x[j];
             p.c[k] = sum / power;
         }
         net.impose(channel, p);
@@ -235,7 +278,7 @@ class iterated_method final : public method {
         std::vector<std::pair<double, std::size_t>> worst;
         for (std::size_t c = 0; c < channels_.size(); ++c) {
             double largest = 0, size = 0;
-            for (std::size_t i = c * parts(); i < (c + 1) * parts(); ++i) {
+            for (std::size_t i = c * points(); i < (c + 1) * points(); ++i) {
                 largest = std::max(largest, std::isfinite(g_[i]) ? std::abs(g_[i] - x_[i]) : HUGE_VAL);
                 size = std::max({size, std::abs(g_[i]), std::abs(x_[i])});
             }
@@ -247,21 +290,24 @@ class iterated_method final : public method {
         for (const auto& [residual, c] : std::span(worst).first(std::min(most, worst.size())))
             names.push_back(fmt::format("'{}' {:.3g}", net.name(channels_[c]), residual));
         if (worst.size() > most) names.push_back(fmt::format("and {} more", worst.size() - most));
-        const fixed_point_options& options = solver_.options();
+        const fixed_point& solver = used_->solver;
+        const fixed_point_options& options = solver.options();
         throw run_error(fmt::format(
             "method 'iterated': the macro step from t = {} s to {} s does not converge: {} after {} iterations of {} "
             "({} integrations); last residuals: {}; tolerance {:g}. Try a smaller macro step, 'solver: {}', a higher "
             "'limit' than {}, or a larger tolerance where the subsystems' own solvers are less exact",
-            step.begin, step.end, solver_.why_failed(), solver_.iterations(), name_of(options.algorithm),
-            solver_.evaluations(), fmt::join(names, ", "), options.tolerance,
+            step.begin, step.end, solver.why_failed(), solver.iterations(), name_of(options.algorithm),
+            solver.evaluations(), fmt::join(names, ", "), options.tolerance,
             options.algorithm == fixed_point_options::solver::newton ? "iqn-ils" : "newton", options.limit));
     }
 
     int points_;
-    int iterations_;  ///< that are done, converged or not; 0: until it has converged
-    fixed_point solver_;
-    std::vector<polynomial> basis_;
+    int iterations_;           ///< that are done, converged or not; 0: until it has converged
+    std::array<way, 2> ways_;  ///< the usual one, and that of a step that ends with a jump
+    way* used_ = ways_.data();
     std::vector<channel_index> channels_;  ///< that are iterated
+    std::vector<bool> is_iterated_;        ///< by channel
+    std::vector<polynomial> predictions_;  ///< by place in channels_
     std::vector<double> x_, g_;            ///< [channel][part]
     std::vector<double> start_;            ///< u(t_n), by channel
     std::vector<double> predicted_;        ///< at the end of the step, by channel
@@ -279,6 +325,7 @@ class iterated_method final : public method {
     std::vector<double> first_;           ///< outputs of the first iterate
     std::vector<double> began_, last_;    ///< x of the first and of the last look
     std::vector<double> before_, tried_;  ///< u before the end of the step before, and of this one
+    static constexpr double jumped = -1;  ///< as H_tried_: there will be nothing before the next step
     double H_before_ = 0, H_tried_ = 0;
     int looks_ = 0;
 };
