@@ -174,8 +174,7 @@ TEST_F(iteration_run, macro_steps_that_do_not_converge_leave_what_was_recorded) 
         "  b: {model: mass-spring-damper, set: {mass: 1, stiffness: 1}}\n"
         "connections: {rod: {law: spring, between: [a.mass, b.mass], stiffness: 1e4}}\n");
     EXPECT_EQ(s.status, "failed");
-    EXPECT_THAT(s.message, AllOf(HasSubstr("the macro step from t = 0."),
-                                 HasSubstr(" s does not converge: the limit is reached after 50 "),
+    EXPECT_THAT(s.message, AllOf(HasSubstr("the macro step from t = 0 s to 0.1 s does not converge"),
                                  HasSubstr("last residuals: 'rod' "), HasSubstr("'solver: newton'")));
     EXPECT_EQ(s.rows, 1);
     EXPECT_TRUE(fs::exists(folder / "run/summary.json"));
@@ -204,7 +203,7 @@ TEST_F(iteration_run, a_number_of_iterations) {
             fmt::format("{{name: iterated, iterations: {}, solver: fixed-point, tolerance: 1e-14}}", n);
         const run_summary s = run_scenario(oscillator_pair(method, 0.25));
         ASSERT_EQ(s.status, "done") << s.message;
-        EXPECT_EQ(s.macro_steps, 40);
+        EXPECT_EQ(s.steps, 40);
         EXPECT_EQ(s.integrations, 40 * n);
         EXPECT_EQ(s.iterations.at(0).largest, n);
         errors.push_back(shown(fmt::format("iterations: {}", n), error_of_positions(0.25)));

@@ -71,7 +71,7 @@ TEST(stiff_hydraulics, filling_through_a_square_root) {
 /// bear. Before, that was the end of the run in its first step.
 class stiff_crane : public test::monolithic {
    protected:
-    void expect_it_runs(const std::string& method, const std::string& step) {
+    void expect_it_runs(const std::string& method, const std::string& step, double most) {
         const auto text = [&](const char* name) {
             return read_scenario(test::examples / "hydraulic-crane/scenario.yaml", {{"method", name, "test"},
                                                                                     {"valve.k0", "0.40", "test"},
@@ -83,14 +83,16 @@ class stiff_crane : public test::monolithic {
         const run_summary s = run_into("run", text(method.c_str()), false);
         EXPECT_EQ(s.status, "done") << method << ' ' << step << ": " << s.message;
         for (const auto& e : compare_results(folder / "run", folder / "whole").errors)
-            if (e.name == "crane.s") EXPECT_LT(e.relative, 1e-3) << method << ' ' << step;
+            if (e.name == "crane.s") {
+                EXPECT_LT(e.relative, most) << method << ' ' << step;
+            }
     }
 };
 
 TEST_F(stiff_crane, runs_where_a_step_as_a_whole_has_no_first_iterate) {
     for (const char* solver : {"newton", "iqn-ils", "anderson"})
-        for (const char* step : {"10 ms", "20 ms"})
-            expect_it_runs(fmt::format("{{name: iterated, solver: {}}}", solver), step);
+        for (const auto& [step, most] : {std::pair{"10 ms", 1e-3}, {"20 ms", 5e-3}})
+            expect_it_runs(fmt::format("{{name: iterated, solver: {}}}", solver), step, most);
 }
 
 /// At rest the residuals that the tolerance leaves are the largest there were, window after window; the switch behind them is no divergence.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <exception>
+
 #include "core/time_grid.hpp"
 #include "master/method.hpp"
 
@@ -41,7 +43,7 @@ class constant_stepper final : public stepper {
             divide(usual_);
         if (part_ < parts_) [[unlikely]] {
             next = next_part(next);
-            chosen.step(system, next);
+            step_part(system, chosen, next);
         } else if (chosen.traits().repeats)
             next = whole_or_first_part(system, chosen, next);
         else
@@ -68,6 +70,7 @@ class constant_stepper final : public stepper {
     static constexpr int parts_without_solution = 8;
 
     macro_step next_part(const macro_step& whole);
+    void step_part(coupled_system& system, method& chosen, const macro_step& part);
     macro_step whole_or_first_part(coupled_system& system, method& chosen, const macro_step& whole);
     void divide(int parts) {
         parts_ = parts;
@@ -79,6 +82,7 @@ class constant_stepper final : public stepper {
     int usual_;         ///< parts of the first step, and after jumps
     int parts_, part_;  ///< of a divided step, and how many of them are done
     std::int64_t n_ = 0, divided_ = 0;
+    std::exception_ptr why_divided_;  ///< what the step failed with as a whole
 };
 
 }  // namespace mdpcosim
