@@ -25,16 +25,19 @@ using namespace mdpcosim;
 
 constexpr double step = 1e-3;
 
-std::string chain_scenario(int subsystems, const std::string& model, const std::string& method = "explicit",
-                           double stiffness = 100, double displacement = 1e-3) {
-    std::string text = fmt::format(
-        "time: {{end: 1 s, step: {} s}}\nmethod: {}\nextrapolation: lin-2-3-opt\nsubsystems:\n", step, method);
+struct coupled_by {
+    std::string method = "explicit", law = "spring, stiffness: 100 N/m", extrapolation = "lin-2-3-opt";
+    double displacement = 1e-3;  ///< at the start, of every seventh mass
+};
+
+std::string chain_scenario(int subsystems, const std::string& model, const coupled_by& how = {}) {
+    std::string text = fmt::format("time: {{end: 1 s, step: {} s}}\nmethod: {}\nextrapolation: {}\nsubsystems:\n", step,
+                                   how.method, how.extrapolation);
     for (int i = 0; i < subsystems; ++i)
-        text += fmt::format("  m{}: {{model: {}, x0: {} m}}}}\n", i, model, displacement * (i % 7));
+        text += fmt::format("  m{}: {{model: {}, x0: {} m}}}}\n", i, model, how.displacement * (i % 7));
     if (subsystems > 1) text += "connections:\n";
     for (int i = 0; i + 1 < subsystems; ++i)
-        text += fmt::format("  c{}: {{law: spring, between: [m{}.mass, m{}.mass], stiffness: {} N/m}}\n", i, i, i + 1,
-                            stiffness);
+        text += fmt::format("  c{}: {{law: {}, between: [m{}.mass, m{}.mass]}}\n", i, how.law, i, i + 1);
     return text;
 }
 
@@ -43,10 +46,9 @@ class running_chain {
    public:
     enum looked_at { by_nobody, by_monitors, by_all };
 
-    running_chain(int subsystems, int workers, const std::string& model, const std::string& method = "explicit",
-                  double stiffness = 100, double displacement = 1e-3)
+    running_chain(int subsystems, int workers, const std::string& model, const coupled_by& how = {})
         : file_(std::filesystem::temp_directory_path() / fmt::format("mdpcosim_bench_{}.csv", ::getpid())) {
-        scenario s = read_scenario_text(chain_scenario(subsystems, model, method, stiffness, displacement), "chain");
+        scenario s = read_scenario_text(chain_scenario(subsystems, model, how), "chain");
         s.time.end = 1e9 * step;  // as many steps as are asked for
         for (const looked_at by : {by_nobody, by_monitors, by_all}) {
             simulation& made = runs_.emplace_back(
@@ -146,7 +148,9 @@ BENCHMARK(looking_on)->ArgName("subsystems")->Arg(100)->Arg(1000)->Arg(10000)->I
 /// masses are at rest: Euler's method over a whole macro step is too coarse to move on stiff springs.
 void one_pass(benchmark::State& state) {
     const int n = static_cast<int>(state.range(0)), steps = std::max(200, 200000 / n);
-    running_chain implicit(n, 1, trivial, "one-pass", 1e6, 0), plain(n, 1, trivial, "explicit", 100, 0);
+    running_chain implicit(n, 1, trivial,
+                           {.method = "one-pass", .law = "spring, stiffness: 1e6 N/m", .displacement = 0}),
+        plain(n, 1, trivial, {.displacement = 0});
     const auto [with, without] = in_turns(
         state, [&] { implicit.run(steps); }, [&] { plain.run(steps); });
     const double per = 1e9 / (static_cast<double>(steps) * n);
@@ -154,7 +158,21 @@ void one_pass(benchmark::State& state) {
     state.counters["explicit_ns"] = without * per;
     state.counters["ratio"] = with / without;
 }
-BENCHMARK(one_pass)->ArgName("subsystems")->Arg(10)->Arg(100)->Arg(1000)->Iterations(100);
+BENCHMARK(one_pass)->ArgName("subsystems")->Arg(2)->Arg(10)->Arg(100)->Arg(1000)->Iterations(100);
+
+/// What rates of a damped law, from accelerations, cost per macro step of the explicit method, over a rule of as many points without.
+void rates_of_dampers(benchmark::State& state) {
+    const int n = static_cast<int>(state.range(0)), steps = std::max(200, 200000 / n);
+    const std::string law = "spring-damper, stiffness: 100 N/m, damping: 1 N.s/m";
+    running_chain rates(n, 1, trivial, {.law = law}), plain(n, 1, trivial, {.law = law, .extrapolation = "poly-2"});
+    const auto [with, without] = in_turns(
+        state, [&] { rates.run(steps); }, [&] { plain.run(steps); });
+    const double per = 1e9 / (static_cast<double>(steps) * n);
+    state.counters["with_ns"] = with * per;
+    state.counters["without_ns"] = without * per;
+    state.counters["ratio"] = with / without;
+}
+BENCHMARK(rates_of_dampers)->ArgName("subsystems")->Arg(2)->Arg(100)->Arg(1000)->Iterations(100);
 
 /// What the sampled times behind profile.json cost: the same subsystems advanced with and without them.
 void profile(benchmark::State& state) {

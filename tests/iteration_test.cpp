@@ -88,10 +88,32 @@ connections:
     for (const auto& row : run.rows()) EXPECT_NEAR(row[0], 0.25, 1e-7);
 }
 
+/// The pair of the waveform literature (src/benchmark/methods.cpp).
+std::string oscillator_pair(const std::string& method, double step) {
+    return fmt::format(
+        "time: {{end: 10, step: {}}}\nmethod: {}\nsubsystems:\n"
+        "  A: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 1, x0: 1}}, solver: &s {{name: erk-8, rtol: "
+        "1e-13, "
+        "atol: 1e-14}}}}\n  B: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 1}}, solver: "
+        "*s}}\nconnections:\n"
+        "  coupling: {{law: spring-damper, between: [A.mass, B.mass], stiffness: 1, damping: 0.1}}\n",
+        step, method);
+}
+
 class iteration_run : public monolithic {
    protected:
     run_summary run_scenario(const std::string& text, bool whole = false) {
         return run_into(whole ? "whole" : "run", read_scenario_text(text, "s.yaml"), whole);
+    }
+
+    /// Of the run in `run`, an oscillator pair, over their range.
+    double error_of_positions(double step) {
+        EXPECT_EQ(run_scenario(oscillator_pair("iterated", step), true).status, "done");
+        double error = 0;
+        for (const auto& e :
+             compare_results(folder / "run", folder / "whole", {"A.mass.position", "B.mass.position"}).errors)
+            error = std::max(error, e.relative);
+        return error;
     }
 };
 
@@ -171,6 +193,50 @@ TEST_F(iteration_run, sampled_controllers_take_part) {
     EXPECT_EQ(run_scenario(text, true).status, "done");
     for (const auto& e : compare_results(folder / "run", folder / "whole", {"a.x", "b.v"}).errors)
         EXPECT_LT(e.relative, 1e-7);
+}
+
+/// `iterations: N` is N integrations of every macro step, converged or not, and fewer where fewer do.
+TEST_F(iteration_run, a_number_of_iterations) {
+    std::vector<double> errors;
+    for (const int n : {1, 2, 3, 4}) {
+        const std::string method =
+            fmt::format("{{name: iterated, iterations: {}, solver: fixed-point, tolerance: 1e-14}}", n);
+        const run_summary s = run_scenario(oscillator_pair(method, 0.25));
+        ASSERT_EQ(s.status, "done") << s.message;
+        EXPECT_EQ(s.steps, 40);
+        EXPECT_EQ(s.integrations, 40 * n);
+        EXPECT_EQ(s.iterations.at(0).largest, n);
+        errors.push_back(shown(fmt::format("iterations: {}", n), error_of_positions(0.25)));
+    }
+    EXPECT_LT(errors[1], errors[0] / 10);
+    EXPECT_LT(errors[2], errors[1] / 3);
+    EXPECT_LT(errors[3], 1.1 * errors[2]);  // what is left is the polynomials'
+    const run_summary enough = run_scenario(oscillator_pair("{name: iterated, iterations: 40}", 0.25));
+    EXPECT_LT(enough.integrations, 40 * 4);
+}
+
+TEST_F(iteration_run, a_number_of_iterations_fails_nothing) {
+    const std::string stiff =
+        "subsystems:\n  a: {model: mass-spring-damper, set: {mass: 1, stiffness: 1, x0: 1}}\n"
+        "  b: {model: mass-spring-damper, set: {mass: 1, stiffness: 1}}\n"
+        "connections: {rod: {law: spring, between: [a.mass, b.mass], stiffness: 400}}\n";
+    const std::string time = "time: {end: 0.5, step: 0.1}\nmonitor: {divergence: note}\n";
+    EXPECT_EQ(run_scenario(time + "method: {name: iterated, solver: fixed-point, limit: 3}\n" + stiff).status,
+              "failed");
+    const run_summary s = run_scenario(time + "method: {name: iterated, solver: fixed-point, iterations: 3}\n" + stiff);
+    EXPECT_EQ(s.status, "done") << s.message;
+    EXPECT_EQ(s.integrations, 15);
+    EXPECT_THAT(message_of("method: {name: iterated, iterations: 1.5}\ntime: {end: 1, step: 0.1}\n" + stiff),
+                HasSubstr("iterations = 1.5 is no whole number"));
+}
+
+/// 80 to 88 integrations of both, by tolerance and points.
+TEST_F(iteration_run, the_oscillator_pair_at_equal_work) {
+    const run_summary s = run_scenario(oscillator_pair("{name: iterated, points: 4, tolerance: 1e-7}", 10.0 / 32));
+    ASSERT_EQ(s.status, "done") << s.message;
+    EXPECT_GE(s.integrations, 80);
+    EXPECT_LE(s.integrations, 88);
+    EXPECT_LE(shown(fmt::format("{} integrations", s.integrations), error_of_positions(10.0 / 32)), 1.4e-6);
 }
 
 TEST(iteration, what_needs_more_is_refused_with_the_way_that_needs_less) {

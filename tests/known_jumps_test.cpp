@@ -70,6 +70,37 @@ TEST(known_jumps, rows_of_a_file_through_algebra_leave_the_order_of_the_rule) {
     }
 }
 
+/// Behind a sample, a row or a time event on a macro point a step's end is known from one side only. Before, the order was 1.
+TEST(known_jumps, iterated_steps_keep_their_order) {
+    const temporary_folder folder;
+    test::write_file(folder / "a.csv", "time,a\n0,0\n0.2,1\n0.2,3\n0.5,2\n0.7,-1\n0.7,0.5\n1,0.5\n");
+    const std::string recorded = fmt::format("  f: {{file: {}}}\n", (folder / "a.csv").string());
+    const std::string timed = "  f: {ode: {inputs: {u: 0}, outputs: {y: 'if(t >= 0.3, 2 - t, t)'}}}\n";
+    struct tried {
+        int points;
+        double step, order;
+    };
+    const auto expect = [](const char* what, const auto& text, const tried& t) {
+        const auto error = [&](double step) {
+            return error_of(
+                fmt::format("method: {{name: iterated, points: {}, tolerance: 1e-11}}\n{}", t.points, text(step)));
+        };
+        const double coarse = error(t.step), fine = error(t.step / 2), order = std::log2(coarse / fine);
+        fmt::print("{}, {} points: {:.3g} at {} s, {:.3g} at half of it, order {:.2f}\n", what, t.points, coarse,
+                   t.step, fine, order);
+        EXPECT_GT(order, t.order - 0.2) << what << ", points " << t.points << ": " << coarse << ' ' << fine;
+    };
+    for (const tried& t : {tried{1, 5e-3, 2}, {2, 10e-3, 4}, {3, 25e-3, 4}}) {
+        expect(
+            "samples", [](double step) { return controlled("poly-2", step); }, t);
+        expect(
+            "rows", [&](double step) { return through_algebra(recorded, "  - f.a -> mix.c\n", "poly-2", step); }, t);
+        expect(
+            "time events", [&](double step) { return through_algebra(timed, "  - f.y -> mix.c\n", "poly-2", step); },
+            t);
+    }
+}
+
 /// Within a step nobody sees it before its end: what is left is the rest of that step, and nothing overshoots behind it.
 TEST(known_jumps, events_within_a_step_are_left_behind) {
     const std::string source = fmt::format(

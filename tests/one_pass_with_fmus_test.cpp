@@ -129,7 +129,17 @@ INSTANTIATE_TEST_SUITE_P(
         bad_scenario{
             "not_positive",
             head + "  a: {model: mass-spring-damper, inertia: {mass: |>0 kg}}\n  b: {model: mass-spring-damper}" + tail,
-            {"subsystem 'a': inertia: mass: '0 kg' must be one number greater than zero [kg], or 'inf'"}}),
+            {"subsystem 'a': inertia: mass: '0 kg' must be one number greater than zero [kg], or 'inf'"}},
+        bad_scenario{
+            "negative",
+            head + "  a: {model: mass-spring-damper}\n  b: {model: mass-spring-damper, inertia: {mass: |>-2 kg}}" +
+                tail,
+            {"subsystem 'b': inertia: mass: '-2 kg' must be one number greater than zero [kg], or 'inf' for a "
+             "port that does not give way"}},
+        bad_scenario{
+            "no_number",
+            head + "  a: {model: mass-spring-damper, inertia: {mass: |>.nan}}\n  b: {model: mass-spring-damper}" + tail,
+            {"subsystem 'a': inertia: mass"}}),
     scenario_name);
 
 }  // namespace

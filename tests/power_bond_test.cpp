@@ -242,8 +242,8 @@ signals:
         AllOf(HasSubstr("test.yaml:"), HasSubstr("bond 'shaft': no signal goes to 'b.w', and none has that name"),
               HasSubstr("Did you mean 'b.v'?")));
     EXPECT_THAT(scenario_with(there + "  - b.p -> a.p\n", "flow: b.v, effort: a.p"),
-                AllOf(HasSubstr("'b.v' in 'm/s' times 'a.p' in 'Pa' is no power"), HasSubstr("does not fit 'W'"),
-                      HasSubstr("pressure and flow")));
+                AllOf(HasSubstr("test.yaml:11:30: bond 'shaft': 'b.v' in 'm/s' times 'a.p' in 'Pa' is no power"),
+                      HasSubstr("does not fit 'W'"), HasSubstr("pressure and flow")));
     EXPECT_THAT(
         scenario_with(there + "  - c.F -> a.F\n", "flow: b.v, effort: a.F"),
         HasSubstr(

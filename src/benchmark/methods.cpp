@@ -98,6 +98,48 @@ signals: [demand.y -> controller.setpoint, A.x -> controller.measurement, contro
 record: {only: ["*.position", "*.velocity"]}
 )";
 
+/// The boom of examples/hydraulic-crane on its jack, with the switches of its valve earlier. The chambers are fast lags of the valve's flow.
+constexpr const char* crane =
+    R"yaml(let: {area: 65 cm2, chamber: 1436.5 cm3, modulus: 1.531393568147014 GPa, curvature: -1.19e-18 Pa-2}
+subsystems:
+  boom:
+    ode:
+      parameters: {L: 1, h: 0.5, m: 200, mp: 250, mh: 100, g: 9.81, c: 1e5}
+      states: {th1: 0.5235987755982988, th2: 4.71238898038469, w1: 0, w2: 0}
+      inputs: {f: 0 N}
+      equations: {th1: w1, th2: w2, w1: (M22*b1 - M12*b2)/(M11*M22 - M12^2), w2: (M11*b2 - M12*b1)/(M11*M22 - M12^2)}
+      outputs:
+        s: {value: L*sqrt(1 - sqrt(3)/2*cos(th1)), unit: m}
+        J: sqrt(3)*L^2*sin(th1)/(4*s)
+        M11: L^2*(m/3 + mp + mh)
+        M12: L*h*mh*cos(th1 - th2)
+        M22: h^2*mh
+        b1: J*(f - c*J*w1) - L*g*(m/2 + mp + mh)*cos(th1) - L*h*mh*sin(th1 - th2)*w2^2
+        b2: L*h*mh*sin(th1 - th2)*w1^2 - h*g*mh*cos(th2)
+    ports: {jack: {kind: translation, position: s, force: f}}
+    solver: &s {name: erk-5, rtol: 1e-11, atol: 1e-14}
+  valve:
+    ode:
+      parameters: {q: 1.6249886877434308e-05, pp: 7.6e6, pt: 1e5, k0: 0.45434558959805127}
+      states: {V1: 0 m3, V2: 0 m3}
+      inputs: {p1: 3170846.153846154 Pa, p2: 4529153.846153846 Pa}
+      equations: {V1: Q1, V2: Q2}
+      outputs:
+        kappa: "k0 + if(t < 0.1, 0, if(t < 0.101, -10*(t - 0.1), if(t < 0.3, -0.01, if(t < 0.302, -0.01 + 15*(t - 0.3), 0.02))))"
+        Q1: {value: "q*(kappa*sqrt(max(pp - p1, 0)) - (1 - kappa)*sqrt(max(p1 - pt, 0)))", unit: m3/s}
+        Q2: {value: "q*((1 - kappa)*sqrt(max(pp - p2, 0)) - kappa*sqrt(max(p2 - pt, 0)))", unit: m3/s}
+    ports:
+      rod: {kind: hydraulic, volume: V1, flow: Q1, pressure: p1}
+      head: {kind: hydraulic, volume: V2, flow: Q2, pressure: p2}
+    solver: *s
+connections:
+  rod: {law: cylinder, between: [boom.jack, valve.rod], side: rod, area: $area, volume: $chamber, pressure: 3170846.153846154 Pa,
+    modulus: $modulus, model: quadratic-density, density-curvature: $curvature}
+  head: {law: cylinder, between: [boom.jack, valve.head], side: head, area: $area, volume: $chamber, pressure: 4529153.846153846 Pa,
+    modulus: $modulus, model: quadratic-density, density-curvature: $curvature}
+record: {only: [boom.th1, boom.th2, boom.w1, boom.w2]}
+)yaml";
+
 std::vector<test_case> test_cases() {
     return {{"two-mass-1", two_mass(1), 20, 0.4},
             {"two-mass-100", two_mass(100), 20, 0.4},
@@ -105,6 +147,7 @@ std::vector<test_case> test_cases() {
             {"quarter-car", quarter_car, 2, 0.02},
             {"oscillator-chain", chain(), 2e-3, 8e-5},
             {"oscillator-pair", oscillator_pair, 10, 0.5},
+            {"crane", crane, 0.5, 5e-3},
             {"stops", stops, 2, 0.02},
             {"sampled", sampled, 1, 0.04}};
 }

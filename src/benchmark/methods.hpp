@@ -17,8 +17,8 @@ struct method_result {
     double error = 0;  ///< at the end, of all positions and velocities, relative to their range, root mean square
 };
 
-/// Two-mass systems with F = 1, 100 and 1e4, a quarter car, an oscillator chain, the oscillator pair of the waveform literature, masses with a
-/// stop, a sampled controller.
+/// Two-mass systems with F = 1, 100 and 1e4, a quarter car, an oscillator chain, the oscillator pair of the waveform literature, a hydraulic
+/// crane, masses with a stop, a sampled controller.
 std::vector<std::string> bench_systems();
 
 /// The named systems, all if none is named, or the scenario in `file`, with every method and a row of steps or tolerances. What diverges, and

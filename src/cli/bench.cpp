@@ -33,14 +33,14 @@ void add_bench(CLI::App& app, int& status) {
     });
     CLI::App* methods = command->add_subcommand("methods",
                                                 "Work and precision of every method: error against integrations and "
-                                                "time, on eight systems or on your scenario");
+                                                "time, on nine systems or on your scenario");
     auto figure = std::make_shared<std::string>();
     auto systems = std::make_shared<std::vector<std::string>>();
     methods
         ->add_option(
             "--system", *systems,
             "Only these: two-mass-1, two-mass-100, two-mass-1e4, quarter-car, oscillator-chain, oscillator-pair, "
-            "stops, sampled")
+            "crane, stops, sampled")
         ->check(CLI::IsMember(bench_systems()));
     auto scenario_file = std::make_shared<std::string>();
     methods

@@ -270,6 +270,17 @@ class newton final : public accelerator {
     bool fresh_ = false;  ///< the slopes belong to the last iterate
 };
 
+/// Where combinations of iterates do not get on: near the solution their differences are noise of those who evaluate g. Differences by
+/// disturbances of a known size are not. More unknowns than that are too many to measure one by one.
+constexpr std::size_t most_measured = 64;
+constexpr int patience = 10;
+
+std::unique_ptr<accelerator> make_rescue(std::size_t n, const options& o) {
+    const bool combines = o.algorithm == options::solver::iqn_ils || o.algorithm == options::solver::anderson;
+    if (!combines || n > most_measured) return nullptr;
+    return std::make_unique<newton>(n, o.disturbance);
+}
+
 constexpr const char* singular = "the equations are singular: 1 - dg/dx has no inverse";
 
 std::unique_ptr<accelerator> make_accelerator(std::size_t n, const options& o) {
@@ -348,6 +359,7 @@ void iteration_counts::add(const fixed_point& solved) {
 fixed_point::fixed_point(std::size_t unknowns, const fixed_point_options& options)
     : options_(options),
       accelerator_(make_accelerator(unknowns, options)),
+      rescue_(make_rescue(unknowns, options)),
       residuals_(unknowns),
       scale_(unknowns),
       size_(unknowns) {}
@@ -359,6 +371,7 @@ void fixed_point::begin() {
     iterations_ = evaluations_ = 0;
     why_ = "";
     accelerator_->begin();
+    acting_ = accelerator_.get();
 }
 
 /// Residuals; whether all are small enough.
@@ -383,7 +396,7 @@ bool fixed_point::look(std::span<const double> x, std::span<const double> g) {
 
 fixed_point::outcome fixed_point::next(std::span<double> x, std::span<const double> g) {
     ++evaluations_;
-    if (accelerator_->measured(x, g)) {
+    if (acting_->measured(x, g)) {
         if (std::isfinite(x[0])) return outcome::more;
         why_ = singular;
         return outcome::failed;
@@ -400,9 +413,14 @@ fixed_point::outcome fixed_point::next(std::span<double> x, std::span<const doub
     }
     const bool finite = std::isfinite(residual_);
     why_ = finite ? "the limit is reached" : "values are not finite";
-    if (iterations_ >= options_.limit || (!finite && options_.algorithm != options::solver::newton))
+    const bool combining = acting_ == accelerator_.get();
+    if (iterations_ >= options_.limit || (!finite && combining && options_.algorithm != options::solver::newton))
         return outcome::failed;
-    if (accelerator_->step(x, {g, residuals_, scale_})) return outcome::more;
+    if (rescue_ && combining && iterations_ >= patience + static_cast<int>(x.size())) {
+        acting_ = rescue_.get();
+        acting_->begin();
+    }
+    if (acting_->step(x, {g, residuals_, scale_})) return outcome::more;
     if (finite) why_ = singular;
     return outcome::failed;
 }
@@ -410,6 +428,7 @@ fixed_point::outcome fixed_point::next(std::span<double> x, std::span<const doub
 void fixed_point::state(state_bytes& bytes) {
     bytes(residuals_, scale_, size_, iterations_, evaluations_, residual_, worst_);
     accelerator_->state(bytes);
+    if (rescue_) rescue_->state(bytes);
 }
 
 }  // namespace mdpcosim

@@ -22,6 +22,8 @@
 ///                the relaxed one
 ///   newton       (1 - dg/dx) dx = g - x, dg/dx by differences once, then kept by Broyden's update over iterations and problems; measured again
 ///                where an iteration leaves more than a quarter of the residual. Steps that raise the residual are halved.
+/// Where anderson and iqn-ils do not get on, after 10 iterations more than there are unknowns, newton ends the problem (up to 64 unknowns): near the
+/// solution iterates differ by the noise of those who evaluate g, disturbances do not.
 /// After construction nothing allocates.
 namespace mdpcosim {
 
@@ -81,7 +83,8 @@ class fixed_point {
     bool look(std::span<const double> x, std::span<const double> g);
 
     fixed_point_options options_;
-    std::unique_ptr<accelerator> accelerator_;
+    std::unique_ptr<accelerator> accelerator_, rescue_;  ///< rescue_: where the first one does not get on; or none
+    accelerator* acting_ = nullptr;                      ///< one of them
     std::vector<double> residuals_, scale_, size_;
     int iterations_ = 0, evaluations_ = 0;
     double residual_ = 0;

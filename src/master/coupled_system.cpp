@@ -48,7 +48,6 @@ void coupled_system::find_fed_channels() {
     fed_.assign(all.size(), {});
     std::vector<std::size_t> waiting;
     for (std::size_t c = 0; c < sources.size(); ++c) {
-        if (!coupling.builds_on_history(channel_index(c))) continue;
         waiting = sources[c];
         while (!waiting.empty()) {
             const std::size_t i = waiting.back();
@@ -65,8 +64,10 @@ void coupled_system::tell_jumps(const macro_step& step, const step_notices& noti
     if (noticed.jumps > 0) [[unlikely]]
         for (std::size_t i = 0; i < fed_.size(); ++i)
             if (noticed.may_have_jumped(subsystem_index(i)))
-                for (const channel_index c : fed_[i])
+                for (const channel_index c : fed_[i]) {
+                    if (!coupling.builds_on_history(c)) continue;
                     restarted = std::max(restarted, coupling.tell_jump(c, std::min(noticed.first_event, step.end)));
+                }
     restarted = std::max(restarted, coupling.find_jumps(step.end - step.begin, u));
 }
 

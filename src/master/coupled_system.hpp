@@ -82,6 +82,8 @@ struct coupled_system : coupling_structure {
     void measure_answers();
     /// An input that nothing is delivered to, from now on; after another initialise(), too.
     void set_free_input(input_slot input, double value);
+    /// Channels that jump with the subsystem, at once or by feed-through.
+    std::span<const channel_index> fed_by(subsystem_index subsystem) const { return fed_[subsystem.value()]; }
 
    private:
     struct free_input {
@@ -99,8 +101,7 @@ struct coupled_system : coupling_structure {
     std::vector<free_input> free_inputs_;          ///< that were set
     void use_free_input(const free_input& input);
 
-    std::vector<std::vector<channel_index>>
-        fed_;  ///< by subsystem: channels that jump with it, at once or by feed-through
+    std::vector<std::vector<channel_index>> fed_;  ///< by subsystem
     void find_fed_channels();
     void tell_jumps(const macro_step& step, const step_notices& noticed);
 

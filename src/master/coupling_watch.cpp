@@ -8,10 +8,11 @@ coupling_watch::coupling_watch(coupling_monitor& monitor, std::vector<std::strin
                                bond_monitor bonds)
     : monitor_(monitor),
       bonds_(std::move(bonds)),
-      trace_(monitor.channels()),
+      trace_(monitor.channels(), bonds_.size()),
       names_(std::move(names)),
       reaction_(reaction) {
     for (auto* values : {&q_, &v_, &begin_, &middle_, &end_}) values->assign(monitor.channels(), 0.0);
+    bond_errors_.assign(bonds_.size(), 0.0);
 }
 
 void coupling_watch::start(const coupled_system& system, double t0) {
@@ -31,7 +32,8 @@ void coupling_watch::look(const coupled_system& system, const macro_step& step, 
 
 bool coupling_watch::after(const coupled_system& system, const macro_step& step, double since) {
     look(system, {since, step.end, step.counter}, true);
-    trace_.step(step, monitor_.jumps(), monitor_.energy_errors());
+    for (std::size_t i = 0; i < bond_errors_.size(); ++i) bond_errors_[i] = bonds_.quality(i).energy_error;
+    trace_.step(step, monitor_.jumps(), monitor_.energy_errors(), bond_errors_);
     if (monitor_.diverging() < 0 || !divergence_.empty()) return false;
     divergence_ = fmt::format("{} diverges at t = {:.10g} s: {}",
                               names_[static_cast<std::size_t>(monitor_.diverging())], step.end, monitor_.reason());

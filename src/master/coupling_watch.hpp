@@ -43,7 +43,7 @@ class coupling_watch {
     coupling_trace trace_;
     std::vector<std::string> names_;
     on_divergence reaction_;
-    std::vector<double> q_, v_, begin_, middle_, end_;
+    std::vector<double> q_, v_, begin_, middle_, end_, bond_errors_;
     std::string divergence_;
 };
 

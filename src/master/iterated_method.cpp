@@ -6,10 +6,13 @@
 //
 // With m = 1 the end is corrected as in the semi-implicit method: polynomials through the accepted values that the extrapolation uses, and x. Stopping at
 // the parts takes the place of dense output: any subsystem that can save and restore takes part. Held signals (of sampled subsystems) are not iterated.
+// Where u jumps at the end of the step, as at a sample, what the laws give there belongs to the next step: this one is done again in m + 1 parts, with
+// x at the first m of them and nothing at the end.
 // The error is estimated from two iterates, the first and the last one. Order and cost: docs/methods/iteration.md.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -21,14 +24,14 @@ namespace mdpcosim {
 
 namespace {
 
-/// Coefficients in sigma = (t - t_n)/H of the polynomials that are 1 at j/m and 0 at the other parts, j = 0 .. m.
-std::vector<polynomial> interpolation_basis(int m) {
+/// Coefficients in sigma = (t - t_n)/H of the polynomials that are 1 at j/parts and 0 at the other points, j = 0 .. m.
+std::vector<polynomial> interpolation_basis(int m, int parts) {
     std::vector<polynomial> basis;
     for (int j = 0; j <= m; ++j) {
         polynomial p{.c = {1}};
         for (int k = 0; k <= m; ++k) {
             if (k == j) continue;
-            const double root = static_cast<double>(k) / m, scale = static_cast<double>(m) / (j - k);
+            const double root = static_cast<double>(k) / parts, scale = static_cast<double>(parts) / (j - k);
             for (int i = ++p.degree; i > 0; --i) p.c[i] = scale * (p.c[i - 1] - root * p.c[i]);
             p.c[0] *= -root * scale;
         }
@@ -40,7 +43,51 @@ std::vector<polynomial> interpolation_basis(int m) {
 /// Rates are off by at least so much of what values are off by: where the integral over the step vanishes, what acts inside subsystems remains.
 constexpr double less_of_rates = 0.05;
 
+/// Integrals over the step, s from 0 to 1: what acts on a rate, and with (1 - s) on a value.
+struct effect {
+    double rate = 0, value = 0;
+
+    explicit effect(std::span<const double> coefficients = {}) {
+        for (std::size_t k = 0; k < coefficients.size(); ++k) {
+            const auto n = static_cast<double>(k);
+            rate += coefficients[k] / (n + 1);
+            value += coefficients[k] / ((n + 1) * (n + 2));
+        }
+    }
+    effect(double of_rate, double of_value) : rate(of_rate), value(of_value) {}
+    friend effect operator*(double a, const effect& e) { return {a * e.rate, a * e.value}; }
+    friend effect operator+(const effect& a, const effect& b) { return {a.rate + b.rate, a.value + b.value}; }
+};
+
+/// How a step is done: in parts, the first m of which end where x stands; and what polynomials act like over it.
+struct way {
+    int parts;
+    std::vector<polynomial> basis;
+    fixed_point solver;
+    std::vector<effect> of_points;  ///< of polynomials that are 1 at one point
+    effect nodes, next_nodes;       ///< of prod (s - s_j), and of s prod (s - s_j)
+    effect but_last_node;           ///< of prod (s - s_j) without the last one
+
+    way(int m, int in_parts, const fixed_point_options& options)
+        : parts(in_parts), basis(interpolation_basis(m, in_parts)), solver(0, options) {
+        for (int j = 1; j <= m; ++j)
+            of_points.emplace_back(
+                std::span(basis[static_cast<std::size_t>(j)].c).first(static_cast<std::size_t>(m + 1)));
+        std::vector<double> product{1};
+        for (int j = 0; j <= m; ++j) {
+            if (j == m) but_last_node = effect(product);
+            product.insert(product.begin(), 0.0);
+            for (std::size_t k = 0; k + 1 < product.size(); ++k)
+                product[k] -= static_cast<double>(j) / parts * product[k + 1];
+        }
+        nodes = effect(product);
+        product.insert(product.begin(), 0.0);
+        next_nodes = effect(product);
+    }
+};
+
 const method_traits iterated_traits{
+    .repeats = true,
     .estimates = true,
     .remedy =
         "the converged coupling grows: use a smaller macro step, more 'points', or look at the models themselves"};
@@ -51,8 +98,7 @@ class iterated_method final : public method {
         : method(iterated_traits),
           points_(points),
           iterations_(iterations),
-          solver_(0, options),
-          basis_(interpolation_basis(points)) {}
+          ways_{way(points, points, options), way(points, points + 1, options)} {}
 
     void check(const coupled_system& system) const override {
         require_save_restore(system, "method 'iterated' repeats every macro step",
@@ -62,16 +108,20 @@ class iterated_method final : public method {
 
     void prepare(coupled_system& system) override {
         const network& net = system.coupling;
-        if (points_ > 1) system.coupling.widen(points_);
+        system.coupling.widen(points_);
         channels_.clear();
-        for (std::size_t c = 0; c < net.channels(); ++c)
-            if (!net.held(channel_index(c))) channels_.emplace_back(c);
-        const std::size_t unknowns = channels_.size() * parts();
-        solver_ = fixed_point(unknowns, solver_.options());
+        is_iterated_.assign(net.channels(), false);
+        for (std::size_t c = 0; c < net.channels(); ++c) {
+            is_iterated_[c] = !net.held(channel_index(c));
+            if (is_iterated_[c]) channels_.emplace_back(c);
+        }
+        const std::size_t unknowns = channels_.size() * points();
+        for (way& w : ways_) w.solver = fixed_point(unknowns, w.solver.options());
         x_.assign(unknowns, 0.0);
         g_.assign(unknowns, 0.0);
         predicted_.assign(net.channels(), 0.0);
         start_.assign(net.channels(), 0.0);
+        predictions_.assign(channels_.size(), {});
         system.make_room_for_begin();
     }
 
@@ -88,19 +138,21 @@ class iterated_method final : public method {
         }
         std::ranges::copy(system.u, start_.begin());
         system.save_begin();
-        for (std::size_t c = 0; c < channels_.size(); ++c)
-            for (std::size_t j = 0; j < parts(); ++j)
-                x_[c * parts() + j] = net.expected(channels_[c], time(step, j + 1));
-        solver_.begin();
+        for (std::size_t c = 0; c < channels_.size(); ++c) predictions_[c] = net.channel_polynomial(channels_[c]);
+        begin(ways_[0], step);
         auto state = fixed_point::outcome::more;
         while (true) {
             look(system, step);
-            if (!last_.empty()) note(system);
-            state = solver_.next(x_, g_);
-            if (state != fixed_point::outcome::more || solver_.iterations() == iterations_) break;
+            if (used_ == &ways_[0] && jumps_at_end(system, step)) {
+                begin(ways_[1], step);
+            } else {
+                if (!last_.empty()) note(system);
+                state = used_->solver.next(x_, g_);
+                if (state != fixed_point::outcome::more || used_->solver.iterations() == iterations_) break;
+            }
             system.restore_begin();
         }
-        counts_.add(solver_);
+        counts_.add(used_->solver);
         if (state == fixed_point::outcome::failed) fail(net, step);
     }
 
@@ -111,20 +163,18 @@ class iterated_method final : public method {
         began_.assign(x_.size(), 0.0);
         before_.assign(channels_.size(), {});
         tried_ = before_;
-        ratio_.assign(system.subsystems->size(), {});
+        ratio_.assign(system.subsystems->size(), effect());
         surprised_.assign(system.subsystems->size(), false);
         expected_.assign(system.coupling.channels(), 0.0);
         missed_ = expected_;
         kept_ = first_;
-        find_effects();
         is_rate_.assign(first_.size(), false);
         for (std::size_t c = 0; c < system.coupling.channels(); ++c)
             for (const auto& term : system.coupling.terms(channel_index(c)))
                 if (term.value.valid() && term.rate.valid()) is_rate_[term.rate.value()] = true;
         signals_.clear();
         for (std::size_t c = 0; c < expected_.size(); ++c)
-            if (!constants_.by_nature()[c] && std::ranges::find(channels_, channel_index(c)) == channels_.end())
-                signals_.emplace_back(c);
+            if (!constants_.by_nature()[c] && !is_iterated_[c]) signals_.emplace_back(c);
         owner_.assign(first_.size(), 0);
         acting_.clear();
         const transport& t = *system.subsystems;
@@ -146,28 +196,27 @@ class iterated_method final : public method {
     /// the first iterate was off by did: in proportion. No further integration.
     estimate_orders attempt_and_estimate(coupled_system& system, const macro_step& step,
                                          std::span<double> error) override {
-        looks_ = 0;
         attempt(system, step);
         const double H = step.end - step.begin;
         find_surprises(system, H);
         find_ratios(system, H);
         for (std::size_t c = 0; c < channels_.size(); ++c) {
             const double start = start_[channels_[c].value()];
-            const double* end = last_.data() + (c + 1) * parts();
+            const double* end = last_.data() + (c + 1) * points();
             tried_[c] = {points_ > 1 ? end[-2] : start, points_ > 2 ? end[-3] : start};
         }
-        H_tried_ = H;
+        H_tried_ = used_ == &ways_[0] ? H : jumped;
         const auto y = system.subsystems->outputs();
         for (std::size_t slot = 0; slot < error.size(); ++slot) {
             const std::uint32_t i = owner_[slot];
-            const double ratio = points_ == 1     ? constants_.of_output(slot) * ratio_[i].value
+            const double ratio = by_constants()   ? constants_.of_output(slot) * ratio_[i].value
                                  : is_rate_[slot] ? ratio_[i].rate
                                                   : std::max(ratio_[i].value, ratio_[i].rate);
             const double part = surprised_[i] ? std::max(1.0, ratio) : ratio;
             error[slot] = constants_.is_coupled(slot) ? part * (y[slot] - first_[slot]) : 0;
         }
         estimate_orders orders{points_ + 3, points_ + 2};
-        if (points_ == 1) orders = constants_.orders();
+        if (by_constants()) orders = constants_.orders();
         const estimate_orders of_signals = add_errors_of_signals(system, step, error);
         return {std::min(orders.value, of_signals.value), std::min(orders.rate, of_signals.rate)};
     }
@@ -175,30 +224,63 @@ class iterated_method final : public method {
     /// Not what the converged polynomials miss, but what the prediction did.
     void measure_misses(double /*H*/, std::span<double> missed) override {
         for (std::size_t c = 0; c < channels_.size(); ++c)
-            missed[channels_[c].value()] += x_[(c + 1) * parts() - 1] - predicted_[channels_[c].value()];
+            if (used_ == &ways_[0])
+                missed[channels_[c].value()] += x_[(c + 1) * points() - 1] - predicted_[channels_[c].value()];
     }
 
     void state(state_bytes& bytes) override {
-        bytes(solver_, before_, H_before_);
+        bytes(ways_[0].solver, ways_[1].solver, before_, H_before_);
         constants_.state(bytes);
     }
 
     const iteration_counts* iterations() const override { return &counts_; }
-    std::string iterates_by() const override { return name_of(solver_.options().algorithm); }
+    std::string iterates_by() const override { return name_of(ways_[0].solver.options().algorithm); }
 
    private:
     void committed() override {
         constants_.committed();
         if (H_tried_ == 0) return;
         std::ranges::copy(tried_, before_.begin());
-        H_before_ = H_tried_;
+        H_before_ = std::max(H_tried_, 0.0);
         H_tried_ = 0;
     }
 
-    /// What is new in the step, a contact, an event, is no polynomial: there the whole correction may be wrong.
+    /// From the extrapolations.
+    void begin(way& w, const macro_step& step) {
+        used_ = &w;
+        looks_ = 0;
+        for (std::size_t c = 0; c < channels_.size(); ++c)
+            for (std::size_t j = 0; j < points(); ++j)
+                x_[c * points() + j] = predictions_[c](time(step, j + 1) - step.begin);
+        w.solver.begin();
+    }
+
+    /// Whether something that is iterated has jumped where the step ends. Events inside belong to the step.
+    bool jumps_at_end(const coupled_system& system, const macro_step& step) const {
+        const step_notices& noticed = system.subsystems->notices();
+        if (noticed.jumps == 0 || noticed.first_event < step.end - 1e-6 * (step.end - step.begin)) [[likely]]
+            return false;
+        for (std::size_t i = 0; i < system.subsystems->size(); ++i)
+            if (noticed.may_have_jumped(subsystem_index(i)))
+                for (const channel_index c : system.fed_by(subsystem_index(i)))
+                    if (is_iterated_[c.value()]) return true;
+        return false;
+    }
+
+    /// After a look, for estimates: x as it was used, and what the first one gave.
+    void note(const coupled_system& system) {
+        std::ranges::copy(x_, last_.begin());
+        if (looks_++ > 0) return;
+        std::ranges::copy(x_, began_.begin());
+        std::ranges::copy(system.subsystems->outputs(), first_.begin());
+    }
+
+    /// What is new in the step, a contact, an event, is no polynomial: there the whole correction may be wrong. A jump at the end is none of
+    /// the step's.
     void find_surprises(const coupled_system& system, double H) {
         for (std::size_t c = 0; c < missed_.size(); ++c)
-            missed_[c] = constants_.by_nature()[c] ? 0 : system.u[c] - predicted_[c];
+            missed_[c] =
+                constants_.by_nature()[c] || (is_iterated_[c] && used_ == &ways_[1]) ? 0 : system.u[c] - predicted_[c];
         std::fill(surprised_.begin(), surprised_.end(), false);
         for (const auto& [c, subsystem] : acting_) {
             const channel_index channel = channels_[c];
@@ -233,36 +315,17 @@ class iterated_method final : public method {
         look(system, step);
     }
 
-    /// After a look, for estimates: x as it was used, and what the first one gave.
-    void note(const coupled_system& system) {
-        std::ranges::copy(x_, last_.begin());
-        if (looks_++ > 0) return;
-        std::ranges::copy(x_, began_.begin());
-        std::ranges::copy(system.subsystems->outputs(), first_.begin());
-    }
-
-    /// Integrals over the step, s from 0 to 1: they act on a rate; with (1 - s) they act on a value.
-    struct effect {
-        double rate = 0, value = 0;
-    };
-    static effect effect_of(const polynomial& p) {
-        effect of;
-        for (int k = 0; k <= p.degree; ++k) {
-            of.rate += p.c[k] / (k + 1);
-            of.value += p.c[k] / ((k + 1) * (k + 2));
-        }
-        return of;
-    }
+    /// With one point, polynomials through accepted values, which x ends: their errors are those of the semi-implicit method.
+    bool by_constants() const { return used_->parts == 1; }
 
     /// What the converged polynomial leaves of u, as two values before the step have it:
     /// (a + b (s - s_-1)) prod (s - s_j), a and b divided differences, a part each.
     std::array<effect, 2> left_of(std::size_t c, double H) const {
-        const int m = points_, known = H_before_ > 0 ? 2 : 0;
+        const int m = points_, known = H_before_ > 0 && m > 1 ? 2 : 0;
         std::array<double, max_degree + 3> s{}, u{};
-        for (int j = 0; j <= m; ++j) {
-            s[static_cast<std::size_t>(j)] = static_cast<double>(j) / m;
-            u[static_cast<std::size_t>(j)] =
-                j == 0 ? start_[channels_[c].value()] : last_[c * parts() + static_cast<std::size_t>(j) - 1];
+        for (std::size_t j = 0; j <= points(); ++j) {
+            s[j] = static_cast<double>(j) / used_->parts;
+            u[j] = j == 0 ? start_[channels_[c].value()] : last_[c * points() + j - 1];
         }
         const auto nodes = static_cast<std::size_t>(m + 1 + known);
         for (int k = 1; k <= known; ++k) {
@@ -271,72 +334,31 @@ class iterated_method final : public method {
         }
         for (std::size_t order = 1; order < nodes; ++order)
             for (std::size_t i = nodes - 1; i >= order; --i) u[i] = (u[i] - u[i - 1]) / (s[i] - s[i - order]);
-        if (known == 0) {  // in the first step, what the value at its end added to the polynomial
-            const double a = u[parts()];
-            return {effect{a * but_last_node_.rate, a * but_last_node_.value}, effect{}};
-        }
-        const double a = u[parts() + 1], b = u[parts() + 2], before = s[parts() + 1];
-        return {effect{a * nodes_.rate, a * nodes_.value},
-                effect{b * (next_nodes_.rate - before * nodes_.rate), b * (next_nodes_.value - before * nodes_.value)}};
-    }
-
-    /// What the first iterate was off by.
-    effect corrected_of(std::size_t c) const {
-        effect of;
-        for (std::size_t j = 0; j < parts(); ++j) {
-            const double by = last_[c * parts() + j] - began_[c * parts() + j];
-            of.rate += by * basis_effects_[j].rate;
-            of.value += by * basis_effects_[j].value;
-        }
-        return of;
-    }
-
-    double largest_correction(std::size_t c) const {
-        double largest = 0;
-        for (std::size_t i = c * parts(); i < (c + 1) * parts(); ++i)
-            largest = std::max(largest, std::abs(last_[i] - began_[i]));
-        return largest;
-    }
-
-    void find_effects() {
-        basis_effects_.clear();
-        for (int j = 1; j <= points_; ++j) basis_effects_.push_back(effect_of(basis_[static_cast<std::size_t>(j)]));
-        double at_end = 1;  // of prod (s - s_j) without the last node, which is a multiple of the last basis
-        for (int j = 0; j < points_; ++j) at_end *= 1 - static_cast<double>(j) / points_;
-        but_last_node_ = {at_end * basis_effects_.back().rate, at_end * basis_effects_.back().value};
-        std::vector<double> prod{1};  // prod (s - s_j)
-        for (int j = 0; j <= points_; ++j) {
-            prod.insert(prod.begin(), 0.0);
-            for (std::size_t k = 0; k + 1 < prod.size(); ++k) prod[k] -= static_cast<double>(j) / points_ * prod[k + 1];
-        }
-        nodes_ = next_nodes_ = {};
-        for (std::size_t k = 0; k < prod.size(); ++k) {
-            const auto n = static_cast<double>(k);
-            nodes_.rate += prod[k] / (n + 1);
-            nodes_.value += prod[k] / ((n + 1) * (n + 2));
-            next_nodes_.rate += prod[k] / (n + 2);
-            next_nodes_.value += prod[k] / ((n + 2) * (n + 3));
-        }
+        // In the first step, what the last value added to the polynomial.
+        if (known == 0) return {u[points()] * used_->but_last_node, effect{}};
+        return {u[points() + 1] * used_->nodes,
+                u[points() + 2] * (used_->next_nodes + -s[points() + 1] * used_->nodes)};
     }
 
     /// By subsystem, what is left over what was corrected, as the first iterate's outputs show it.
     void find_ratios(const coupled_system& system, double H) {
         std::ranges::fill(ratio_, effect{});
-        if (points_ == 1) constants_.update(system, &interpolation_constants);
+        if (by_constants()) constants_.update(system, &interpolation_constants);
         for (const auto& [c, subsystem] : acting_) {
             effect& ratio = ratio_[subsystem];
-            const double largest = largest_correction(c);
-            if (points_ == 1) {  // as in the semi-implicit method: polynomials through accepted values, which x ends
-                const double all = largest == 0 ? 1 : std::abs(missed_[channels_[c].value()]) / largest;
-                ratio.rate = ratio.value = std::max(ratio.value, all);
-                continue;
+            double largest = 0;
+            effect corrected;
+            for (std::size_t j = 0; j < points(); ++j) {
+                const double by = last_[c * points() + j] - began_[c * points() + j];
+                largest = std::max(largest, std::abs(by));
+                corrected = corrected + by * used_->of_points[j];
             }
-            if (largest == 0) {
-                ratio = {std::max(ratio.rate, 1.0), std::max(ratio.value, 1.0)};
+            if (largest == 0 || by_constants()) {
+                const double all = largest == 0 ? 1 : std::abs(missed_[channels_[c].value()]) / largest;
+                ratio = {std::max(ratio.rate, all), std::max(ratio.value, all)};
                 continue;
             }
             const auto [first, second] = left_of(c, H);
-            const effect corrected = corrected_of(c);
             // Corrections that cancel within the step say little about what they act like.
             const auto part = [&](double a, double b, double by, double least) {
                 return (std::abs(a) + std::abs(b)) / std::max(std::abs(by), least * largest);
@@ -347,34 +369,35 @@ class iterated_method final : public method {
         }
     }
 
-    std::size_t parts() const { return static_cast<std::size_t>(points_); }
+    std::size_t points() const { return static_cast<std::size_t>(points_); }
     /// Where part j ends, 0: the step begins.
     double time(const macro_step& step, std::size_t j) const {
-        if (j == parts()) return step.end;
-        return step.begin + (step.end - step.begin) * static_cast<double>(j) / points_;
+        if (j == static_cast<std::size_t>(used_->parts)) return step.end;
+        return step.begin + (step.end - step.begin) * static_cast<double>(j) / used_->parts;
     }
 
     /// g(x): the step with polynomials through x.
     void look(coupled_system& system, const macro_step& step) {
         const double H = step.end - step.begin;
         for (std::size_t c = 0; c < channels_.size(); ++c)
-            set_polynomial(system.coupling, channels_[c], H, std::span(x_).subspan(c * parts(), parts()));
-        for (std::size_t j = 0; j < parts(); ++j) {
+            set_polynomial(system.coupling, channels_[c], H, std::span(x_).subspan(c * points(), points()));
+        for (std::size_t j = 0; j < static_cast<std::size_t>(used_->parts); ++j) {
             const macro_step part{time(step, j), time(step, j + 1), step.counter};
             system.coupling.deliver_part(part.begin - step.begin, part.end - part.begin, system.subsystems->inputs());
             system.advance(part);
-            for (std::size_t c = 0; c < channels_.size(); ++c) g_[c * parts() + j] = system.u[channels_[c].value()];
+            if (j == points()) break;
+            for (std::size_t c = 0; c < channels_.size(); ++c) g_[c * points() + j] = system.u[channels_[c].value()];
         }
-        system.integrations -= points_ - 1;  // which are counted by macro steps
+        system.integrations -= used_->parts - 1;  // which are counted by macro steps
     }
 
     void set_polynomial(network& net, channel_index channel, double H, std::span<const double> x) const {
-        if (points_ == 1) return net.correct(channel, x[0] - net.channel_polynomial(channel)(H));
+        if (used_->parts == 1) return net.correct(channel, x[0] - net.channel_polynomial(channel)(H));
         polynomial p{.c = {}, .degree = points_};
         double power = 1;
         for (int k = 0; k <= points_; ++k, power *= H) {
-            double sum = basis_[0].c[k] * start_[channel.value()];
-            for (std::size_t j = 0; j < parts(); ++j) sum += basis_[j + 1].c[k] * x[j];
+            double sum = used_->basis[0].c[k] * start_[channel.value()];
+            for (std::size_t j = 0; j < points(); ++j) sum += used_->basis[j + 1].c[k] * x[j];
             p.c[k] = sum / power;
         }
         net.impose(channel, p);
@@ -384,7 +407,7 @@ class iterated_method final : public method {
         std::vector<std::pair<double, std::size_t>> worst;
         for (std::size_t c = 0; c < channels_.size(); ++c) {
             double largest = 0, size = 0;
-            for (std::size_t i = c * parts(); i < (c + 1) * parts(); ++i) {
+            for (std::size_t i = c * points(); i < (c + 1) * points(); ++i) {
                 largest = std::max(largest, std::isfinite(g_[i]) ? std::abs(g_[i] - x_[i]) : HUGE_VAL);
                 size = std::max({size, std::abs(g_[i]), std::abs(x_[i])});
             }
@@ -396,21 +419,24 @@ class iterated_method final : public method {
         for (const auto& [residual, c] : std::span(worst).first(std::min(most, worst.size())))
             names.push_back(fmt::format("'{}' {:.3g}", net.name(channels_[c]), residual));
         if (worst.size() > most) names.push_back(fmt::format("and {} more", worst.size() - most));
-        const fixed_point_options& options = solver_.options();
+        const fixed_point& solver = used_->solver;
+        const fixed_point_options& options = solver.options();
         throw run_error(fmt::format(
             "method 'iterated': the macro step from t = {} s to {} s does not converge: {} after {} iterations of {} "
             "({} integrations); last residuals: {}; tolerance {:g}. Try a smaller macro step, 'solver: {}', a higher "
             "'limit' than {}, or a larger tolerance where the subsystems' own solvers are less exact",
-            step.begin, step.end, solver_.why_failed(), solver_.iterations(), name_of(options.algorithm),
-            solver_.evaluations(), fmt::join(names, ", "), options.tolerance,
+            step.begin, step.end, solver.why_failed(), solver.iterations(), name_of(options.algorithm),
+            solver.evaluations(), fmt::join(names, ", "), options.tolerance,
             options.algorithm == fixed_point_options::solver::newton ? "iqn-ils" : "newton", options.limit));
     }
 
     int points_;
-    int iterations_;  ///< that are done, converged or not; 0: until it has converged
-    fixed_point solver_;
-    std::vector<polynomial> basis_;
+    int iterations_;           ///< that are done, converged or not; 0: until it has converged
+    std::array<way, 2> ways_;  ///< the usual one, and that of a step that ends with a jump
+    way* used_ = ways_.data();
     std::vector<channel_index> channels_;  ///< that are iterated
+    std::vector<bool> is_iterated_;        ///< by channel
+    std::vector<polynomial> predictions_;  ///< by place in channels_
     std::vector<double> x_, g_;            ///< [channel][part]
     std::vector<double> start_;            ///< u(t_n), by channel
     std::vector<double> predicted_;        ///< at the end of the step, by channel
@@ -425,19 +451,17 @@ class iterated_method final : public method {
     std::vector<acting> acting_;
     std::vector<std::uint32_t> owner_;    ///< by output
     std::vector<effect> ratio_;           ///< by subsystem: what is left over what was corrected
-    std::vector<bool> is_rate_;           ///< by output: the rate of another, on which u acts at once
-    std::vector<effect> basis_effects_;   ///< of the polynomials that are 1 at a part
-    effect nodes_, next_nodes_;           ///< of prod (s - s_j), and of s prod (s - s_j)
-    effect but_last_node_;                ///< of prod (s - s_j) without s_m
     std::vector<bool> surprised_;         ///< by subsystem: something new acted on it
+    std::vector<bool> is_rate_;           ///< by output: the rate of another, on which u acts at once
     std::vector<channel_index> signals_;  ///< that move within the step and are not iterated
     std::vector<double> expected_,
         missed_;            ///< by channel: what predictions were likely to miss at the end of the step, and did
     bool expects_ = false;  ///< there were enough accepted values for that
     std::vector<double> first_, kept_;  ///< outputs of the first iterate, and of the last
     std::vector<double> began_, last_;  ///< x of the first and of the last look
-    /// u at the last two parts but one of the step before, and of this one, the later first.
+    /// u at the last two points but one of the step before, and of this one, the later first.
     std::vector<std::array<double, 2>> before_, tried_;
+    static constexpr double jumped = -1;  ///< as H_tried_: there will be nothing before the next step
     double H_before_ = 0, H_tried_ = 0;
     int looks_ = 0;
 };

@@ -37,9 +37,10 @@ struct method_traits {
     /// Accelerations that rates of coupling variables need are those with the present coupling variables.
     bool evaluates_rates = false;
     bool builds_on_history = false;  ///< its order needs as many accepted times as the extrapolations have points
-    bool holds_joints = false;       ///< others need a scenario without
-    bool own_steps = false;          ///< subsystems have steps of their own; `step`, `order` and `delay` in a scenario
-    bool estimates = false;          ///< attempt_and_estimate() is there
+    bool repeats = false;       ///< steps, which it saves the begin of anyway, until it finds a solution or gives up
+    bool holds_joints = false;  ///< others need a scenario without
+    bool own_steps = false;     ///< subsystems have steps of their own; `step`, `order` and `delay` in a scenario
+    bool estimates = false;     ///< attempt_and_estimate() is there
     int least_micro_steps = 1;  ///< that a solver with a fixed step must do in a macro step, in subsystems with joints
     /// Rules for connections unless others are named, with and without rates; empty: those of the explicit method.
     std::string rule_with_rates = {}, rule_without_rates = {};

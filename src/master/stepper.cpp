@@ -23,6 +23,41 @@ int parts_of_first_step(const coupled_system& system, const method& chosen) {
     return parts_for(order);
 }
 
+/// A law or a model that has no answer to an iterate, or an iteration without end: shorter steps begin nearer to their solution.
+macro_step constant_stepper::whole_or_first_part(coupled_system& system, method& chosen, const macro_step& whole) {
+    chosen.keep(system);
+    bool goes_back = true;
+    try {
+        chosen.step(system, whole);
+        return whole;
+    } catch (const run_error&) {
+        why_divided_ = std::current_exception();
+        for (std::size_t i = 0; i < system.subsystems->size(); ++i)
+            if (!system.subsystems->offers(subsystem_index(i)).why_fixed_step.empty()) throw;
+        try {
+            chosen.rollback(system);
+        } catch (const std::runtime_error&) {  // what comes of a subsystem that is gone
+            goes_back = false;
+        }
+        if (!goes_back) throw;
+    }
+    divide(parts_without_solution);
+    const macro_step first = next_part(whole);
+    step_part(system, chosen, first);
+    return first;
+}
+
+/// A part that fails, too, ends the run with what the whole step failed with: that is the step a user knows.
+void constant_stepper::step_part(coupled_system& system, method& chosen, const macro_step& part) {
+    try {
+        chosen.step(system, part);
+    } catch (const run_error&) {
+        if (why_divided_) std::rethrow_exception(why_divided_);
+        throw;
+    }
+    if (!within_step()) why_divided_ = nullptr;
+}
+
 macro_step constant_stepper::next_part(const macro_step& whole) {
     const auto end_of = [&](int part) {
         if (part == 0) return whole.begin;

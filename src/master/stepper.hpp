@@ -1,5 +1,7 @@
 #pragma once
 
+#include <exception>
+
 #include "core/time_grid.hpp"
 #include "master/method.hpp"
 
@@ -27,20 +29,25 @@ int parts_of_first_step(const coupled_system& system, const method& chosen);
 
 /// Steps of equal length. Where extrapolations build on values of several macro points, which the first step does not have, it is done in
 /// parts, each half of what comes next: the first ones are so short that their low order does not matter. The same after a jump that
-/// extrapolations of a higher order than 2 start anew from.
+/// extrapolations of a higher order than 2 start anew from, and where a method that repeats steps finds no solution over the whole step.
 class constant_stepper final : public stepper {
    public:
     /// `parts` of the first step; 1: it is done as a whole.
-    constant_stepper(const time_grid& grid, int parts)
-        : grid_(grid), parts_(grid.steps() < least_steps ? 1 : parts), part_(parts_ > 1 ? 0 : parts_) {}
+    constant_stepper(const time_grid& grid, int parts) : grid_(grid), usual_(grid.steps() < least_steps ? 1 : parts) {
+        divide(usual_);
+    }
     bool done() const override { return n_ >= grid_.steps(); }
     macro_step step(coupled_system& system, method& chosen) override {
         macro_step next = grid_.step(n_);
         if (system.restarted > order_without_parts && !within_step() && n_ - divided_ >= steps_between) [[unlikely]]
-            divide();
-        if (part_ < parts_) [[unlikely]]
+            divide(usual_);
+        if (part_ < parts_) [[unlikely]] {
             next = next_part(next);
-        chosen.step(system, next);
+            step_part(system, chosen, next);
+        } else if (chosen.traits().repeats)
+            next = whole_or_first_part(system, chosen, next);
+        else
+            chosen.step(system, next);
         if (within_step())
             --system.integrations;
         else
@@ -48,7 +55,7 @@ class constant_stepper final : public stepper {
         return next;
     }
     bool within_step() const override { return part_ < parts_; }
-    void state(state_bytes& bytes) override { bytes(n_, part_, divided_); }
+    void state(state_bytes& bytes) override { bytes(n_, parts_, part_, divided_); }
     bool stands_at(double t) const override { return grid_.time(n_) == t; }
 
    private:
@@ -59,15 +66,23 @@ class constant_stepper final : public stepper {
     static constexpr std::int64_t steps_between = 20;
     static constexpr int order_without_parts = 2;
 
+    /// Where a step as a whole has no solution; the first one is 1/128 of it.
+    static constexpr int parts_without_solution = 8;
+
     macro_step next_part(const macro_step& whole);
-    void divide() {
-        part_ = parts_ > 1 ? 0 : parts_;
+    void step_part(coupled_system& system, method& chosen, const macro_step& part);
+    macro_step whole_or_first_part(coupled_system& system, method& chosen, const macro_step& whole);
+    void divide(int parts) {
+        parts_ = parts;
+        part_ = parts > 1 ? 0 : parts;
         divided_ = n_;
     }
 
     time_grid grid_;
+    int usual_;         ///< parts of the first step, and after jumps
     int parts_, part_;  ///< of a divided step, and how many of them are done
     std::int64_t n_ = 0, divided_ = 0;
+    std::exception_ptr why_divided_;  ///< what the step failed with as a whole
 };
 
 }  // namespace mdpcosim

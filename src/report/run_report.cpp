@@ -112,6 +112,9 @@ json coupling_json(json trace) {
     for (const char* name : {"H_min", "H_max", "rejected", "H_rejected", "error"}) pack(trace[name], true);
     for (auto& connection : trace["connections"])
         for (const char* name : {"jump", "residual", "energy_error"}) pack(connection[name], true);
+    if (trace.contains("bonds"))
+        for (auto& bond : trace["bonds"])
+            for (const char* name : {"residual", "energy_error"}) pack(bond[name], true);
     return trace;
 }
 

@@ -192,10 +192,10 @@ double coupling_monitor::turned(std::size_t channel) const {
     return std::max(before, std::abs(alpha) / 2 * angle * std::max(c.high[k] - mean, mean - c.low[k]));
 }
 
-double coupling_monitor::growth_record::close(double rms, double range) {
-    const double before = record;
+double coupling_monitor::growth_record::close(double rms, double range, double noise) {
+    const double before = record == 0 ? 0 : std::max(record, noise);
     const bool oscillates = rms > 0.15 * range, is_record = rms > before;
-    record = std::max(rms, before);
+    record = std::max(rms, record);
     if (!oscillates || before == 0 || rms < 0.3 * before) streak = 0;
     // Beats let single windows fall behind; they end nothing and count for nothing.
     if (!is_record || !oscillates || before == 0) return 0;
@@ -210,11 +210,11 @@ void coupling_monitor::close_window(std::size_t channel) {
     const std::size_t k = channel % 2;
     p.turned = turned(channel);
     const auto look = [&](growth_record& g, double rms, double range, double slow) {
-        const double growth = g.close(rms, range);
+        // At rest, rounding grows until a method's tolerance holds it; a coupling that truly diverges is past this soon.
+        const double noise = 1e-6 * std::max(std::abs(p.u_min), std::abs(p.u_max));
+        const double growth = g.close(rms, range, noise);
         if (diverging_ >= 0 || p.one_way || !((g.streak >= 2 && growth > 1e6) || (g.streak >= 6 && growth > slow)))
             return;
-        // At rest, rounding grows until a method's tolerance holds it; a coupling that truly diverges is past this soon.
-        if (!(rms > 1e-6 * std::max(std::abs(p.u_min), std::abs(p.u_max)))) return;
         diverging_ = static_cast<int>(channel);
         growth_ = growth;
     };

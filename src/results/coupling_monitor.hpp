@@ -24,8 +24,8 @@
 /// divergence    an unstable coupling oscillates with every macro step and grows: what was missed is then of the size of u itself
 ///               and sets record after record. Windows are compared, of 16 steps for jumps and of 8 for defects: divergence is told when in
 ///               a row of windows they (root mean square) make up more than 0.15 of the range of u, stay near their record, and have
-///               grown by 1e6 (2 records or more), or with 6 records or more by 30 (jumps) or 1e4 (defects), to more than a millionth
-///               of the largest u. Physical growth is resolved by the steps: little is missed.
+///               grown by 1e6 (2 records or more), or with 6 records or more by 30 (jumps) or 1e4 (defects), from more than a millionth
+///               of the largest u on. Physical growth is resolved by the steps: little is missed.
 namespace mdpcosim {
 
 /// What u has to be multiplied by to give power.
@@ -100,8 +100,8 @@ class coupling_monitor {
     struct growth_record {
         double record = 0, streak_begin = 0;
         int streak = 0;
-        /// How much it has grown, at the end of a window; 0: it does not grow.
-        double close(double rms, double range);
+        /// How much it has grown, at the end of a window; 0: it does not grow, or not beyond what may be noise.
+        double close(double rms, double range, double noise);
     };
 
     /// Two channels side by side: one operation works on both.

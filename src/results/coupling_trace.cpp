@@ -20,13 +20,14 @@ std::size_t bucket_count(std::size_t channels) {
 
 }  // namespace
 
-coupling_trace::coupling_trace(std::size_t channels)
+coupling_trace::coupling_trace(std::size_t channels, std::size_t bonds)
     : channels_(std::min(channels, most_channels)),
-      buckets_(bucket_count(channels_)),
+      columns_(channels_ + std::min(bonds, most_channels)),
+      buckets_(bucket_count(columns_)),
       jump_(buckets_.size() * channels_),
-      residual_(jump_.size()),
-      energy_(jump_.size()),
-      before_(channels_) {}
+      residual_(buckets_.size() * columns_),
+      energy_(residual_.size()),
+      before_(columns_) {}
 
 void coupling_trace::attempt(double H, double error, bool accepted) {
     if (accepted) {
@@ -37,13 +38,19 @@ void coupling_trace::attempt(double H, double error, bool accepted) {
     waiting_.H_rejected = std::max(waiting_.H_rejected, H);
 }
 
-void coupling_trace::step(const macro_step& step, std::span<const double> jumps,
-                          std::span<const double> energy_errors) {
+void coupling_trace::follow_energy(std::size_t column, double error) {
+    const std::size_t at = (used_ - 1) * columns_ + column;
+    residual_[at] = std::max(residual_[at], std::abs(error - before_[column]));
+    energy_[at] = before_[column] = error;
+}
+
+void coupling_trace::step(const macro_step& step, std::span<const double> jumps, std::span<const double> energy_errors,
+                          std::span<const double> bond_errors) {
     if (used_ == 0 || in_last_ == stride_) {
         if (used_ == buckets_.size()) join_neighbours();
         buckets_[used_] = {step.end, step.end - step.begin};
         std::fill_n(jump_.begin() + static_cast<std::ptrdiff_t>(used_ * channels_), channels_, 0.0);
-        std::fill_n(residual_.begin() + static_cast<std::ptrdiff_t>(used_ * channels_), channels_, 0.0);
+        std::fill_n(residual_.begin() + static_cast<std::ptrdiff_t>(used_ * columns_), columns_, 0.0);
         ++used_;
         in_last_ = 0;
     }
@@ -60,9 +67,9 @@ void coupling_trace::step(const macro_step& step, std::span<const double> jumps,
     const std::size_t row = (used_ - 1) * channels_;
     for (std::size_t c = 0; c < channels_; ++c) {
         jump_[row + c] = std::max(jump_[row + c], std::abs(jumps[c]));
-        residual_[row + c] = std::max(residual_[row + c], std::abs(energy_errors[c] - before_[c]));
-        energy_[row + c] = before_[c] = energy_errors[c];
+        follow_energy(c, energy_errors[c]);
     }
+    for (std::size_t c = channels_; c < columns_; ++c) follow_energy(c, bond_errors[c - channels_]);
 }
 
 void coupling_trace::join_neighbours() {
@@ -77,6 +84,9 @@ void coupling_trace::join_neighbours() {
         for (std::size_t c = 0; c < channels_; ++c) {
             const std::size_t a = 2 * k * channels_ + c, b = a + channels_, to = k * channels_ + c;
             jump_[to] = std::max(jump_[a], jump_[b]);
+        }
+        for (std::size_t c = 0; c < columns_; ++c) {
+            const std::size_t a = 2 * k * columns_ + c, b = a + columns_, to = k * columns_ + c;
             residual_[to] = std::max(residual_[a], residual_[b]);
             energy_[to] = energy_[b];
         }
@@ -101,7 +111,8 @@ std::string list_text(std::size_t count, const Value& value) {
 
 }  // namespace
 
-std::string coupling_trace::to_json(const std::vector<std::string>& names) const {
+std::string coupling_trace::to_json(const std::vector<std::string>& names,
+                                    const std::vector<std::string>& bonds) const {
     const auto of_steps = [this](auto member) {
         return list_text(used_, [&](std::size_t k) { return static_cast<double>(buckets_[k].*member); });
     };
@@ -110,14 +121,24 @@ std::string coupling_trace::to_json(const std::vector<std::string>& names) const
         "{},\n\"H_rejected\": {},\n\"error\": {},\n\"connections\": [",
         stride_, of_steps(&bucket::end), of_steps(&bucket::H_min), of_steps(&bucket::H_max),
         of_steps(&bucket::rejected), of_steps(&bucket::H_rejected), of_steps(&bucket::error));
+    const auto column = [this](const std::vector<double>& values, std::size_t columns, std::size_t c) {
+        return list_text(used_, [&](std::size_t k) { return values[k * columns + c]; });
+    };
+    const auto energies = [&](std::size_t c) {
+        return fmt::format("\"residual\": {}, \"energy_error\": {}}}", column(residual_, columns_, c),
+                           column(energy_, columns_, c));
+    };
     const char* separator = "\n";
     for (std::size_t c = 0; c < channels_; ++c) {
         if (names[c].empty()) continue;
-        const auto of_channel = [&](const std::vector<double>& values) {
-            return list_text(used_, [&](std::size_t k) { return values[k * channels_ + c]; });
-        };
-        out += fmt::format("{}{{\"name\": {}, \"jump\": {}, \"residual\": {}, \"energy_error\": {}}}", separator,
-                           json(names[c]).dump(), of_channel(jump_), of_channel(residual_), of_channel(energy_));
+        out += fmt::format("{}{{\"name\": {}, \"jump\": {}, {}", separator, json(names[c]).dump(),
+                           column(jump_, channels_, c), energies(c));
+        separator = ",\n";
+    }
+    out += "],\n\"bonds\": [";
+    separator = "\n";
+    for (std::size_t b = channels_; b < columns_; ++b) {
+        out += fmt::format("{}{{\"name\": {}, {}", separator, json(bonds[b - channels_]).dump(), energies(b));
         separator = ",\n";
     }
     return out + "]}\n";

@@ -165,9 +165,12 @@ run_summary run(scenario s, const run_options& options) {
     keep_first_failure(summary, [&] {
         folder.write("profile.json", to_trace_json(subsystems.profile(), subsystem_names(subsystems)));
     });
+    std::vector<std::string> bonds;
+    for (const auto& bond : all.parts().system.bonds) bonds.push_back(bond.name);
     if (all.trace() != nullptr)
-        keep_first_failure(summary,
-                           [&] { folder.write("coupling.json", all.trace()->to_json(connection_names(all.parts()))); });
+        keep_first_failure(summary, [&] {
+            folder.write("coupling.json", all.trace()->to_json(connection_names(all.parts()), bonds));
+        });
     if (!options.monolithic) {
         summary.coupled = coupled_columns(all.parts());
         summary.unmeasured = unmeasured_coupling(all.parts());

@@ -1,4 +1,4 @@
-// Macro steps, and how far every connection can be trusted over time.
+// Macro steps, and how far every connection and every power bond can be trusted over time.
 import { doubles, type RunReport, singles } from "./data";
 import { h, section } from "./dom";
 import { duration, number, plural, shorten } from "./format";
@@ -15,6 +15,9 @@ const quantities: { key: Quantity; title: string; label: (unit: string) => strin
   { key: "energy_error", title: "Energy error since the start", label: () => "energy error [J]", unit: () => "J", log: false },
 ];
 
+/// A connection, or a bond: two signals with one energy and no jump of its own.
+type Followed = { name: string; label: string; jump?: string; residual: string; energy_error: string };
+
 /// On a logarithmic axis nothing stands at zero.
 function positive(values: Float32Array): Float32Array {
   return values.map((value) => (value > 0 ? value : NaN));
@@ -28,6 +31,7 @@ export class CouplingSection {
   private plots: TimePlot[] = [];
   private readonly time: Float64Array;
   private readonly units: Map<string, string>;
+  private readonly followed: Followed[];
 
   static of(report: RunReport, view: View): CouplingSection | null {
     return report.coupling && report.coupling.time ? new CouplingSection(report, view) : null;
@@ -40,8 +44,12 @@ export class CouplingSection {
     const coupling = report.coupling!;
     this.time = doubles(coupling.time);
     this.units = new Map((report.summary?.connections ?? []).map((c) => [c.name, c.unit]));
-    this.chosen = new Set(coupling.connections.slice(0, 4).map((c) => c.name));
-    const choice = coupling.connections.length > 1 ? this.chooser() : null;
+    this.followed = [
+      ...coupling.connections.map((c) => ({ ...c, label: c.name })),
+      ...(coupling.bonds ?? []).map((b) => ({ ...b, label: `bond ${b.name}` })),
+    ];
+    this.chosen = new Set(this.followed.slice(0, 4).map((c) => c.label));
+    const choice = this.followed.length > 1 ? this.chooser() : null;
     this.element = section(
       "coupling",
       "Coupling quality",
@@ -60,19 +68,19 @@ export class CouplingSection {
   private chooser(): HTMLElement {
     return h(
       "div",
-      { class: "choices", role: "group", "aria-label": "Connections" },
-      ...this.report.coupling!.connections.map(({ name }) => {
+      { class: "choices", role: "group", "aria-label": "Connections and bonds" },
+      ...this.followed.map(({ label }) => {
         const box = h("input", {
           type: "checkbox",
-          checked: this.chosen.has(name),
+          checked: this.chosen.has(label),
           onchange: () => {
-            if (!box.checked) this.chosen.delete(name);
-            else if (this.chosen.size < mostAtOnce) this.chosen.add(name);
+            if (!box.checked) this.chosen.delete(label);
+            else if (this.chosen.size < mostAtOnce) this.chosen.add(label);
             else box.checked = false;
             this.drawQuality();
           },
         });
-        return h("label", { title: name }, box, shorten(name, 30));
+        return h("label", { title: label }, box, shorten(label, 30));
       }),
     );
   }
@@ -118,15 +126,17 @@ export class CouplingSection {
 
   private drawQuality(): void {
     this.plots.forEach((plot) => plot.destroy());
-    const all = this.report.coupling!.connections;
-    const shown = all.filter((c) => this.chosen.has(c.name));
+    const all = this.followed;
+    const shown = all.filter((c) => this.chosen.has(c.label));
     this.plots = [];
     for (const q of quantities) {
       const groups = new Map<string, Trace[]>();
       for (const c of shown) {
+        const packed = c[q.key];
+        if (packed === undefined) continue;
         const unit = q.unit(this.units.get(c.name) ?? "");
-        const values = singles(c[q.key]);
-        const trace = { label: c.name, unit, x: this.time, y: q.log ? positive(values) : values, colour: colour(all.indexOf(c)) };
+        const values = singles(packed);
+        const trace = { label: c.label, unit, x: this.time, y: q.log ? positive(values) : values, colour: colour(all.indexOf(c)) };
         if (trace.y.some((value) => Number.isFinite(value))) groups.set(unit, [...(groups.get(unit) ?? []), trace]);
       }
       for (const [unit, traces] of groups)

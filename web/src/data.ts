@@ -43,6 +43,15 @@ export interface SummaryConnection {
   phase_error: number;
   amplitude_error: number;
 }
+export interface SummaryBond {
+  name: string;
+  flow: string;
+  effort: string;
+  corrected: boolean;
+  energy_error: number;
+  energy_exchanged: number;
+  energy_peak: number;
+}
 export interface Work {
   cpu_seconds: number;
   work_seconds_per_macro_step: number;
@@ -74,6 +83,7 @@ export interface Summary {
   subsystems: SummarySubsystem[];
   connections: SummaryConnection[];
   signals: SummaryConnection[];
+  bonds?: SummaryBond[];
   verdict?: { level: "good" | "doubtful" | "wrong"; reasons: { level: "good" | "doubtful" | "wrong"; text: string; remedy: string }[] };
   verification?: {
     half_step: string;
@@ -124,6 +134,7 @@ export interface CouplingData {
   /// of accepted steps, as a multiple of the tolerance
   error: string;
   connections: { name: string; jump: string; residual: string; energy_error: string }[];
+  bonds?: { name: string; residual: string; energy_error: string }[];
 }
 
 /// [subsystem or -1 for the whole macro step, worker, macro step, begin in us, length in us]

@@ -84,6 +84,26 @@ function connectionTable(report: RunReport): HTMLElement | null {
   );
 }
 
+function bondTable(report: RunReport): HTMLElement | null {
+  const list = report.summary?.bonds ?? [];
+  if (!list.length) return null;
+  return h(
+    "div",
+    { id: "bonds" },
+    h("h3", {}, "Power bonds"),
+    table(
+      ["bond", "flow", "effort", "corrected", "passed on [J]", "energy residual [J]", "of the most stored or passed on"],
+      list.slice(0, most).map((x) => [
+        name(x.name), name(x.flow), name(x.effort), x.corrected ? "yes" : "no", number(x.energy_exchanged, 4), number(x.energy_error, 4),
+        percent(x.energy_error, x.energy_peak),
+      ]),
+      4,
+    ),
+    rest(list.length),
+    h("p", { class: "note" }, "energy residual: what one side received more than the other gave; above zero the bond has made energy."),
+  );
+}
+
 function errorTable(report: RunReport): HTMLElement | null {
   const second = report.with;
   if (!second) return null;
@@ -147,6 +167,7 @@ export function summarySection(report: RunReport, series: Table): HTMLElement {
     tiles(report),
     subsystemTable(report),
     connectionTable(report),
+    bondTable(report),
     verificationTable(report),
     errorTable(report),
   );

@@ -210,6 +210,31 @@ await check("quality of the couplings: the largest jump is in the curve", async 
   await page.context().close();
 });
 
+await check("power bonds: their residuals in the table and over time", async () => {
+  const folder = at("bonds");
+  run(program, "run", join(source, "examples", "quarter-car", "signals.yaml"), "--out", folder, "--report", "--quiet");
+  const { bonds } = JSON.parse(readFileSync(join(folder, "summary.json"), "utf8"));
+  const trace = JSON.parse(readFileSync(join(folder, "coupling.json"), "utf8"));
+  assert.ok(bonds.length > 1);
+  assert.deepEqual(trace.bonds.map((b) => b.name), bonds.map((b) => b.name));
+  const page = await open(browser, join(folder, "report.html"));
+  const rows = await page.$$eval("#bonds tbody tr", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual(rows.map((row) => row[0]), bonds.map((b) => b.name));
+  bonds.forEach((b, k) => {
+    near(parse(rows[k][5]), b.energy_error, 1e-3 * Math.abs(b.energy_error), `${b.name}: residual`);
+    near(trace.bonds[k].energy_error.at(-1), b.energy_error, 1e-6 * Math.abs(b.energy_error), `${b.name}: over time`);
+  });
+  const shown = await figures(page, "coupling");
+  const at_end = shown.findIndex((f) => f.title.startsWith("Energy error"));
+  assert.deepEqual(shown[at_end].entries.map((e) => e.name), bonds.map((b) => `bond ${b.name}`));
+  await figure(page, "coupling", at_end).locator(".plot").focus();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("ArrowLeft");
+  near(parse((await figures(page, "coupling"))[at_end].entries[0].value), bonds[0].energy_error, 1e-5 * Math.abs(bonds[0].energy_error), "at the end");
+  assert.deepEqual(page.problems(), []);
+  await page.context().close();
+});
+
 await check("the time line: single macro steps, all, idle shares", async () => {
   const page = await open(browser, at("two-mass", "report.html"));
   const caption = () => page.textContent("#profile figcaption .quiet");

@@ -58,6 +58,26 @@ TEST(coupling_trace, follows_the_first_of_very_many_channels) {
     EXPECT_EQ(json::parse(trace.to_json(std::vector<std::string>(channels, "x")))["connections"].size(), 512u);
 }
 
+/// Bonds have energies like connections; joined buckets keep the largest residual and the last sum.
+TEST(coupling_trace, follows_bonds) {
+    coupling_trace trace(1, 2);
+    double sum = 0;
+    for (int n = 0; n < 5000; ++n) {
+        sum += n == 3210 ? 5.0 : -1e-3;
+        const double jumps[]{0.0}, energies[]{0.5}, bonds[]{sum, -2.0};
+        trace.step({1.0 * n, n + 1.0, n}, jumps, energies, bonds);
+    }
+    const auto j = json::parse(trace.to_json({""}, {"upper", "lower"}));
+    EXPECT_EQ(j["connections"].size(), 0u);  // it has no name
+    ASSERT_EQ(j["bonds"].size(), 2u);
+    EXPECT_EQ(j["bonds"][1]["name"].get<std::string>(), "lower");
+    double largest = 0, last = 0;
+    for (const auto& r : j["bonds"][0]["residual"]) largest = std::max(largest, r.get<double>());
+    for (const auto& e : j["bonds"][0]["energy_error"]) last = e.get<double>();
+    EXPECT_NEAR(largest, 5, 1e-8);
+    EXPECT_NEAR(last, sum, 1e-8);
+}
+
 TEST(coupling_trace, writes_what_is_no_number_as_null) {
     coupling_trace trace(1);
     const double jumps[]{std::nan("")}, energies[]{std::nan("")};
