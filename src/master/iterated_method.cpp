@@ -6,7 +6,7 @@
 //
 // With m = 1 the end is corrected as in the semi-implicit method: polynomials through the accepted values that the extrapolation uses, and x. Stopping at
 // the parts takes the place of dense output: any subsystem that can save and restore takes part. Held signals (of sampled subsystems) are not iterated.
-// Where u jumps at the end of the step, as at a sample, what the laws give there belongs to the next step: this one is done again in m + 1 parts, with
+// Where a signal jumps at the end of the step, as at a sample, what the laws give there belongs to the next step: this one is done again in m + 1 parts, with
 // x at the first m of them and nothing at the end.
 // The error is estimated from two iterates, the first and the last one. Order and cost: docs/methods/iteration.md.
 #include <fmt/format.h>
@@ -110,10 +110,12 @@ class iterated_method final : public method {
         const network& net = system.coupling;
         system.coupling.widen(points_);
         channels_.clear();
-        is_iterated_.assign(net.channels(), false);
+        may_jump_.assign(net.channels(), false);
         for (std::size_t c = 0; c < net.channels(); ++c) {
-            is_iterated_[c] = !net.held(channel_index(c));
-            if (is_iterated_[c]) channels_.emplace_back(c);
+            if (net.held(channel_index(c))) continue;
+            channels_.emplace_back(c);
+            const law* by = net.law_of(channel_index(c));
+            may_jump_[c] = by == nullptr || !by->physical();
         }
         const std::size_t unknowns = channels_.size() * points();
         for (way& w : ways_) w.solver = fixed_point(unknowns, w.solver.options());
@@ -255,7 +257,7 @@ class iterated_method final : public method {
         w.solver.begin();
     }
 
-    /// Whether something that is iterated has jumped where the step ends. Events inside belong to the step.
+    /// Whether a signal that is iterated has jumped where the step ends. Events inside belong to the step, and bodies make jumps smooth.
     bool jumps_at_end(const coupled_system& system, const macro_step& step) const {
         const step_notices& noticed = system.subsystems->notices();
         if (noticed.jumps == 0 || noticed.first_event < step.end - 1e-6 * (step.end - step.begin)) [[likely]]
@@ -263,7 +265,7 @@ class iterated_method final : public method {
         for (std::size_t i = 0; i < system.subsystems->size(); ++i)
             if (noticed.may_have_jumped(subsystem_index(i)))
                 for (const channel_index c : system.fed_by(subsystem_index(i)))
-                    if (is_iterated_[c.value()]) return true;
+                    if (may_jump_[c.value()]) return true;
         return false;
     }
 
@@ -435,7 +437,7 @@ class iterated_method final : public method {
     std::array<way, 2> ways_;  ///< the usual one, and that of a step that ends with a jump
     way* used_ = ways_.data();
     std::vector<channel_index> channels_;  ///< that are iterated
-    std::vector<bool> is_iterated_;        ///< by channel
+    std::vector<bool> may_jump_;           ///< by channel: signals that are iterated
     std::vector<polynomial> predictions_;  ///< by place in channels_
     std::vector<double> x_, g_;            ///< [channel][part]
     std::vector<double> start_;            ///< u(t_n), by channel
