@@ -45,5 +45,9 @@ void put_request(wire_writer& to, const exchange& from);
 void get_request(std::span<const char> frame, exchange& to);
 void put_reply(wire_writer& to, const exchange& from);
 void get_reply(std::span<const char> frame, exchange& to);
+/// What every reply must be, however it came. Throws run_error.
+void check_reply(const exchange& of);
+/// Throws the run_error of "a reply that does not fit".
+[[noreturn]] void misfit(const char* kind);
 
 }  // namespace mdpcosim
