@@ -109,9 +109,9 @@ void check(const remote_member& m) {
 void put(wire_writer& to, const remote_hello& hello) {
     to.put(magic);
     to.put(protocol_version);
-    to.put(hello.token);
     to.put(hello.name);
     to.put(hello.fingerprint);
+    to.put(hello.challenge);
 }
 
 remote_hello get_hello(std::span<const char> frame) {
@@ -121,24 +121,56 @@ remote_hello get_hello(std::span<const char> frame) {
         throw run_error(
             fmt::format("it speaks version {} of the protocol, this program version {}", version, protocol_version));
     remote_hello hello;
-    hello.token = from.get_text();
     hello.name = from.get_text();
     hello.fingerprint = from.get<std::uint64_t>();
+    hello.challenge = from.get<digest>();
     finish(from, "greeting");
     return hello;
 }
 
-void put_welcome(wire_writer& to, const std::string& refusal) {
+// A refusal is read by every version.
+void put(wire_writer& to, const master_word& word) {
     to.put(magic);
-    to.put(refusal);
+    to.put(word.refusal);
+    if (!word.refusal.empty()) return;
+    to.put(word.welcome);
+    to.put(word.value);
 }
 
-std::string get_welcome(std::span<const char> frame) {
+master_word get_master_word(std::span<const char> frame) {
     wire_reader from(frame);
     if (from.get<std::uint64_t>() != magic) throw run_error("it does not speak mdpcosim's protocol");
-    std::string refusal = from.get_text();
-    finish(from, "welcome");
-    return refusal;
+    master_word word{.refusal = from.get_text()};
+    if (word.refusal.empty()) {
+        word.welcome = from.get<bool>();
+        word.value = from.get<digest>();
+    }
+    finish(from, "word of a master");
+    return word;
+}
+
+digest proof_of(prover who, const std::string& token, const remote_hello& hello, const digest& masters_challenge) {
+    wire_writer said;
+    said.put(std::string(who == prover::master ? "mdpcosim master" : "mdpcosim subsystem"));
+    said.put(masters_challenge);
+    put(said, hello);
+    const auto bytes = [](std::span<const char> all) {
+        return std::span(reinterpret_cast<const std::uint8_t*>(all.data()), all.size());
+    };
+    return hmac_sha256(bytes(token), bytes(said.bytes()));
+}
+
+void put_proof(wire_writer& to, const digest& proof) {
+    to.put(magic);
+    to.put(proof);
+}
+
+digest get_proof(std::span<const char> frame) {
+    wire_reader from(frame);
+    if (from.get<std::uint64_t>() != magic) throw run_error("it does not speak mdpcosim's protocol");
+    const auto proof = from.get<digest>();
+    finish(from, "proof");
+    return proof;
 }
 
 void put_introduction(wire_writer& to, std::span<const remote_member> members) {

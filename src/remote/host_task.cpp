@@ -179,7 +179,7 @@ std::unique_ptr<child_process> start_connecting(const listener& door, const std:
                                                 const std::vector<subsystem_text>& members, bool spin) {
     wire_writer words;
     words.put(door.address());
-    words.put(door.token());
+    words.put(door.token_of(key));
     words.put(key);
     words.put(spin);
     put(words, members);

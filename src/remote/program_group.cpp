@@ -29,7 +29,7 @@ std::unique_ptr<remote_group> program_launcher::begin(bool spin) const {
 std::unique_ptr<child_process> program_launcher::start(const listener& door, const std::string& key, bool spin) const {
     child_process::program started = program_to_start(spec_, spin);
     started.environment.push_back(fmt::format("{}={}", address_variable, door.address()));
-    started.environment.push_back(fmt::format("{}={}", token_variable, door.token()));
+    started.environment.push_back(fmt::format("{}={}", token_variable, door.token_of(key)));
     started.environment.push_back(fmt::format("{}={}", program_key_variable, key));
     return launch(started);
 }
