@@ -153,7 +153,7 @@ std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, cons
                         "'{}'. Ask for at "
                         "most {} with {}.",
                         ranks, count, count == 1 ? "" : "s", s.subsystems.back().name, count, option));
-    auto groups = groups_of(s, ranks);
+    auto groups = groups_of(s, ranks, false);
     if (static_cast<int>(groups.size()) != ranks)
         throw user_error(
             fmt::format("transport 'mpi': {} ranks do not fit the scenario's 'placement: groups', which make {} of "
@@ -190,7 +190,7 @@ subsystem_text text_for_process(const subsystem_spec& spec, double macro_step) {
     return text_of(on_macro_grid(spec, macro_step));
 }
 
-std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
+std::vector<std::vector<int>> groups_of(const scenario& s, int parties, bool processes) {
     std::vector<std::vector<int>> groups;
     std::vector<bool> grouped(s.subsystems.size(), false);
     for (const auto& names : s.placement.groups) {
@@ -210,7 +210,7 @@ std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
     std::vector<int> rest;
     std::vector<std::vector<int>> programs;  // beside the parties
     for (std::size_t i = 0; i < grouped.size(); ++i)
-        if (!grouped[i] && needs_own_process(s.subsystems[i]))
+        if (!grouped[i] && processes && needs_own_process(s.subsystems[i]))
             programs.push_back({static_cast<int>(i)});
         else if (!grouped[i])
             rest.push_back(static_cast<int>(i));

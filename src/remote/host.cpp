@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <new>
+#include <string_view>
 
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
@@ -72,7 +73,9 @@ void subsystem_host::attempt(exchange& areas, std::size_t i) noexcept {
     } catch (const std::bad_alloc&) {
         areas.fail(i, out_of_memory().c_str());
     } catch (const std::exception& problem) {
-        areas.fail(i, problem.what());
+        // Code of others tells of a failed allocation in its own words.
+        const bool starved = std::string_view(problem.what()).find("bad_alloc") != std::string_view::npos;
+        areas.fail(i, starved ? out_of_memory().c_str() : problem.what());
     } catch (...) {
         areas.fail(i, "an exception of unknown type");
     }

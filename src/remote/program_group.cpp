@@ -27,6 +27,12 @@ std::unique_ptr<remote_group> program_launcher::begin(bool spin) const {
 }
 
 std::unique_ptr<child_process> program_launcher::start(const listener& door, const std::string& key, bool spin) const {
+    if (spec_.limits.compute_only)
+        throw user_error(
+            spec_.source.where,
+            fmt::format("subsystem '{}': a program with 'limits: {{system-calls: compute}}' cannot connect "
+                        "over tcp. Take another transport, or leave 'system-calls' out.",
+                        spec_.name));
     child_process::program started = program_to_start(spec_, spin);
     started.environment.push_back(fmt::format("{}={}", address_variable, door.address()));
     started.environment.push_back(fmt::format("{}={}", token_variable, door.token_of(key)));

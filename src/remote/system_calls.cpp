@@ -13,6 +13,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "core/error.hpp"
+
 namespace mdpcosim {
 
 namespace {
@@ -142,6 +144,8 @@ void forbid_kernel(filter_writer& to) {
 bool can_restrict_system_calls() { return this_machine != 0; }
 
 std::vector<sock_filter> compute_filter(bool may_execute) {
+    if (!can_restrict_system_calls())
+        throw user_error("'limits: system-calls' are there on x86-64 and arm64 only. Leave them out.");
     filter_writer to;
     forbid_files(to);
     forbid_processes(to);

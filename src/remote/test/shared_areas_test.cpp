@@ -28,7 +28,7 @@ struct two_sides {
     std::string reply() {
         theirs.top().reply_box.post(1);
         try {
-            return shared.take(own, mailbox::none, std::chrono::milliseconds(1000)) ? "taken" : "nothing came";
+            return shared.take(own, mailbox::none, std::chrono::milliseconds(50)) ? "taken" : "nothing came";
         } catch (const run_error& problem) {
             return problem.what();
         }

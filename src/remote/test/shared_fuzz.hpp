@@ -52,7 +52,8 @@ inline void scribble(unsigned seed) {
                                              : memory.size;
     const std::size_t pause = std::size_t{1} << below(7);
     constexpr std::uint64_t numbers[] = {0, ~0ULL, 0x7fffffff, 0xffffffff, 1ULL << 62, 0x7ff8000000000000ULL, 17, 255};
-    for (;;) {
+    for (int n = 0;; ++n) {
+        if (n > 50) std::memset(memory.begin, 0xff, memory.size);  // what came through so far does not any more
         const std::size_t at = below(part - 8);
         const std::uint64_t number = below(2) == 0 ? numbers[below(std::size(numbers))] : random() * 0x100000001ULL;
         std::memcpy(memory.begin + at, &number, below(2) == 0 ? 8 : 4);
