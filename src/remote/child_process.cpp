@@ -219,8 +219,10 @@ child_process::child_process(const program& started) {
 
 child_process::~child_process() {
     finish(0);
-    archive::remove_left_folders();  // it ends without ceremony
+    remove_left_folders();  // it ends without ceremony
 }
+
+void child_process::remove_left_folders() { archive::remove_left_folders(); }
 
 /// Takes note of its end; what it started itself ends with it, before its number can belong to another.
 bool child_process::reap(int options) {

@@ -39,6 +39,9 @@ class child_process {
     /// Kills it if it still runs, and waits for its end.
     ~child_process();
 
+    /// What processes that were killed have unpacked into the temporary folder.
+    static void remove_left_folders();
+
     pid_t id() const { return process_; }
     /// How it ended, "was killed by signal 9 (Killed)"; empty while it runs, which is watched for that long.
     std::string ended(double seconds = 0);

@@ -111,6 +111,7 @@ void shared_areas::post(const exchange& own) {
 
 bool shared_areas::take(exchange& own, mailbox::look first, std::chrono::milliseconds wait) {
     if (!theirs_.top().reply_box.wait_for(round_, first, wait)) return false;
+    if (theirs_.top().reply_box.round() != round_) misfit("reply");  // to a request that nobody made
     copy_reply(theirs_, own);
     return true;
 }

@@ -72,9 +72,9 @@ std::string entry_of(const cell& c, double when) {
                                k == kind::not_a_number ? -1e7 / (0.01 + when) : 1e3);
         case source::ode:
             return fmt::format(
-                "ode: {{inputs: {{u: 0 m/s}}, states: {{x: 1 m}}, equations: {{x: u*sqrt((t - {} s)/(1 s))}}, outputs: "
-                "{{x: x}}}}, solver: rk4",
-                k == kind::not_a_number ? when : -1.0);
+                "ode: {{inputs: {{u: 0 m/s}}, states: {{x: 1 m}}, equations: {{x: {}}}, outputs: {{x: x}}}}, solver: "
+                "rk4",
+                k == kind::not_a_number ? fmt::format("u*sqrt({} - t)", when) : "u");
         case source::plugin: {
             const auto how = k == kind::not_a_number ? test::fault::nan
                              : k == kind::error      ? test::fault::message
