@@ -21,6 +21,7 @@
 #include "archive/work_folder.hpp"
 #include "core/error.hpp"
 #include "remote/system_calls.hpp"
+#include "remote/tcp.hpp"
 
 namespace mdpcosim {
 
@@ -46,7 +47,8 @@ struct two_ends {
 
     two_ends() {
         int ends[2];
-        if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
+        if (pipe2(ends, O_CLOEXEC) != 0)
+            throw run_error(fmt::format("no pipe: {}{}", std::strerror(errno), remedy_of(errno)));
         read = file_handle(ends[0]);
         write = file_handle(ends[1]);
     }

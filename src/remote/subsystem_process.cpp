@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "remote/frame_link.hpp"
+#include "remote/tcp.hpp"
 
 namespace mdpcosim {
 
@@ -67,7 +68,8 @@ subsystem_process::subsystem_process(const process_options& options, const std::
     : name_(options.name), spin_(options.spin), count_(members.size()), shared_(options.name) {
     set_limit(options.limit);
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        throw run_error(fmt::format("no pipe: {}{}", std::strerror(errno), remedy_of(errno)));
     answer_ = file_handle(ends[0]);
     const file_handle question = above_standard(file_handle(ends[1]));
     wire_writer words;
