@@ -80,6 +80,10 @@ class process {
     }
 
     void send(int signal) { ::kill(pid_, signal); }
+    bool lives() const {
+        siginfo_t seen{};
+        return ::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOWAIT | WNOHANG) == 0 && seen.si_pid == 0;
+    }
 
     /// Collects output until standard error holds the text, a minute at most.
     void wait_for_error_text(const std::string& text) {

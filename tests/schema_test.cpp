@@ -151,7 +151,7 @@ subsystems:
   unknown: {model: $half, set: {anything: 3}}
   taken: {include: taken.yaml, set: {J: 3}}
   pump: {plugin: libraries/pump.so, set: {volume: 28e-6 m3}, solver: rk4, input-degree: 1}
-  valve: {program: ./valve --fast, set: {gain: 3, law: linear}, folder: programs, limit: 5 s}
+  valve: {program: ./valve --fast, set: {gain: 3, law: linear}, folder: programs, limit: 5 s, limits: {memory: 2 GB, cpu: 10 s, system-calls: compute}}
   guard: {program: [python3, guard.py, 7], step: solver}
   pid: {model: pid-sampled, sample: {time: 10 ms, offset: $half, delay: 2 ms}}
   relay: {model: pid-sampled, sample: 5 ms}
@@ -230,6 +230,8 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"delay_without_number", "delay: $half", "delay: late"},
         wrong{"order_of_a_name", "order: [brake, engine]", "order: brake"},
         wrong{"limit_in_a_list", "limit: 5 s", "limit: [5 s]"},
+        wrong{"system_calls_of_another_name", "system-calls: compute", "system-calls: some"},
+        wrong{"limits_of_another_name", "cpu: 10 s", "time: 10 s"},
         wrong{"degree_too_high", "input-degree: 2", "input-degree: 7"},
         wrong{"degree_not_whole", "input-degree: 2", "input-degree: 1.5"},
         wrong{"port_kind", "kind: rotation", "kind: rotational"}, wrong{"port_without_kind", "kind: rotation, ", ""},

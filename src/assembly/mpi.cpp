@@ -29,7 +29,7 @@ std::string group_text(const scenario& s, const std::vector<int>& members) {
 std::vector<std::vector<int>> default_groups(const scenario& s) {
     const char* tasks = std::getenv("SLURM_NTASKS");
     const int wished = tasks == nullptr ? available_cores() : std::atoi(tasks);
-    return groups_of(s, std::max(1, wished));
+    return groups_of(s, std::max(1, wished), false);
 }
 
 }  // namespace

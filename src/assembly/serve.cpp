@@ -113,13 +113,15 @@ void serve_subsystems(const scenario& s, const serve_options& options) {
     std::vector<served> all;
     for (const auto& name : options.names)
         all.push_back(
-            {name, greet_master(options.connect, {token, name, fingerprint(s, subsystem_named(name, s))}, options.wait),
+            {name,
+             greet_master(options.connect, {token, name, fingerprint(s, subsystem_named(name, s)), {}}, options.wait),
              nullptr});
     for (std::size_t i = 0; i < all.size(); ++i) all[i].process = start_linked(all[i].socket.get(), {texts[i]}, spin);
     for (auto& a : all) a.socket.close();
     std::string failure;
+    while (std::ranges::any_of(all, [](const served& a) { return a.process->ended().empty(); })) ::usleep(10000);
     for (auto& a : all) {
-        const std::string end = a.process->wait();
+        const std::string end = a.process->ended();
         a.process->show_text(a.name);
         if (failure.empty() && !a.process->succeeded())
             failure = fmt::format("subsystem '{}': its process {}", a.name, end);

@@ -30,6 +30,8 @@ std::size_t number_of(const scenario& s, const std::string& subsystem) {
 
 bool is_program(const subsystem_spec& spec) { return spec.kind == subsystem_spec::source_kind::program; }
 
+bool needs_own_process(const subsystem_spec& spec) { return is_program(spec) || spec.limits.any(); }
+
 /// Programs that are sampled are served by who samples them.
 bool served_apart(const subsystem_spec& spec) { return lives_apart(spec) && !(is_program(spec) && spec.sample); }
 
@@ -151,7 +153,7 @@ std::vector<std::vector<int>> groups_of_ranks(const scenario& s, int ranks, cons
                         "'{}'. Ask for at "
                         "most {} with {}.",
                         ranks, count, count == 1 ? "" : "s", s.subsystems.back().name, count, option));
-    auto groups = groups_of(s, ranks);
+    auto groups = groups_of(s, ranks, false);
     if (static_cast<int>(groups.size()) != ranks)
         throw user_error(
             fmt::format("transport 'mpi': {} ranks do not fit the scenario's 'placement: groups', which make {} of "
@@ -188,17 +190,19 @@ subsystem_text text_for_process(const subsystem_spec& spec, double macro_step) {
     return text_of(on_macro_grid(spec, macro_step));
 }
 
-std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
+std::vector<std::vector<int>> groups_of(const scenario& s, int parties, bool processes) {
     std::vector<std::vector<int>> groups;
     std::vector<bool> grouped(s.subsystems.size(), false);
     for (const auto& names : s.placement.groups) {
         groups.emplace_back();
         for (const auto& name : names) {
             groups.back().push_back(static_cast<int>(number_of(s, name.value)));
-            if (names.size() > 1 && is_program(s.subsystems[number_of(s, name.value)]))
-                throw user_error(name.where, fmt::format("placement: groups: '{}' is a program and shares its process "
-                                                         "with nobody. Leave it out.",
-                                                         name.value));
+            const auto& spec = s.subsystems[number_of(s, name.value)];
+            if (names.size() > 1 && needs_own_process(spec))
+                throw user_error(name.where,
+                                 fmt::format("placement: groups: '{}' {} and shares its process "
+                                             "with nobody. Leave it out.",
+                                             name.value, is_program(spec) ? "is a program" : "has 'limits'"));
             grouped[static_cast<std::size_t>(groups.back().back())] = true;
         }
         std::ranges::sort(groups.back());
@@ -206,7 +210,7 @@ std::vector<std::vector<int>> groups_of(const scenario& s, int parties) {
     std::vector<int> rest;
     std::vector<std::vector<int>> programs;  // beside the parties
     for (std::size_t i = 0; i < grouped.size(); ++i)
-        if (!grouped[i] && is_program(s.subsystems[i]))
+        if (!grouped[i] && processes && needs_own_process(s.subsystems[i]))
             programs.push_back({static_cast<int>(i)});
         else if (!grouped[i])
             rest.push_back(static_cast<int>(i));

@@ -45,8 +45,8 @@ std::unique_ptr<transport> make_transport(const scenario& s, const transport_opt
 struct subsystem_text text_for_process(const subsystem_spec& spec, double macro_step);
 
 /// Which subsystems share a process or a rank, by number: what the scenario says, and of the rest `parties` lists of neighbours,
-/// 0: none.
-std::vector<std::vector<int>> groups_of(const scenario& s, int parties);
+/// 0: none. `processes`: programs, and what has limits, are alone in theirs; beside a rank they have one in any case.
+std::vector<std::vector<int>> groups_of(const scenario& s, int parties, bool processes = true);
 
 /// `placement: cores`. A unit that does not exist is a user error. Nothing without options.pin.
 binding binding_of(const scenario& s, const transport_options& options);

@@ -5,6 +5,7 @@
 #include "api/version.hpp"
 #include "cli/commands.hpp"
 #include "core/error.hpp"
+#include "core/file_handle.hpp"
 #include "core/messages.hpp"
 #include "core/suggest.hpp"
 #include "plugin/guard.hpp"
@@ -96,5 +97,6 @@ int mdpcosim::guarded(const std::function<int()>& work) {
 }
 
 int main(int argc, char** argv) {
+    mdpcosim::occupy_standard_files();
     return mdpcosim::guarded([&] { return run_program(argc, argv); });
 }

@@ -23,6 +23,9 @@ class mailbox {
     /// The same, at most for that long once it sleeps (0: only a look); false when the round has not come.
     bool wait_for(std::uint32_t round, look first, std::chrono::milliseconds sleep);
 
+    /// The last one that came.
+    std::uint32_t round() const { return round_.load(std::memory_order_acquire); }
+
    private:
     bool arrived(std::uint32_t round) const {
         return static_cast<std::int32_t>(round_.load(std::memory_order_acquire) - round) >= 0;

@@ -11,6 +11,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mdpcosim {
@@ -142,11 +143,19 @@ std::string loader_error(const std::filesystem::path& path) {
     return message;
 }
 
+std::function<void()>& first_library() {
+    static std::function<void()> prepare;
+    return prepare;
+}
+
 }  // namespace
+
+void before_first_library(std::function<void()> prepare) { first_library() = std::move(prepare); }
 
 void* open_shared_library(const std::filesystem::path& path, bool own_first) {
     check_file(path);
     const bool deep = own_first && can_bind_own_first && !needs_cpp_runtime(path);
+    if (const auto prepare = std::exchange(first_library(), {})) prepare();
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (deep ? RTLD_DEEPBIND : 0));
     if (library == nullptr)
         throw std::invalid_argument(fmt::format("'{}' cannot be loaded: {}.", path.string(), loader_error(path)));

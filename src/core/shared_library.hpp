@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 namespace mdpcosim {
@@ -11,6 +12,8 @@ namespace mdpcosim {
 /// own functions before those of this program with the same name (a solver that both brought along), unless it or a library
 /// beside it needs the C++ runtime: C++ libraries would miss the one std::cout of the process and crash when they print.
 void* open_shared_library(const std::filesystem::path& path, bool own_first = false);
+/// `prepare` is called once, before code of others comes into this process for the first time. Once, before any thread.
+void before_first_library(std::function<void()> prepare);
 
 /// The symbol's address; nullptr where the library has none of that name.
 void* find_symbol(void* library, const char* name);

@@ -53,7 +53,7 @@ master_link::master_link() {
             address_variable, token_variable, program_name_variable));
     name_ = name;
     spin_ = spin != nullptr && std::string(spin) == "1";
-    const remote_hello hello{token == nullptr ? "" : token, key == nullptr ? name_ : key};
+    const remote_hello hello{token == nullptr ? "" : token, key == nullptr ? name_ : key, 0, {}};
     if (files != nullptr) {
         read_files(files);
         put(said_, hello);

@@ -2,9 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/filter.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,12 +13,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 
 #include "archive/work_folder.hpp"
 #include "core/error.hpp"
+#include "remote/system_calls.hpp"
+#include "remote/tcp.hpp"
 
 namespace mdpcosim {
 
@@ -44,7 +47,8 @@ struct two_ends {
 
     two_ends() {
         int ends[2];
-        if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
+        if (pipe2(ends, O_CLOEXEC) != 0)
+            throw run_error(fmt::format("no pipe: {}{}", std::strerror(errno), remedy_of(errno)));
         read = file_handle(ends[0]);
         write = file_handle(ends[1]);
     }
@@ -58,16 +62,29 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     return all;
 }
 
+/// The token of a run is its master's alone.
+bool is_secret(const char* variable) { return std::string_view(variable).starts_with("MDPCOSIM_TOKEN="); }
+
+/// Who catches the signal of the first limit is killed at the second one, `more` above.
+rlimit limit_of(double most, rlim_t more) {
+    if (most <= 0) return {RLIM_INFINITY, RLIM_INFINITY};
+    const auto value = static_cast<rlim_t>(std::ceil(std::min(most, 1e18)));
+    return {value, value + more};
+}
+
 /// All that a new process needs until it is another program, made ready before: in between it shares the memory of this one, whose
 /// other threads may hold any lock.
 struct preparation {
     std::string file;
     std::vector<std::string> words, shell_words;
     std::vector<char*> arguments, shell_arguments, environment;
-    const char* folder;      ///< none: here
-    std::vector<int> files;  ///< that stay open, rising, without the first three
-    int nothing, text;       ///< its standard input, and output and error
-    int lifeline, trouble;   ///< ends of pipes
+    const char* folder;  ///< none: here
+    bool subsystem;
+    rlimit memory, cpu;
+    mutable std::vector<sock_filter> filter;  ///< none: any system call
+    std::vector<int> files;                   ///< that stay open, rising, without the first three
+    int nothing, text;                        ///< its standard input, and output and error
+    int lifeline, trouble;                    ///< ends of pipes
 
     preparation(const child_process::program& started, int input, int output, int life, int told)
         : file(file_of(started.command[0])),
@@ -75,17 +92,22 @@ struct preparation {
           shell_words{"/bin/sh", file},
           environment(pointers(started.environment)),
           folder(started.folder.empty() ? nullptr : started.folder.c_str()),
+          subsystem(started.subsystem),
+          memory(limit_of(started.limits.memory, 0)),
+          cpu(limit_of(started.limits.cpu, 1)),
           files(started.files),
           nothing(input),
           text(output),
           lifeline(life),
           trouble(told) {
         if (!started.title.empty()) words[0] = started.title;
+        if (started.limits.compute_only && started.title.empty()) filter = compute_filter(true);
         shell_words.insert(shell_words.end(), started.command.begin() + 1, started.command.end());
         arguments = pointers(words);
         shell_arguments = pointers(shell_words);
         environment.pop_back();
-        for (char** e = environ; *e != nullptr; ++e) environment.push_back(*e);
+        for (char** e = environ; *e != nullptr; ++e)
+            if (!is_secret(*e)) environment.push_back(*e);
         environment.push_back(nullptr);
         files.push_back(lifeline);
         files.push_back(trouble);
@@ -128,10 +150,14 @@ void end_with_owner(int lifeline) {
     }
     close_all(next, ~0U);
     end_with_owner(ready.lifeline);
+    if (ready.subsystem) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (ready.memory.rlim_cur != RLIM_INFINITY) setrlimit(RLIMIT_AS, &ready.memory);
+    if (ready.cpu.rlim_cur != RLIM_INFINITY) setrlimit(RLIMIT_CPU, &ready.cpu);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (ready.folder == nullptr || chdir(ready.folder) == 0) {
+    address_filter(ready.filter, getpid());
+    if ((ready.folder == nullptr || chdir(ready.folder) == 0) && (ready.filter.empty() || apply_filter(ready.filter))) {
         execve(ready.file.c_str(), ready.arguments.data(), ready.environment.data());
         if (errno == ENOEXEC)  // a script that does not name its shell
             execve(ready.shell_arguments[0], ready.shell_arguments.data(), ready.environment.data());
@@ -162,24 +188,18 @@ class signals_blocked {
     sigset_t before_;
 };
 
-/// Above the three that every program has, which a caller may have closed.
-file_handle above_standard(file_handle file) {
-    return file.get() > STDERR_FILENO || file.get() < 0 ? std::move(file)
-                                                        : file_handle(fcntl(file.get(), F_DUPFD_CLOEXEC, 3));
-}
-
 }  // namespace
 
 child_process::child_process(const program& started) {
-    text_ = above_standard(file_handle(memfd_create("mdpcosim-text", MFD_CLOEXEC)));
-    if (text_.get() < 0) text_ = above_standard(file_handle(open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)));
-    if (text_.get() < 0) throw run_error(fmt::format("no place for a process's messages: {}", std::strerror(errno)));
-    fcntl(text_.get(), F_SETFL, O_APPEND);
     const file_handle nothing = above_standard(file_handle(open("/dev/null", O_RDONLY | O_CLOEXEC)));
-    two_ends life, trouble;
+    two_ends life, trouble, text;
     const file_handle noticed = above_standard(std::move(life.read));
     file_handle told = above_standard(std::move(trouble.write));
-    const preparation ready(started, nothing.get(), text_.get(), noticed.get(), told.get());
+    file_handle written = above_standard(std::move(text.write));
+    fcntl(written.get(), F_SETPIPE_SZ, 1 << 20);  // less will do, too
+    fcntl(text.read.get(), F_SETFL, O_NONBLOCK);
+    output_ = std::move(text.read);
+    const preparation ready(started, nothing.get(), written.get(), noticed.get(), told.get());
     int failure = 0;
     {
         const signals_blocked quiet;
@@ -188,7 +208,9 @@ child_process::child_process(const program& started) {
     }
     if (process_ < 0) throw run_error(fmt::format("no process of its own: {}", std::strerror(failure)));
     lifeline_ = std::move(life.write);
+    limits_ = started.limits;
     told.close();
+    written.close();
     int problem = 0;
     ssize_t n;
     while ((n = read(trouble.read.get(), &problem, sizeof problem)) < 0 && errno == EINTR) continue;
@@ -199,8 +221,10 @@ child_process::child_process(const program& started) {
 
 child_process::~child_process() {
     finish(0);
-    archive::remove_left_folders();  // it ends without ceremony
+    remove_left_folders();  // it ends without ceremony
 }
+
+void child_process::remove_left_folders() { archive::remove_left_folders(); }
 
 /// Takes note of its end; what it started itself ends with it, before its number can belong to another.
 bool child_process::reap(int options) {
@@ -211,18 +235,48 @@ bool child_process::reap(int options) {
     if (seen.si_pid != process_) return false;
     ::kill(-process_, SIGKILL);
     int status = 0;
-    waitpid(process_, &status, 0);
+    rusage used{};
+    wait4(process_, &status, 0, &used);
     process_ = -1;
+    collect();
     succeeded_ = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    end_ = WIFSIGNALED(status)
-               ? fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
-               : fmt::format("ended with status {}", WEXITSTATUS(status));
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    end_ = end_of(status, seconds(used.ru_utime) + seconds(used.ru_stime));
     return true;
+}
+
+/// A limit that it has reached says more than the signal by which the system tells that.
+std::string child_process::end_of(int status, double cpu_seconds) const {
+    const bool killed = WIFSIGNALED(status);
+    if (killed && limits_.cpu > 0 && (WTERMSIG(status) == SIGXCPU || cpu_seconds >= std::ceil(limits_.cpu)))
+        return fmt::format("was ended at its limit of {:g} s of CPU time ('limits: cpu')", std::ceil(limits_.cpu));
+    if (killed && limits_.compute_only && WTERMSIG(status) == SIGSYS)
+        return "was ended at a system call that 'limits: system-calls' forbids";
+    const std::string end =
+        killed ? fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+               : fmt::format("ended with status {}", WEXITSTATUS(status));
+    if (limits_.memory <= 0 || succeeded_) return end;
+    return fmt::format("{}, its memory being limited to {:g} MB ('limits: memory')", end, limits_.memory / 1e6);
+}
+
+/// What it has written by now; a process that writes without end must not hold this one.
+void child_process::collect() const noexcept {
+    constexpr int most = 64;
+    char part[1 << 16];
+    for (int i = 0; i < most; ++i) {
+        const ssize_t n = read(output_.get(), part, sizeof part);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return;
+        text_.add({part, static_cast<std::size_t>(n)});
+    }
 }
 
 std::string child_process::ended(double seconds) {
     constexpr double pause = 1e-3;
     for (double waited = 0;; waited += pause) {
+        collect();
         if (reap(WNOHANG) || process_ <= 0 || waited >= seconds) return end_;
         usleep(static_cast<useconds_t>(1e6 * pause));
     }
@@ -239,19 +293,19 @@ void child_process::finish(double seconds) noexcept {
 }
 
 std::string child_process::wait() {
-    reap(0);
+    constexpr int pause = 20;  // ms
+    while (process_ > 0 && !reap(WNOHANG)) {
+        collect();
+        pollfd more{output_.get(), POLLIN, 0};
+        // At the end of its output there is nothing to look after any more.
+        if (poll(&more, 1, pause) > 0 && (more.revents & POLLIN) == 0) reap(0);
+    }
     return end_;
 }
 
 std::string child_process::last_text() const {
-    constexpr off_t most = 2000;
-    const off_t size = lseek(text_.get(), 0, SEEK_END);
-    const off_t from = std::max<off_t>(0, size - most);
-    std::string text(static_cast<std::size_t>(std::max<off_t>(0, size - from)), '\0');
-    const ssize_t n = pread(text_.get(), text.data(), text.size(), from);
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
-    return text;
+    collect();
+    return text_.text();
 }
 
 void child_process::show_text(const std::string& name) const {

@@ -16,6 +16,19 @@ const char* name_of(remote_command command) {
     return names[static_cast<int>(command)];
 }
 
+bool moves(remote_command command) {
+    return command == remote_command::advance || command == remote_command::initialise ||
+           command == remote_command::restore || command == remote_command::tune || command == remote_command::set_text;
+}
+
+bool wants_piece(remote_command command) {
+    return command == remote_command::write_state || command == remote_command::get_text;
+}
+
+bool brings_piece(remote_command command) {
+    return command == remote_command::read_state || command == remote_command::set_text;
+}
+
 exchange::exchange(std::span<const remote_member> members) {
     for (const auto& m : members)
         spots_.push_back({static_cast<std::size_t>(m.description.input_count()),

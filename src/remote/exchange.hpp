@@ -38,6 +38,11 @@ enum class remote_command : std::int32_t {
     quit
 };
 const char* name_of(remote_command command);
+/// Afterwards a subsystem may have another next event.
+bool moves(remote_command command);
+/// Pieces of a state or text, from there or to there.
+bool wants_piece(remote_command command);
+bool brings_piece(remote_command command);
 
 struct remote_request {
     remote_command command = remote_command::quit;

@@ -30,7 +30,10 @@ void linked_group::leave() noexcept {
 void linked_group::receive_introduction() {
     const auto begin = clock::now();
     try {
-        while (!link_->receive(frame_, look_after, longest_introduction)) check_limit(begin, "at its start");
+        while (!link_->receive(frame_, look_after, longest_introduction)) {
+            if (process_) process_->collect();
+            check_limit(begin, "at its start");
+        }
     } catch (const run_error& problem) {
         if (gone()) throw;
         lost(problem.what(), "at its start");

@@ -2,18 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "core/error.hpp"
 
 namespace mdpcosim {
 
+void misfit(const char* kind) { throw run_error(fmt::format("a {} that does not fit came", kind)); }
+
 namespace {
 
 constexpr std::uint64_t magic = 0x6d64'7063'6f73'696d;  // "mdpcosim"; another order of bytes does not match
 enum class outcome : char { made, user_mistake, failure };
-
-[[noreturn]] void misfit(const char* kind) { throw run_error(fmt::format("a {} that does not fit came", kind)); }
 
 void finish(const wire_reader& from, const char* kind) {
     if (!from.empty()) misfit(kind);
@@ -108,9 +109,9 @@ void check(const remote_member& m) {
 void put(wire_writer& to, const remote_hello& hello) {
     to.put(magic);
     to.put(protocol_version);
-    to.put(hello.token);
     to.put(hello.name);
     to.put(hello.fingerprint);
+    to.put(hello.challenge);
 }
 
 remote_hello get_hello(std::span<const char> frame) {
@@ -120,24 +121,56 @@ remote_hello get_hello(std::span<const char> frame) {
         throw run_error(
             fmt::format("it speaks version {} of the protocol, this program version {}", version, protocol_version));
     remote_hello hello;
-    hello.token = from.get_text();
     hello.name = from.get_text();
     hello.fingerprint = from.get<std::uint64_t>();
+    hello.challenge = from.get<digest>();
     finish(from, "greeting");
     return hello;
 }
 
-void put_welcome(wire_writer& to, const std::string& refusal) {
+// A refusal is read by every version.
+void put(wire_writer& to, const master_word& word) {
     to.put(magic);
-    to.put(refusal);
+    to.put(word.refusal);
+    if (!word.refusal.empty()) return;
+    to.put(word.welcome);
+    to.put(word.value);
 }
 
-std::string get_welcome(std::span<const char> frame) {
+master_word get_master_word(std::span<const char> frame) {
     wire_reader from(frame);
     if (from.get<std::uint64_t>() != magic) throw run_error("it does not speak mdpcosim's protocol");
-    std::string refusal = from.get_text();
-    finish(from, "welcome");
-    return refusal;
+    master_word word{.refusal = from.get_text()};
+    if (word.refusal.empty()) {
+        word.welcome = from.get<bool>();
+        word.value = from.get<digest>();
+    }
+    finish(from, "word of a master");
+    return word;
+}
+
+digest proof_of(prover who, const std::string& token, const remote_hello& hello, const digest& masters_challenge) {
+    wire_writer said;
+    said.put(std::string(who == prover::master ? "mdpcosim master" : "mdpcosim subsystem"));
+    said.put(masters_challenge);
+    put(said, hello);
+    const auto bytes = [](std::span<const char> all) {
+        return std::span(reinterpret_cast<const std::uint8_t*>(all.data()), all.size());
+    };
+    return hmac_sha256(bytes(token), bytes(said.bytes()));
+}
+
+void put_proof(wire_writer& to, const digest& proof) {
+    to.put(magic);
+    to.put(proof);
+}
+
+digest get_proof(std::span<const char> frame) {
+    wire_reader from(frame);
+    if (from.get<std::uint64_t>() != magic) throw run_error("it does not speak mdpcosim's protocol");
+    const auto proof = from.get<digest>();
+    finish(from, "proof");
+    return proof;
 }
 
 void put_introduction(wire_writer& to, std::span<const remote_member> members) {
@@ -169,24 +202,6 @@ std::vector<remote_member> get_introduction(std::span<const char> frame, std::si
     finish(from, "introduction");
     return members;
 }
-
-namespace {
-
-/// Afterwards a subsystem may have another next event.
-bool moves(remote_command command) {
-    return command == remote_command::advance || command == remote_command::initialise ||
-           command == remote_command::restore || command == remote_command::tune || command == remote_command::set_text;
-}
-
-/// Pieces of a state or text, from there or to there.
-bool wants_piece(remote_command command) {
-    return command == remote_command::write_state || command == remote_command::get_text;
-}
-bool brings_piece(remote_command command) {
-    return command == remote_command::read_state || command == remote_command::set_text;
-}
-
-}  // namespace
 
 void put_request(wire_writer& to, const exchange& from) {
     const remote_request& r = from.top().request;
@@ -279,7 +294,11 @@ void get_reply(std::span<const char> frame, exchange& to) {
     } else {
         const remote_request& r = to.top().request;
         if (r.command == remote_command::advance) to.top().noticed = from.get<bool>();
-        if (wants_piece(r.command)) get_piece(from, to.top().piece);
+        if (wants_piece(r.command)) {
+            const std::uint64_t asked = to.top().piece.at;
+            get_piece(from, to.top().piece);
+            if (to.top().piece.at != asked) misfit("piece of a state or text");
+        }
         for (auto [i, end] = to.addressed(); i < end; ++i) {
             if (r.command == remote_command::advance && to.top().noticed) {
                 to.report(i).notice.first_event = from.get<double>();
@@ -300,6 +319,34 @@ void get_reply(std::span<const char> frame, exchange& to) {
         }
     }
     finish(from, "reply");
+    check_reply(to);
+}
+
+namespace {
+
+/// Counts that add up without running over, and seconds.
+bool sound(const remote_report& told) {
+    constexpr std::int64_t most = std::int64_t{1} << 52;
+    const auto& s = told.statistics;
+    for (const std::int64_t count :
+         {s.micro_steps, s.evaluations, s.rejected, s.events, s.newton_iterations, s.factorisations})
+        if (count < 0 || count > most) return false;
+    return std::isfinite(told.cpu_seconds) && told.cpu_seconds >= 0 && !std::isnan(told.next_step);
+}
+
+}  // namespace
+
+void check_reply(const exchange& of) {
+    const auto& top = of.top();
+    if (top.failed < -1 || top.failed >= static_cast<std::int32_t>(of.members())) misfit("reply");
+    if (top.failed >= 0) return;
+    const remote_command command = top.request.command;
+    for (auto [i, end] = of.addressed(); i < end; ++i) {
+        const remote_report& told = of.report(i);
+        if (command == remote_command::statistics && !sound(told)) misfit("reply");
+        if (command == remote_command::advance && top.noticed && std::isnan(told.notice.first_event)) misfit("reply");
+        if (moves(command) && of.expected(i).next_event && std::isnan(told.next_event)) misfit("reply");
+    }
 }
 
 }  // namespace mdpcosim

@@ -1,6 +1,11 @@
 #include "remote/host.hpp"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
+
 #include <chrono>
+#include <new>
+#include <string_view>
 
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
@@ -11,6 +16,13 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+std::string out_of_memory() {
+    rlimit most{};
+    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return "there is no more memory for it";
+    return fmt::format("there is no more memory for it within its limit of {:g} MB ('limits: memory')",
+                       static_cast<double>(most.rlim_cur) / 1e6);
+}
+
 }  // namespace
 
 void request_host::introduce(const std::function<void()>& make, wire_writer& introduction) {
@@ -20,6 +32,8 @@ void request_host::introduce(const std::function<void()>& make, wire_writer& int
         made_ = true;
     } catch (const user_error& problem) {
         put_refusal(introduction, true, problem.what());
+    } catch (const std::bad_alloc&) {
+        put_refusal(introduction, false, out_of_memory());
     } catch (const std::exception& problem) {
         put_refusal(introduction, false, problem.what());
     } catch (...) {
@@ -56,8 +70,12 @@ void subsystem_host::attempt(exchange& areas, std::size_t i) noexcept {
     if (timed) told.begin = now();
     try {
         carry_out(areas, i);
+    } catch (const std::bad_alloc&) {
+        areas.fail(i, out_of_memory().c_str());
     } catch (const std::exception& problem) {
-        areas.fail(i, problem.what());
+        // Code of others tells of a failed allocation in its own words.
+        const bool starved = std::string_view(problem.what()).find("bad_alloc") != std::string_view::npos;
+        areas.fail(i, starved ? out_of_memory().c_str() : problem.what());
     } catch (...) {
         areas.fail(i, "an exception of unknown type");
     }

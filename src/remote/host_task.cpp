@@ -12,9 +12,11 @@
 
 #include "core/error.hpp"
 #include "core/messages.hpp"
+#include "core/shared_library.hpp"
 #include "remote/frame_link.hpp"
 #include "remote/host_program.hpp"
 #include "remote/listener.hpp"
+#include "remote/system_calls.hpp"
 #include "scenario/entry_text.hpp"
 #include "subsystem/factory.hpp"
 
@@ -26,12 +28,12 @@ namespace {
 constexpr std::string_view host_title = "mdpcosim-host";
 
 /// Programs of one build understand each other; another one must not try.
-constexpr std::uint32_t host_version = 1;
+constexpr std::uint32_t host_version = 2;
 
 /// A file without a name that holds these bytes, to be read from its begin.
 file_handle file_with(std::span<const char> bytes) {
-    file_handle file(memfd_create("mdpcosim-task", MFD_CLOEXEC));
-    if (file.get() < 0) file = file_handle(open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    file_handle file = above_standard(file_handle(memfd_create("mdpcosim-task", MFD_CLOEXEC)));
+    if (file.get() < 0) file = above_standard(file_handle(open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)));
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t n = write(file.get(), bytes.data() + done, bytes.size() - done);
         if (n < 0 && errno == EINTR) continue;
@@ -54,10 +56,19 @@ std::vector<char> content_of(int file) {
     return bytes;
 }
 
+/// The filter of system calls must stand before the first line of others' code, and after what the host itself has to write.
+void compute_only() {
+    auto filter = compute_filter(false);
+    address_filter(filter, getpid());
+    if (!apply_filter(filter))
+        throw run_error(fmt::format("'limits: system-calls' cannot be had here: {}", std::strerror(errno)));
+}
+
 void do_task(std::span<const char> bytes) {
     wire_reader words(bytes);
     if (words.get<std::uint32_t>() != host_version)
         throw run_error(fmt::format("the host program belongs to another mdpcosim; see {}", host_variable));
+    if (words.get<bool>()) before_first_library(compute_only);
     const std::string name = words.get_text();
     const host_task* task = registry<host_task>::instance().find(name);
     if (task == nullptr) throw run_error(fmt::format("the host program knows no task '{}'", name));
@@ -97,9 +108,11 @@ const maker_registration tunable_entry_maker{{"tunable entry", [](const std::str
 
 }  // namespace
 
-std::unique_ptr<child_process> start_host(const std::string& task, const wire_writer& words, std::vector<int> files) {
+std::unique_ptr<child_process> start_host(const std::string& task, const wire_writer& words, std::vector<int> files,
+                                          const process_limits& limits) {
     wire_writer all;
     all.put(host_version);
+    all.put(limits.compute_only);
     all.put(task);
     all.put_bytes(words.bytes().data(), words.bytes().size());
     const file_handle file = file_with(all.bytes());
@@ -107,7 +120,9 @@ std::unique_ptr<child_process> start_host(const std::string& task, const wire_wr
     return std::make_unique<child_process>(
         child_process::program{.command = {find_host_program().string(), std::to_string(file.get())},
                                .files = std::move(files),
-                               .title = std::string(host_title)});
+                               .title = std::string(host_title),
+                               .subsystem = true,
+                               .limits = limits});
 }
 
 void live_as_host(int count, char** arguments) {
@@ -133,7 +148,12 @@ subsystem_text text_of(const subsystem_spec& spec) {
     subsystem_spec inside = spec;
     inside.fmu.isolate = false;
     inside.limit = 0;
-    return {spec.tunable ? "tunable entry" : "entry", write_entry(inside)};
+    inside.limits = {};
+    return {spec.tunable ? "tunable entry" : "entry", write_entry(inside), spec.limits};
+}
+
+process_limits limits_of(const std::vector<subsystem_text>& members) {
+    return members.size() == 1 ? members.front().limits : process_limits{};
 }
 
 void put(wire_writer& to, const std::vector<subsystem_text>& members) {
@@ -159,11 +179,11 @@ std::unique_ptr<child_process> start_connecting(const listener& door, const std:
                                                 const std::vector<subsystem_text>& members, bool spin) {
     wire_writer words;
     words.put(door.address());
-    words.put(door.token());
+    words.put(door.token_of(key));
     words.put(key);
     words.put(spin);
     put(words, members);
-    return start_host("connecting", words, {});
+    return start_host("connecting", words, {}, limits_of(members));
 }
 
 std::unique_ptr<child_process> start_linked(int link, const std::vector<subsystem_text>& members, bool spin) {
@@ -171,7 +191,7 @@ std::unique_ptr<child_process> start_linked(int link, const std::vector<subsyste
     words.put(link);
     words.put(spin);
     put(words, members);
-    return start_host("linked", words, {link});
+    return start_host("linked", words, {link}, limits_of(members));
 }
 
 }  // namespace mdpcosim

@@ -24,7 +24,8 @@ using host_task_registration = registration<host_task>;
 
 /// Starts the host program with a task. `files` stay open in it under the same numbers, which belong into the words. A host program
 /// that is missing is a user_error that says where it was looked for.
-std::unique_ptr<child_process> start_host(const std::string& task, const wire_writer& words, std::vector<int> files);
+std::unique_ptr<child_process> start_host(const std::string& task, const wire_writer& words, std::vector<int> files,
+                                          const process_limits& limits = {});
 
 /// Does the task and ends the process where these arguments are those of a host; else returns.
 void live_as_host(int count, char** arguments);
@@ -33,6 +34,7 @@ void live_as_host(int count, char** arguments);
 struct subsystem_text {
     std::string maker;
     std::string text;
+    process_limits limits = {};  ///< of a process that it shares with nobody
 };
 
 struct maker_info {
@@ -44,6 +46,8 @@ using maker_registration = registration<maker_info>;
 /// A scenario's entry, which has its process then: neither isolation nor limit are wanted there.
 subsystem_text text_of(const subsystem_spec& spec);
 
+/// Those of the process that these members get.
+process_limits limits_of(const std::vector<subsystem_text>& members);
 void put(wire_writer& to, const std::vector<subsystem_text>& members);
 std::vector<subsystem_maker> get_makers(wire_reader& from);
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
@@ -25,19 +26,21 @@ constexpr std::chrono::seconds longest_greeting{5};
 constexpr std::size_t most_guests = 64;
 constexpr int most_refusals_told = 100;
 
-/// Takes as long for a token that is nearly right as for any other.
-bool same_token(const std::string& a, const std::string& b) {
-    unsigned char differ = a.size() != b.size();
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) differ |= static_cast<unsigned char>(a[i] ^ b[i]);
-    return differ == 0;
-}
-
 /// Names come from anywhere: what a terminal would obey is left out.
 std::string printable(std::string text) {
     text.resize(std::min<std::size_t>(text.size(), 80));
     for (char& c : text)
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
     return text;
+}
+
+/// The few bytes of a greeting fit into any socket's memory.
+bool say_now(int socket, std::span<const char> frame) {
+    const auto length = static_cast<std::uint32_t>(frame.size());
+    std::vector<char> all(sizeof length);
+    std::memcpy(all.data(), &length, sizeof length);
+    all.insert(all.end(), frame.begin(), frame.end());
+    return send(socket, all.data(), all.size(), MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(all.size());
 }
 
 }  // namespace
@@ -51,10 +54,19 @@ std::string random_token() {
     return text;
 }
 
+digest random_challenge() {
+    digest bits{};
+    if (getrandom(bits.data(), bits.size(), 0) != static_cast<ssize_t>(bits.size()))
+        throw run_error(fmt::format("no random numbers: {}", std::strerror(errno)));
+    return bits;
+}
+
 struct listener::guest {
     file_handle socket;
     std::string from;
     clock::time_point since;
+    remote_hello hello = {};
+    std::optional<digest> asked = {};  ///< the challenge, once it has said hello
     std::array<char, sizeof(std::uint32_t) + longest_hello> bytes{};
     std::size_t size = 0;
 
@@ -63,6 +75,7 @@ struct listener::guest {
         std::memcpy(&n, bytes.data(), sizeof n);
         return n;
     }
+    std::span<const char> frame() const { return std::span(bytes).subspan(sizeof(std::uint32_t), length()); }
 };
 
 listener::listener(options given) : options_(std::move(given)) {
@@ -83,7 +96,16 @@ listener::listener(options given) : options_(std::move(given)) {
 listener::~listener() = default;
 
 void listener::expect(std::string name, std::uint64_t fingerprint) {
-    expected_.push_back({std::move(name), fingerprint, false, nullptr});
+    expected_.push_back({std::move(name), fingerprint, {}, false, nullptr});
+}
+
+void listener::expect_own(std::string name) {
+    expected_.push_back({std::move(name), 0, random_token(), false, nullptr});
+}
+
+const std::string& listener::token_of(const std::string& name) const {
+    const auto found = std::ranges::find(expected_, name, &expected::name);
+    return found == expected_.end() || found->token.empty() ? options_.token : found->token;
 }
 
 std::unique_ptr<frame_link> listener::take(const std::string& name) {
@@ -112,7 +134,7 @@ void listener::work(std::chrono::milliseconds wait) {
     const auto now = clock::now();
     std::size_t k = 0;
     std::erase_if(guests_, [&](const std::unique_ptr<guest>& g) {
-        if (files[++k].revents != 0 && read_hello(*g)) return true;
+        if (files[++k].revents != 0 && hear(*g)) return true;
         if (now - g->since <= longest_greeting) return false;
         refuse(*g, fmt::format("it did not say who it is within {} s", longest_greeting.count()));
         return true;
@@ -125,13 +147,15 @@ void listener::accept_all() {
         sockaddr_storage from{};
         socklen_t size = sizeof from;
         file_handle connection(accept4(socket_.get(), reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC));
+        if (connection.get() < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
+            return no_more_files(errno);
         if (connection.get() < 0) return;  // no more, or gone already
         prepare_connection(connection.get());
         auto who = std::make_unique<guest>();
         who->socket = std::move(connection);
         who->from = to_string(from);
         who->since = clock::now();
-        if (read_hello(*who)) continue;
+        if (hear(*who)) continue;
         if (guests_.size() == most_guests) {
             refuse(*guests_.front(), "too many others wait, too");
             guests_.erase(guests_.begin());
@@ -140,8 +164,17 @@ void listener::accept_all() {
     }
 }
 
-/// True when nothing more is to be read: the guest was greeted or refused. Reads no byte beyond the hello.
-bool listener::read_hello(guest& from) {
+/// Strangers must not use up what those who are expected need; where there are none, waiting would not help.
+void listener::no_more_files(int reason) {
+    if (guests_.empty())
+        throw run_error(fmt::format("no connection can be accepted from subsystem {}: {}{}", name_list(missing()),
+                                    std::strerror(reason), remedy_of(reason)));
+    refuse(*guests_.front(), "there is no room for it");
+    guests_.erase(guests_.begin());
+}
+
+/// True when nothing more is to be read: the guest was greeted or refused. Reads no byte beyond what it may say now.
+bool listener::hear(guest& from) {
     for (;;) {
         constexpr std::size_t head = sizeof(std::uint32_t);
         const std::size_t whole = from.size < head ? head : head + from.length();
@@ -150,6 +183,10 @@ bool listener::read_hello(guest& from) {
             return true;
         }
         if (from.size >= head && from.size == whole) {
+            if (!from.asked) {
+                if (challenge(from)) return true;
+                continue;
+            }
             greet(from);
             return true;
         }
@@ -165,34 +202,52 @@ bool listener::read_hello(guest& from) {
     }
 }
 
+/// The answer to a hello. True where it was refused.
+bool listener::challenge(guest& from) {
+    master_word word;
+    try {
+        from.hello = get_hello(from.frame());
+        from.size = 0;
+        from.asked = word.value = random_challenge();
+    } catch (const run_error& problem) {
+        word.refusal = problem.what();
+        refuse(from, word.refusal);
+    }
+    wire_writer said;
+    put(said, word);
+    return !say_now(from.socket.get(), said.bytes()) || !word.refusal.empty();
+}
+
 void listener::greet(guest& from) {
-    std::string refusal;
+    const remote_hello& hello = from.hello;
+    const std::string& token = token_of(hello.name);
+    master_word word{.welcome = true};
     expected* place = nullptr;
     try {
-        const remote_hello hello = get_hello(std::span(from.bytes).subspan(sizeof(std::uint32_t), from.length()));
-        const auto named = [&](const expected& e) { return e.name == hello.name; };
-        const auto found = std::find_if(expected_.begin(), expected_.end(), named);
-        if (!same_token(hello.token, options_.token))
-            refusal = "its token is not this run's";
+        const auto found = std::ranges::find(expected_, hello.name, &expected::name);
+        if (!same_digest(get_proof(from.frame()), proof_of(prover::subsystem, token, hello, *from.asked)))
+            word.refusal = "its token is not this run's";
         else if (found == expected_.end())
-            refusal = fmt::format("subsystem '{}' is not expected. Missing: {}.", printable(hello.name),
-                                  name_list(missing()));
+            word.refusal = fmt::format("subsystem '{}' is not expected. Missing: {}.", printable(hello.name),
+                                       name_list(missing()));
         else if (found->came)
-            refusal = fmt::format("subsystem '{}' is here already", hello.name);
+            word.refusal = fmt::format("subsystem '{}' is here already", hello.name);
         else if (hello.fingerprint != 0 && found->fingerprint != 0 && hello.fingerprint != found->fingerprint)
-            refusal = fmt::format(
+            word.refusal = fmt::format(
                 "its scenario says something else about subsystem '{}' or the macro step than the run's. Both sides "
-                "need the "
-                "same file, --set and --step",
+                "need the same file, --set and --step",
                 hello.name);
         else
             place = &*found;
     } catch (const run_error& problem) {
-        refusal = problem.what();
+        word.refusal = problem.what();
     }
+    if (place == nullptr)
+        refuse(from, word.refusal);
+    else
+        word.value = proof_of(prover::master, token, hello, *from.asked);
     wire_writer answer;
-    put_welcome(answer, refusal);
-    if (place == nullptr) refuse(from, refusal);
+    put(answer, word);
     auto link = make_socket_link(std::move(from.socket), options_.spin);
     try {
         link->send(answer.bytes());
@@ -209,24 +264,47 @@ void listener::refuse(const guest& whom, const std::string& reason) {
                                refusals_ == most_refusals_told ? " (further ones are not shown)" : ""));
 }
 
-file_handle greet_master(const std::string& address, const remote_hello& hello, double wait) {
-    file_handle socket = connect_to(parse_tcp_address(address), wait);
-    const auto link = make_socket_link(file_handle(fcntl(socket.get(), F_DUPFD_CLOEXEC, 3)));
+namespace {
+
+/// Says hello, proves who it is, and has the master prove the same. Throws run_error with the reason where one of them does not.
+void prove_both(frame_link& link, const remote_hello& hello) {
+    constexpr std::chrono::seconds longest_wait{60};  // the master may be busy with starting others
     wire_writer said;
     put(said, hello);
+    link.send(said.bytes());
     std::vector<char> answer;
-    std::string refusal;
+    const auto hear_master = [&] {
+        if (!link.receive(answer, longest_wait, longest_hello))
+            throw run_error(fmt::format("no answer within {} s", longest_wait.count()));
+        master_word word = get_master_word(answer);
+        if (!word.refusal.empty()) throw run_error(word.refusal);
+        return word;
+    };
+    const master_word asked = hear_master();
+    if (asked.welcome) throw run_error("it does not speak mdpcosim's protocol");
+    said.clear();
+    put_proof(said, proof_of(prover::subsystem, hello.token, hello, asked.value));
+    link.send(said.bytes());
+    const master_word welcome = hear_master();
+    if (!welcome.welcome || !same_digest(welcome.value, proof_of(prover::master, hello.token, hello, asked.value)))
+        throw run_error("it does not know the run's token itself: another program listens there");
+}
+
+}  // namespace
+
+file_handle greet_master(const std::string& address, const remote_hello& who, double wait) {
+    file_handle socket = above_standard(connect_to(parse_tcp_address(address), wait));
+    remote_hello hello = who;
     try {
-        link->send(said.bytes());
-        constexpr std::chrono::seconds longest_wait{60};  // the master may be busy with starting others
-        refusal = link->receive(answer, longest_wait, longest_hello)
-                      ? get_welcome(answer)
-                      : fmt::format("no answer within {} s", longest_wait.count());
+        file_handle copy(fcntl(socket.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+        if (copy.get() < 0)
+            throw run_error(
+                fmt::format("no second file for the connection: {}{}", std::strerror(errno), remedy_of(errno)));
+        hello.challenge = random_challenge();
+        prove_both(*make_socket_link(std::move(copy)), hello);
     } catch (const run_error& problem) {
-        refusal = problem.what();
+        throw user_error(fmt::format("the master at {} does not take '{}': {}", address, hello.name, problem.what()));
     }
-    if (!refusal.empty())
-        throw user_error(fmt::format("the master at {} does not take '{}': {}", address, hello.name, refusal));
     return socket;
 }
 

@@ -9,8 +9,8 @@
 #include "core/messages.hpp"
 #include "remote/frame_link.hpp"
 
-/// How the sides of a run find each other over TCP: the master listens, who brings subsystems connects and says the run's token
-/// and the name of what it brings.
+/// How the sides of a run find each other over TCP: the master listens, who brings subsystems connects and says the name of what it
+/// brings. Each side proves to the other that it knows the run's token, which is never sent (docs/decisions/0036).
 namespace mdpcosim {
 
 /// Environment of processes that the master starts: where to connect to, and the run's token.
@@ -19,6 +19,7 @@ inline constexpr const char* token_variable = "MDPCOSIM_TOKEN";
 
 /// 128 random bits as hexadecimal digits.
 std::string random_token();
+digest random_challenge();
 
 /// Waits for those who are expected. Nobody else can stall it: whoever does not say a whole hello in time, says too much, or has
 /// another version, token or name is refused, with a line on standard error.
@@ -40,6 +41,10 @@ class listener {
 
     /// From now on somebody may connect under this name, once. `fingerprint` as in remote_hello; 0: whatever it brings is right.
     void expect(std::string name, std::uint64_t fingerprint = 0);
+    /// The same for a process that this one starts: it gets a token of its own, with which nobody else's place can be taken.
+    void expect_own(std::string name);
+    /// What who comes under this name has to know.
+    const std::string& token_of(const std::string& name) const;
     /// Accepts connections and reads hellos until something happens, at most for that long.
     void work(std::chrono::milliseconds wait);
     /// The link of who came under this name; none: not yet.
@@ -53,13 +58,16 @@ class listener {
     struct expected {
         std::string name;
         std::uint64_t fingerprint = 0;
+        std::string token = {};  ///< empty: the run's
         bool came = false;
         std::unique_ptr<frame_link> link;
     };
 
     void accept_all();
-    bool read_hello(guest& from);
+    bool hear(guest& from);
+    bool challenge(guest& from);
     void greet(guest& from);
+    void no_more_files(int reason);
     void refuse(const guest& whom, const std::string& reason);
 
     options options_;
@@ -67,7 +75,7 @@ class listener {
     std::string address_;
     int port_ = 0;
     std::vector<expected> expected_;
-    std::vector<std::unique_ptr<guest>> guests_;  ///< who has not said a whole hello yet
+    std::vector<std::unique_ptr<guest>> guests_;  ///< who has not proven yet who they are
     int refusals_ = 0;
     messages messages_;
 };

@@ -1,7 +1,6 @@
 #include "remote/program_group.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include "core/error.hpp"
 #include "remote/listener.hpp"
 #include "remote/program_environment.hpp"
-#include "remote/shared_areas.hpp"
 
 namespace mdpcosim {
 
@@ -29,9 +27,15 @@ std::unique_ptr<remote_group> program_launcher::begin(bool spin) const {
 }
 
 std::unique_ptr<child_process> program_launcher::start(const listener& door, const std::string& key, bool spin) const {
+    if (spec_.limits.compute_only)
+        throw user_error(
+            spec_.source.where,
+            fmt::format("subsystem '{}': a program with 'limits: {{system-calls: compute}}' cannot connect "
+                        "over tcp. Take another transport, or leave 'system-calls' out.",
+                        spec_.name));
     child_process::program started = program_to_start(spec_, spin);
     started.environment.push_back(fmt::format("{}={}", address_variable, door.address()));
-    started.environment.push_back(fmt::format("{}={}", token_variable, door.token()));
+    started.environment.push_back(fmt::format("{}={}", token_variable, door.token_of(key)));
     started.environment.push_back(fmt::format("{}={}", program_key_variable, key));
     return launch(started);
 }
@@ -52,17 +56,17 @@ void program_launcher::refuse(const std::string& reason) const {
 struct program_group::start {
     std::unique_ptr<frame_link> link;
     std::unique_ptr<child_process> process;
-    file_handle memory;
+    shared_areas shared;
 
-    start(const program_launcher& launcher, bool spin) : memory(make_shared_file(launcher.spec_.name)) {
+    start(const program_launcher& launcher, bool spin) : shared(launcher.spec_.name) {
         int ends[2];
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
             throw run_error(fmt::format("no pair of sockets: {}", std::strerror(errno)));
         link = make_socket_link(file_handle(ends[0]));
-        const file_handle other(ends[1]);
+        const file_handle other = above_standard(file_handle(ends[1]));
         child_process::program started = program_to_start(launcher.spec_, spin);
-        started.environment.push_back(fmt::format("{}={} {}", program_files_variable, other.get(), memory.get()));
-        started.files = {other.get(), memory.get()};
+        started.environment.push_back(fmt::format("{}={} {}", program_files_variable, other.get(), shared.file()));
+        started.files = {other.get(), shared.file()};
         process = launcher.launch(started);
     }
 };
@@ -76,7 +80,7 @@ program_group::program_group(const subsystem_spec& spec, bool spin, start starte
       interview_(spec),
       spin_(spin),
       needs_hello_(true),
-      memory_file_(std::move(started.memory)) {}
+      shared_(std::move(started.shared)) {}
 
 program_group::program_group(const subsystem_spec& spec, std::unique_ptr<frame_link> link,
                              std::unique_ptr<child_process> process)
@@ -84,10 +88,7 @@ program_group::program_group(const subsystem_spec& spec, std::unique_ptr<frame_l
       launcher_(spec),
       interview_(spec) {}
 
-program_group::~program_group() {
-    leave();
-    if (memory_ != nullptr) munmap(memory_, areas_.size());
-}
+program_group::~program_group() { leave(); }
 
 void program_group::introduce() {
     set_limit(std::max(options_.limit, program_launcher::start_limit));
@@ -107,13 +108,16 @@ void program_group::converse() {
     for (;;) {
         receive_introduction();
         // mdpcosim itself has brought it (`mdpcosim serve`), and knows what the scenario sets.
-        if (memory_file_.get() < 0 && !frame_.empty() && frame_.front() < first_program_message) {
+        if (!shared_ && !frame_.empty() && frame_.front() < first_program_message) {
             meet(get_introduction(frame_, 1));
             return areas_.place();
         }
         const auto said = get_program_message(frame_);
         if (const auto* declared = std::get_if<program_declaration>(&said)) {
-            meet({interview_.meet(*declared)});
+            const std::vector<remote_member> members{interview_.meet(*declared)};
+            meet(members);
+            areas_.place();
+            if (shared_) shared_->map(members, true);
             break;
         }
         if (const auto* refusal = std::get_if<program_refusal>(&said)) interview_.refuse(refusal->reason);
@@ -121,25 +125,23 @@ void program_group::converse() {
         put(said_, interview_.answer(std::get<program_question>(said)));
         link_->send(said_.bytes());
     }
-    if (memory_file_.get() >= 0) {
-        memory_ = map_areas(memory_file_, areas_.size());
-        areas_.place(memory_, true);
-    } else {
-        areas_.place();
-    }
     said_.clear();
     put(said_, program_answer{{static_cast<double>(areas_.size())}, {}});
     link_->send(said_.bytes());
 }
 
 void program_group::send() {
-    if (memory_ == nullptr) return linked_group::send();
-    areas_.top().request_box.post(++round_);
+    if (!shared_) return linked_group::send();
+    shared_->post(areas_);
 }
 
 bool program_group::receive(std::chrono::milliseconds wait) {
-    if (memory_ == nullptr) return linked_group::receive(wait);
-    return areas_.top().reply_box.wait_for(round_, mailbox::fitting(spin_), wait);
+    if (!shared_) return linked_group::receive(wait);
+    try {
+        return shared_->take(areas_, mailbox::fitting(spin_), wait);
+    } catch (const run_error& problem) {
+        lost(problem.what(), fmt::format("in {}", name_of(areas_.top().request.command)));
+    }
 }
 
 }  // namespace mdpcosim

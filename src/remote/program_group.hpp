@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "remote/frame_link.hpp"
 #include "remote/program_interview.hpp"
+#include "remote/shared_areas.hpp"
 #include "scenario/spec.hpp"
 
 namespace mdpcosim {
@@ -60,9 +62,7 @@ class program_group final : public linked_group {
     program_interview interview_;
     bool spin_ = false;
     bool needs_hello_ = false;
-    file_handle memory_file_;  ///< none: frames carry all
-    void* memory_ = nullptr;
-    std::uint32_t round_ = 0;
+    std::optional<shared_areas> shared_;  ///< none: frames carry all
 };
 
 }  // namespace mdpcosim

@@ -87,6 +87,8 @@ child_process::program program_to_start(const subsystem_spec& spec, bool spin) {
     started.command = spec.program.command;
     started.command.front() = find_program(spec, folder).lexically_normal().string();
     started.folder = folder.string();
+    started.subsystem = true;
+    started.limits = spec.limits;
     started.environment.push_back(fmt::format("{}={}", program_name_variable, spec.name));
     started.environment.push_back(fmt::format("{}={}", program_spin_variable, spin ? 1 : 0));
     if (const fs::path modules = module_folder(); !modules.empty())

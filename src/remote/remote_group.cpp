@@ -30,7 +30,7 @@ bool remote_group::done(std::chrono::milliseconds wait) {
     const auto& top = areas_.top();
     if (top.failed < 0 || top.request.command == remote_command::quit) return true;
     failed_ = top.failed;
-    throw run_error(top.message.data());
+    throw run_error(top.message.front() == '\0' ? "it gives no reason" : top.message.data());
 }
 
 std::vector<std::byte> remote_group::get_pieces(remote_command command, std::size_t member, int number) {

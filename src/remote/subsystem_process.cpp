@@ -3,14 +3,15 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "core/error.hpp"
-#include "remote/shared_areas.hpp"
+#include "remote/frame_link.hpp"
+#include "remote/tcp.hpp"
 
 namespace mdpcosim {
 
@@ -64,26 +65,25 @@ const host_task_registration sharing_task{{"sharing", share_memory}};
 }  // namespace
 
 subsystem_process::subsystem_process(const process_options& options, const std::vector<subsystem_text>& members)
-    : name_(options.name), spin_(options.spin), count_(members.size()) {
+    : name_(options.name), spin_(options.spin), count_(members.size()), shared_(options.name) {
     set_limit(options.limit);
-    memory_file_ = make_shared_file(name_);
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw run_error(fmt::format("no pipe: {}", std::strerror(errno)));
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        throw run_error(fmt::format("no pipe: {}{}", std::strerror(errno), remedy_of(errno)));
     answer_ = file_handle(ends[0]);
-    const file_handle question(ends[1]);
+    const file_handle question = above_standard(file_handle(ends[1]));
     wire_writer words;
-    words.put(memory_file_.get());
+    words.put(shared_.file());
     words.put(question.get());
     words.put(spin_);
     put(words, members);
-    process_ = start_host("sharing", words, {memory_file_.get(), question.get()});
+    process_ = start_host("sharing", words, {shared_.file(), question.get()}, limits_of(members));
 }
 
 subsystem_process::~subsystem_process() {
-    if (memory_ != nullptr && !gone() && say_goodbye()) process_->finish(10);
+    if (shared_.mapped() && !gone() && say_goodbye()) process_->finish(10);
     process_->finish(0);
     if (!gone()) process_->show_text(name_);
-    if (memory_ != nullptr) munmap(memory_, areas_.size());
 }
 
 void subsystem_process::introduce() {
@@ -97,7 +97,9 @@ void subsystem_process::introduce() {
             if (n < 0 && errno == EINTR) continue;
             if (n <= 0) break;
             bytes.insert(bytes.end(), part, part + n);
+            if (bytes.size() > longest_introduction) spoilt("its introduction is too long", "at its start");
         } else {
+            process_->collect();
             check_limit(begin, "at its start");
         }
     }
@@ -105,15 +107,29 @@ void subsystem_process::introduce() {
         process_->finish(10);
         give_up(ended() + " at its start");
     }
-    meet(get_introduction(bytes, count_));
-    memory_ = map_areas(memory_file_, areas_.size());
-    areas_.place(memory_, false);
+    try {
+        const auto members = get_introduction(bytes, count_);
+        meet(members);
+        shared_.map(members, false);
+        areas_.place();
+    } catch (const std::bad_alloc&) {
+        spoilt("there is no memory for what it announced", "at its start");
+    }
 }
 
-void subsystem_process::send() { areas_.top().request_box.post(++round_); }
+void subsystem_process::send() { shared_.post(areas_); }
 
 bool subsystem_process::receive(std::chrono::milliseconds wait) {
-    return areas_.top().reply_box.wait_for(round_, mailbox::fitting(spin_), wait);
+    try {
+        return shared_.take(areas_, mailbox::fitting(spin_), wait);
+    } catch (const run_error& problem) {
+        spoilt(problem.what(), fmt::format("in {}", name_of(areas_.top().request.command)));
+    }
+}
+
+void subsystem_process::spoilt(const std::string& reason, const std::string& during) {
+    stop();
+    give_up(fmt::format("{} {}", reason, during));
 }
 
 std::string subsystem_process::ended() {

@@ -7,6 +7,7 @@
 #include "remote/child_process.hpp"
 #include "remote/host_task.hpp"
 #include "remote/remote_group.hpp"
+#include "remote/shared_areas.hpp"
 
 namespace mdpcosim {
 
@@ -32,16 +33,17 @@ class subsystem_process final : public remote_group {
     void send() override;
     bool receive(std::chrono::milliseconds wait) override;
     std::string ended() override;
+    /// Ends a process that says what cannot be.
+    [[noreturn]] void spoilt(const std::string& reason, const std::string& during);
     void stop() noexcept override { process_->kill(); }
     std::string last_text() override { return process_->last_text(); }
 
     std::string name_;
     bool spin_;
     std::size_t count_;
-    file_handle memory_file_, answer_;
+    shared_areas shared_;
+    file_handle answer_;
     std::unique_ptr<child_process> process_;
-    void* memory_ = nullptr;
-    std::uint32_t round_ = 0;
 };
 
 }  // namespace mdpcosim

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -40,7 +41,7 @@ found_addresses look_up(const tcp_address& address) {
 
 file_handle make_socket(const addrinfo& a) {
     file_handle made(socket(a.ai_family, a.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, a.ai_protocol));
-    if (made.get() < 0) throw run_error(fmt::format("no socket: {}", std::strerror(errno)));
+    if (made.get() < 0) throw run_error(fmt::format("no socket: {}{}", std::strerror(errno), remedy_of(errno)));
     return made;
 }
 
@@ -126,6 +127,13 @@ file_handle connect_to(const tcp_address& address, double wait) {
                             shown(address), std::strerror(problem)));
         poll(nullptr, 0, 100);
     }
+}
+
+std::string remedy_of(int reason) {
+    rlimit most{};
+    if (reason == EMFILE && getrlimit(RLIMIT_NOFILE, &most) == 0)
+        return fmt::format(". This process may have {} open files at a time; 'ulimit -n' raises that", most.rlim_cur);
+    return reason == ENFILE ? ". The system has no more open files for anybody" : "";
 }
 
 void prepare_connection(int socket) {

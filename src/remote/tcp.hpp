@@ -24,6 +24,9 @@ file_handle listen_at(const tcp_address& address);
 /// Tries for `wait` seconds where nobody listens yet. Throws user_error.
 file_handle connect_to(const tcp_address& address, double wait);
 
+/// What to do where the system gives no file or no memory for one, after the system's reason; else nothing.
+std::string remedy_of(int reason);
+
 /// What every connection of a run wants: small messages at once.
 void prepare_connection(int socket);
 

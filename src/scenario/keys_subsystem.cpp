@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
 #include "core/polynomial.hpp"
 #include "core/units.hpp"
 #include "scenario/command_line.hpp"
@@ -247,6 +251,73 @@ void check_replicas(subsystem_spec& spec, const yaml_node& node, const key_place
                     at.object, vowel ? "an" : "a", to_string(spec.kind)));
 }
 
+/// "2 GB", "512 MiB", a bare number: bytes.
+double read_bytes(const text& given, const std::string& what) {
+    constexpr std::pair<const char*, double> units[] = {{"kB", 1e3},     {"MB", 1e6},    {"GB", 1e9},
+                                                        {"TB", 1e12},    {"KiB", 1024.}, {"MiB", 1024. * 1024},
+                                                        {"GiB", 0x1p30}, {"B", 1},       {"", 1}};
+    const std::string& all = given.value;
+    const std::size_t letters = std::min(all.find_first_not_of("0123456789.eE+-"), all.size());
+    const std::size_t unit = std::min(all.find_first_not_of(' ', letters), all.size());
+    double number = 0;
+    const auto [end, status] = std::from_chars(all.data(), all.data() + letters, number);
+    const auto* found = std::ranges::find(units, all.substr(unit), &std::pair<const char*, double>::first);
+    if (status != std::errc{} || end != all.data() + letters || found == std::end(units) || !(number > 0) ||
+        !std::isfinite(number))
+        throw user_error(given.where,
+                         fmt::format("{}: '{}' is no size of memory. Allowed are numbers greater than zero "
+                                     "with B, kB, MB, GB, TB, KiB, MiB or GiB, for example '2 GB'.",
+                                     what, all));
+    return number * found->second;
+}
+
+const key_group& limits_keys() {
+    using spec = process_limits;
+    static const key_group table = group<spec>(
+        "limits", "What the process of a subsystem may use.",
+        {special<spec>(
+             "memory", "size, `2 GB`",
+             R"({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "minLength": 1}]})",
+             "Address space of its process.",
+             [](spec& s, const yaml_node& node, const key_place& at) {
+                 s.memory = read_bytes(read_text(node, at.in.let, at.whole()), at.value());
+             },
+             [](const spec& s, yaml_node& out) {
+                 if (s.memory > 0) out = scalar_node(fmt::format("{} B", s.memory));
+             })
+             .by_default("any size"),
+         number<spec>("cpu", &spec::cpu, "s", "CPU time of its process in all, in whole seconds, rounded up.")
+             .positive()
+             .by_default("any time"),
+         special<spec>(
+             "system-calls", "`any` or `compute`", R"({"enum": ["any", "compute"]})",
+             "'compute' forbids the network, writing, making and removing files, and reaching other processes.",
+             [](spec& s, const yaml_node& node, const key_place& at) {
+                 const text given = read_text(node, at.in.let, at.whole());
+                 if (given.value != "any" && given.value != "compute")
+                     throw user_error(given.where, fmt::format("{}: '{}' is not allowed. Allowed are: any, compute.",
+                                                               at.value(), given.value));
+                 s.compute_only = given.value == "compute";
+             },
+             [](const spec& s, yaml_node& out) {
+                 if (s.compute_only) out = scalar_node("compute");
+             })
+             .by_default("`any`")});
+    return table;
+}
+
+key_info limits_key() {
+    auto limits = map<subsystem_spec>("limits", &subsystem_spec::limits, limits_keys,
+                                      "What its process may use; with them it has one of its own, on every transport.")
+                      .of(plugin_bit | fmu_bit | program_bit)
+                      .by_default("none")
+                      .more_in("transports.md#limits");
+    limits.elsewhere =
+        "'limits' belong to a 'plugin', an 'fmu' or a 'program', whose code is not mdpcosim's own; {} works inside "
+        "mdpcosim. Leave it out, or take 'limit' for its wall time.";
+    return limits;
+}
+
 key_info limit_key() {
     return number<subsystem_spec>("limit", &subsystem_spec::limit, "s",
                                   "Wall time for its start or one macro step; a longer one ends the run.")
@@ -361,6 +432,7 @@ const key_group& subsystem_keys() {
                           {}, {})
                           .by_default("none"));
         all.push_back(folder.of(program_bit).by_default("the folder of the scenario"));
+        all.push_back(limits_key());
         all.push_back(limit_key());  // before `isolate`, which may have one, too
         for (auto part : {of_files(), of_fmus(), of_most(), of_all()}) all.insert(all.end(), part.begin(), part.end());
         key_group made = group<subsystem_spec>("subsystem", "One model with its own solver.", std::move(all));

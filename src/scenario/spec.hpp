@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/process_limits.hpp"
 
 /// A scenario as plain data: what the user wrote, with the place of every text, names not yet resolved.
 /// `$name` references to `let` and `--set` are already put in.
@@ -174,6 +175,7 @@ struct subsystem_spec {
     solver_spec solver;
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
     double limit = 0;                 ///< s of wall time that it may take for one macro step; 0: any time
+    process_limits limits;            ///< of its process
     int replicas = 0;                 ///< more instances, for trial steps at the same time
     std::optional<sample_spec> sample;
     own_step_spec step;

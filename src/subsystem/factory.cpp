@@ -251,7 +251,8 @@ subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
 }
 
 bool lives_apart(const subsystem_spec& spec) {
-    return spec.kind == source_kind::program || spec.fmu.isolate || spec.limit > 0;  // only a process can be ended
+    return spec.kind == source_kind::program || spec.fmu.isolate || spec.limit > 0 ||
+           spec.limits.any();  // only a process can be ended, and have limits
 }
 
 bool is_held(const subsystem_spec& spec) {

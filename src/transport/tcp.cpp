@@ -88,11 +88,13 @@ std::unique_ptr<transport> make_tcp_transport(std::vector<subsystem_recipe> subs
         const std::uint64_t fingerprint = subsystems[static_cast<std::size_t>(members.front())].fingerprint;
         const group_recipe r = gather(members, subsystems);
         party& p = parties.emplace_back(party{members, r.name, r.limit, nullptr, r.program});
-        if (!elsewhere(members) && r.program)
-            p.process = r.program->start(door, own_key(members), spin);
-        else if (!elsewhere(members))
-            p.process = start_connecting(door, own_key(members), r.texts, spin);
-        door.expect(p.key(), elsewhere(members) ? fingerprint : 0);
+        if (elsewhere(members)) {
+            door.expect(r.name, fingerprint);
+            continue;
+        }
+        door.expect_own(own_key(members));
+        p.process = r.program ? r.program->start(door, own_key(members), spin)
+                              : start_connecting(door, own_key(members), r.texts, spin);
     }
     if (!options.remote.empty() && options.announce) options.announce(door);
     wait_for_all(parties, door, options);

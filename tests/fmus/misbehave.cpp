@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fmu.h"
+#include "support/commit_fault.h"
 
 #ifndef WHERE  // where and how from the start
 #define WHERE "1"
@@ -28,7 +29,7 @@ constexpr const char* places =
     "completed-step save restore directional terminate reset free instantiate";
 constexpr const char* manners =
     "nothing warning discard error fatal unknown-status throw throw-int abort crash hang exit nan terminate-simulation "
-    "log-format log-format-without-arguments log-null log-long";
+    "log-format log-format-without-arguments log-null log-long as-told";
 enum class manner : int64_t {
     nothing = 1,
     warning,
@@ -47,7 +48,8 @@ enum class manner : int64_t {
     log_format,
     log_format_without_arguments,
     log_null,
-    log_long
+    log_long,
+    as_told  ///< see commit_fault.h
 };
 
 bool applies(fmu* m) { return m->state->time >= *fmu_real(m, when); }
@@ -84,6 +86,9 @@ int enter(fmu* m, fmu_call call) {
             std::exit(3);
         case manner::terminate_simulation:
             m->state->terminate = true;
+            return fmu_ok;
+        case manner::as_told:
+            commit_fault();
             return fmu_ok;
         default:
             fmu_log_badly(m, static_cast<fmu_bad_log>(static_cast<int>(chosen) - static_cast<int>(manner::log_format)));

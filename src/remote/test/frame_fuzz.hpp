@@ -55,8 +55,14 @@ bytes frame_of(const Put& put_into) {
     put_into(w);
     return {w.bytes().begin(), w.bytes().end()};
 }
-inline bytes hello_of(const std::string& token, const std::string& name) {
-    return frame_of([&](wire_writer& w) { put(w, remote_hello{token, name}); });
+inline bytes hello_of(const std::string& name) {
+    return frame_of([&](wire_writer& w) { put(w, remote_hello{{}, name, 0, {}}); });
+}
+inline bytes word_of(const master_word& word) {
+    return frame_of([&](wire_writer& w) { put(w, word); });
+}
+inline bytes proof_frame(const digest& proof) {
+    return frame_of([&](wire_writer& w) { put_proof(w, proof); });
 }
 inline bytes introduction_of(const std::vector<remote_member>& members) {
     return frame_of([&](wire_writer& w) { put_introduction(w, members); });
@@ -136,14 +142,16 @@ inline void fuzz_frames(int count, unsigned seed) {
     areas.top().request = {.command = remote_command::advance, .timed = true};
     for (std::size_t i = 0; i < 2; ++i)
         for (auto& p : areas.polynomials(i)) p.degree = 3;
-    const bytes hello = hello_of("token", "name");
-    const bytes welcome = frame_of([](wire_writer& w) { put_welcome(w, "no"); });
+    const bytes hello = hello_of("name"), proof = proof_frame({});
+    const bytes refusal = word_of({.refusal = "no"}), welcome = word_of({.welcome = true});
     const bytes introduction = introduction_of(members);
     const bytes request = request_of(areas), reply = reply_of(areas);
     int refused = 0;
     for (int i = 0; i < count; ++i) {
         refused += !taken([&] { get_hello(random.damaged(hello)); });
-        refused += !taken([&] { get_welcome(random.damaged(welcome)); });
+        refused += !taken([&] { get_master_word(random.damaged(refusal)); });
+        refused += !taken([&] { get_master_word(random.damaged(welcome)); });
+        refused += !taken([&] { get_proof(random.damaged(proof)); });
         refused += !taken([&] { get_introduction(random.damaged(introduction), 2); });
         refused += !taken([&] { get_reply(random.damaged(reply), areas); });
         // What was read into the areas must be fit for writing again.
@@ -216,12 +224,11 @@ inline void fuzz_listener(int count, unsigned seed) {
     for (int i = 0; i < count; ++i) {
         const std::string name = "a" + std::to_string(i);
         door.expect(name);
-        const bytes hello = hello_of(door.token(), name);
-        const bytes wrong = hello_of(random_token(), name);
+        const bytes hello = hello_of(name), proof = proof_frame(random_challenge());
         for (int k = 0; k < 4; ++k) {
             file_handle stranger = connect_to(parse_tcp_address(door.address()), 0);
             const std::string browser = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-            switch (random.below(5)) {
+            switch (random.below(6)) {
                 case 0:
                     say(stranger.get(), {browser.begin(), browser.end()});
                     break;
@@ -229,10 +236,14 @@ inline void fuzz_listener(int count, unsigned seed) {
                     say(stranger.get(), random.noise(9000));
                     break;
                 case 2:
-                    say(stranger.get(), random.damaged(with_length(wrong)));
+                    say(stranger.get(), random.damaged(with_length(hello)));
                     break;
                 case 3:
-                    say(stranger.get(), with_length(random.damaged(wrong)));
+                    say(stranger.get(), with_length(random.damaged(hello)));
+                    break;
+                case 4:
+                    say(stranger.get(), with_length(hello));
+                    say(stranger.get(), with_length(random.sometimes() ? proof : random.damaged(proof)));
                     break;
                 default:
                     break;
@@ -242,10 +253,14 @@ inline void fuzz_listener(int count, unsigned seed) {
         }
         if (silent.size() > 50) silent.clear();
         const auto link = make_socket_link(connect_to(parse_tcp_address(door.address()), 0));
-        link->send(hello);
         bytes answer;
-        while (!link->receive(answer, std::chrono::milliseconds(0), 1000)) door.work(std::chrono::milliseconds(5));
-        EXPECT_EQ(get_welcome(answer), "");
+        const auto hear = [&] {
+            while (!link->receive(answer, std::chrono::milliseconds(0), 1000)) door.work(std::chrono::milliseconds(5));
+            return get_master_word(answer);
+        };
+        link->send(hello);
+        link->send(proof_frame(proof_of(prover::subsystem, door.token(), get_hello(hello), hear().value)));
+        EXPECT_TRUE(hear().welcome);
         EXPECT_NE(door.take(name), nullptr);
     }
     EXPECT_TRUE(door.missing().empty());

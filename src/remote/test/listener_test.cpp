@@ -1,5 +1,7 @@
 // Who may connect to a run, and that nobody else disturbs it.
 #include <gmock/gmock.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <future>
@@ -87,7 +89,7 @@ TEST(listener, links_by_name_carry_frames_both_ways) {
     std::vector<std::jthread> others;
     for (const std::string name : {"b", "a"})
         others.emplace_back([&l, name, address = l.address()] {
-            const auto link = connect_to_master(address, {l.token(), name});
+            const auto link = connect_to_master(address, {l.token(), name, 0, {}});
             link->send(name);
             std::vector<char> answer;
             while (!link->receive(answer, 1s, 100)) continue;
@@ -110,11 +112,11 @@ TEST(listener, refuses_with_the_reason_and_logs_it) {
     const test::told_messages messages;
     listener l({});
     l.expect("a");
-    EXPECT_THAT(finish(l, refusal_of(l, {"wrong", "a"})), HasSubstr("its token is not this run's"));
-    EXPECT_THAT(finish(l, refusal_of(l, {l.token(), "c"})),
+    EXPECT_THAT(finish(l, refusal_of(l, {"wrong", "a", 0, {}})), HasSubstr("its token is not this run's"));
+    EXPECT_THAT(finish(l, refusal_of(l, {l.token(), "c", 0, {}})),
                 AllOf(HasSubstr("'c' is not expected"), HasSubstr("Missing: a")));
-    EXPECT_EQ(finish(l, refusal_of(l, {l.token(), "a"})), "welcome");
-    EXPECT_THAT(finish(l, refusal_of(l, {l.token(), "a"})), HasSubstr("here already"));
+    EXPECT_EQ(finish(l, refusal_of(l, {l.token(), "a", 0, {}})), "welcome");
+    EXPECT_THAT(finish(l, refusal_of(l, {l.token(), "a", 0, {}})), HasSubstr("here already"));
     const std::string log = messages.text();
     EXPECT_THAT(log, AllOf(HasSubstr("a connection from 127.0.0.1:"), HasSubstr("its token is not this run's"),
                            HasSubstr("'c' is not expected"), HasSubstr("here already")));
@@ -126,16 +128,121 @@ TEST(listener, another_version_is_refused_with_both_numbers) {
     listener l({});
     l.expect("a");
     wire_writer hello;
-    put(hello, remote_hello{l.token(), "a"});
+    put(hello, remote_hello{l.token(), "a", 0, {}});
     std::vector<char> bytes(hello.bytes().begin(), hello.bytes().end());
     bytes[8] = 77;
     const auto link = make_socket_link(connect_to(parse_tcp_address(l.address()), 0));
     link->send(bytes);
     std::vector<char> answer;
     while (!link->receive(answer, 5ms, 1000)) l.work(5ms);
-    EXPECT_THAT(get_welcome(answer), HasSubstr("it speaks version 77 of the protocol, this program version"));
+    EXPECT_THAT(get_master_word(answer).refusal,
+                HasSubstr("it speaks version 77 of the protocol, this program version"));
     EXPECT_THAT(messages.text(), HasSubstr("version 77"));
     EXPECT_THAT(l.missing(), ElementsAre("a"));
+}
+
+/// What an eavesdropper has heard is of no use, and no token was among it.
+TEST(listener, a_recorded_greeting_opens_nothing) {
+    const test::told_messages messages;
+    listener l({});
+    l.expect("a");
+    const remote_hello hello{l.token(), "a", 0, random_challenge()};
+    wire_writer first, second;
+    put(first, hello);
+    std::vector<char> answer;
+    const auto hear = [&](frame_link& link) {
+        while (!link.receive(answer, 5ms, 1000)) l.work(5ms);
+        return get_master_word(answer);
+    };
+    const auto link = make_socket_link(connect_to(parse_tcp_address(l.address()), 0));
+    link->send(first.bytes());
+    put_proof(second, proof_of(prover::subsystem, l.token(), hello, hear(*link).value));
+    const auto again = make_socket_link(connect_to(parse_tcp_address(l.address()), 0));
+    again->send(first.bytes());
+    again->send(second.bytes());
+    EXPECT_FALSE(hear(*again).welcome);
+    EXPECT_THAT(hear(*again).refusal, HasSubstr("its token is not this run's"));
+    link->send(second.bytes());
+    const master_word welcome = hear(*link);
+    EXPECT_TRUE(welcome.welcome);
+    for (const auto* said : {&first, &second})
+        EXPECT_EQ(std::string(said->bytes().begin(), said->bytes().end()).find(l.token()), std::string::npos);
+}
+
+/// Somebody else listens at the master's address, and answers with what it has heard or made up.
+TEST(listener, a_false_master_learns_no_token_and_gets_no_subsystem) {
+    for (const bool echo : {true, false}) {
+        const file_handle door = listen_at({"127.0.0.1", "0"});
+        sockaddr_storage bound{};
+        socklen_t size = sizeof bound;
+        getsockname(door.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+        std::string heard;
+        std::jthread liar([&] {
+            pollfd ready{door.get(), POLLIN, 0};
+            poll(&ready, 1, 10000);
+            const auto link = make_socket_link(file_handle(accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+            std::vector<char> frame;
+            const auto hear = [&] {
+                while (!link->receive(frame, 1s, 5000)) continue;
+                heard.append(frame.begin(), frame.end());
+            };
+            wire_writer said;
+            hear();
+            put(said, master_word{.value = random_challenge()});
+            link->send(said.bytes());
+            hear();
+            said.clear();
+            put(said, master_word{.welcome = true, .value = echo ? get_proof(frame) : random_challenge()});
+            link->send(said.bytes());
+        });
+        const std::string token = random_token();
+        try {
+            connect_to_master(to_string(bound), {token, "a", 0, {}});
+            ADD_FAILURE() << "the false master was believed";
+        } catch (const user_error& problem) {
+            EXPECT_THAT(problem.what(), HasSubstr("does not know the run's token itself"));
+        }
+        liar.join();
+        EXPECT_EQ(heard.find(token), std::string::npos);
+    }
+}
+
+/// A program that the run has started cannot come in the name of another subsystem.
+TEST(listener, processes_of_the_run_have_tokens_of_their_own) {
+    const test::told_messages messages;
+    listener l({});
+    l.expect_own("own process 0");
+    l.expect_own("own process 1");
+    l.expect("a");
+    const std::string first = l.token_of("own process 0");
+    EXPECT_NE(first, l.token());
+    EXPECT_NE(first, l.token_of("own process 1"));
+    for (const char* name : {"a", "own process 1"})
+        EXPECT_THAT(finish(l, refusal_of(l, {first, name, 0, {}})), HasSubstr("its token is not this run's"));
+    EXPECT_THAT(finish(l, refusal_of(l, {l.token(), "own process 0", 0, {}})),
+                HasSubstr("its token is not this run's"));
+    EXPECT_EQ(finish(l, refusal_of(l, {first, "own process 0", 0, {}})), "welcome");
+}
+
+/// With no file left for a connection, waiting for it would be in vain.
+TEST(listener, too_few_files_are_told_at_once) {
+    listener l({});
+    l.expect("a");
+    const file_handle socket = connect_to(parse_tcp_address(l.address()), 0);
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    const file_handle highest(dup(socket.get()));
+    const rlimit few{static_cast<rlim_t>(highest.get()) + 1, before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    std::string said;
+    try {
+        l.work(1s);
+    } catch (const run_error& problem) {
+        said = problem.what();
+    }
+    setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_THAT(said, AllOf(HasSubstr("no connection can be accepted from subsystem a"),
+                            HasSubstr("open files at a time"), HasSubstr("ulimit -n")));
 }
 
 /// Browsers, scanners and half a greeting: the run's start goes on.
@@ -149,7 +256,7 @@ TEST(listener, strangers_do_not_stall_the_start) {
     others.push_back(stranger(l, std::string("\x40\0\0\0half a hello", 16)));
     others.push_back(stranger(l, std::string("\xff\xff\xff\xff", 4)));
     stranger(l);  // and leaves
-    auto welcome = refusal_of(l, {l.token(), "a"});
+    auto welcome = refusal_of(l, {l.token(), "a", 0, {}});
     gather_all(l);
     EXPECT_EQ(finish(l, std::move(welcome)), "welcome");
     EXPECT_THAT(messages.text(),
@@ -162,14 +269,14 @@ TEST(listener, nobody_there_is_told_at_once_or_after_the_wait) {
         const listener gone({});
         address = gone.address();
     }
-    EXPECT_THROW(connect_to_master(address, {"t", "a"}), user_error);
+    EXPECT_THROW(connect_to_master(address, {"t", "a", 0, {}}), user_error);
     std::jthread late([&] {
         std::this_thread::sleep_for(300ms);
         listener l({.address = address, .token = "t"});
         l.expect("a");
         gather_all(l);
     });
-    EXPECT_NO_THROW(connect_to_master(address, {"t", "a"}, false, 60));
+    EXPECT_NO_THROW(connect_to_master(address, {"t", "a", 0, {}}, false, 60));
 }
 
 /// A frame that the other side does not read does not stop the sender, and arrives whole later.

@@ -54,7 +54,8 @@ subsystems:
     step: 40 us
   d: {file: run.csv, units: {demand: N.m}, interpolation: hold, outside: repeat}
   p: {plugin: pump.so, set: {volume: 1}}
-  f: {fmu: a.fmu, interface: model-exchange, tolerance: 1e-5, outputs: [x, y], continuous: [u], log: all, isolate: {limit: 10 s}}
+  f: {fmu: a.fmu, interface: model-exchange, tolerance: 1e-5, outputs: [x, y], continuous: [u], log: all, isolate: {limit: 10 s},
+      limits: {memory: 2 GB, cpu: 10 s, system-calls: compute}}
   g: {program: [./valve, --fast], folder: programs}
 connections:
   k: {law: spring, between: [m.right, e.shaft], stiffness: $c, extrapolation: {name: lin-2-3-opt-F, F: 20}, delay: 1 ms}

@@ -138,7 +138,10 @@ class supervised {
         process_ = -1;
         while (listen(std::chrono::milliseconds(100))) continue;
         show(rest_);
-        if (lost_) return 1;
+        if (lost_) {
+            child_process::remove_left_folders();  // a rank that is killed leaves what it has unpacked
+            return 1;
+        }
         if (done_) return *done_;
         fmt::print(stderr, "mdpcosim: {} ended before the run was done ({} {})\n", by_.mpiexec,
                    WIFSIGNALED(status) ? "signal" : "status",

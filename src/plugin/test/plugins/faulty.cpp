@@ -2,7 +2,6 @@
 // Compiled as equations; with OWN_SOLVER with a solver of its own; with NO_SAVE also without save and restore.
 #include "plugin/test/plugins/faulty.hpp"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -15,7 +14,7 @@
 #include <stdexcept>
 
 #include "mdpcosim/plugin.h"
-#include "support/fault_moment.h"
+#include "support/commit_fault.h"
 
 namespace {
 
@@ -84,11 +83,11 @@ int failing(const model& m, fault_place place, double t, double* result = nullpt
             std::fputs("the paper is out\n", stderr);
             std::fflush(stderr);
             _exit(5);
-        case fault::disconnect:  // from whom it serves; the process lives on
-            for (int file = 3; file < 1024; ++file) shutdown(file, SHUT_RDWR);
-            [[fallthrough]];
         case fault::hang:
             for (;;) pause();
+        case fault::as_told:
+            commit_fault();
+            return 0;
     }
     return 0;
 }

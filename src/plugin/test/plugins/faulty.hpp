@@ -34,7 +34,7 @@ enum class fault {
     nan,
     exit,
     hang,
-    disconnect
+    as_told  ///< see commit_fault.h
 };
 
 }  // namespace mdpcosim::test

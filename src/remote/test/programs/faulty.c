@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "mdpcosim/mdpcosim_subsystem.h"
-#include "support/fault_moment.h"
+#include "support/commit_fault.h"
 
 static double x, lag, when, levels[3] = {1, 2};
 static const char* how;
@@ -41,6 +41,7 @@ static int misbehave(double t) {
         hang();
     }
     if (is("nan")) x = NAN;
+    if (is("as-told")) commit_fault();
     if (is("close")) {
         int file;
         for (file = 3; file < 64; ++file) close(file);
