@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 
 #include <unistd.h>
 
@@ -28,7 +29,7 @@ constexpr const char* places =
     "completed-step save restore directional terminate reset free instantiate";
 constexpr const char* manners =
     "nothing warning discard error fatal unknown-status throw throw-int abort crash hang exit nan terminate-simulation "
-    "log-format log-format-without-arguments log-null log-long";
+    "log-format log-format-without-arguments log-null log-long exit-0 raw-exit-0 overflow throw-in-thread kill loop";
 enum class manner : int64_t {
     nothing = 1,
     warning,
@@ -47,8 +48,21 @@ enum class manner : int64_t {
     log_format,
     log_format_without_arguments,
     log_null,
-    log_long
+    log_long,
+    exit_0,
+    raw_exit_0,
+    overflow,
+    throw_in_thread,
+    kill,
+    loop
 };
+
+/// Recursion deeper than any stack.
+int bottomless(long depth) {
+    volatile char room[4096];
+    room[depth % 4096] = 1;
+    return depth == 0 ? 0 : bottomless(depth - 1) + room[0];
+}
 
 bool applies(fmu* m) { return m->state->time >= *fmu_real(m, when); }
 
@@ -82,6 +96,21 @@ int enter(fmu* m, fmu_call call) {
             for (;;) sleep(1);
         case manner::exit:
             std::exit(3);
+        case manner::exit_0:
+            std::exit(0);
+        case manner::raw_exit_0:
+            _exit(0);
+        case manner::overflow:
+            return bottomless(1L << 40);
+        case manner::throw_in_thread:
+            std::thread([] { throw std::runtime_error("thrown where nobody catches"); }).join();
+            return fmu_ok;
+        case manner::kill:
+            std::raise(SIGKILL);
+            return fmu_ok;
+        case manner::loop:
+            for (volatile bool ever = true; ever;) continue;
+            return fmu_ok;
         case manner::terminate_simulation:
             m->state->terminate = true;
             return fmu_ok;
