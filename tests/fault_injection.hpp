@@ -160,13 +160,16 @@ class fault_run {
     void kill_one() {
         while (content(folder_ / "out/results.csv").empty()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
         std::this_thread::sleep_for(std::chrono::microseconds(std::uniform_int_distribution(0, 50000)(random_)));
-        auto all = marked_processes(mark_);
-        const auto is_child = [&](const auto& p) {
-            return std::any_of(all.begin(), all.end(), [&](const auto& q) { return q.first == p.second; });
+        const auto all = marked_processes(mark_);
+        const auto parent_of = [&](pid_t process) {
+            const auto found = std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.first == process; });
+            return found == all.end() ? -1 : found->second;
         };
+        // The master is a child of the process that watches it.
         std::vector<pid_t> children;
         for (const auto& p : all)
-            if (is_child(p)) children.push_back(p.first);
+            if (parent_of(parent_of(p.first)) > 0 && parent_of(parent_of(parent_of(p.first))) > 0)
+                children.push_back(p.first);
         ASSERT_EQ(children.size(), case_.transport == "threads" ? 1u : 3u);
         ::kill(children[std::uniform_int_distribution<std::size_t>(0, children.size() - 1)(random_)], SIGKILL);
     }

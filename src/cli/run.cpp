@@ -15,6 +15,8 @@
 #include "assembly/mpi.hpp"
 #include "cli/commands.hpp"
 #include "core/error.hpp"
+#include "core/foreign_call.hpp"
+#include "core/last_words.hpp"
 #include "report/report.hpp"
 #include "supervisor/supervisor.hpp"
 
@@ -156,7 +158,8 @@ int run_here(const run_settings& o) {
 }
 
 int run_as_rank(const run_settings& o) {
-    watch_mpi_rank();
+    watch_mpi_rank([](int how, bool told) { return finish_child(how, told, tell_end); });
+    watch_crashes();
     end_in_order_on({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, on_signal_to_rank);
     // Messages come before the farewell to the other ranks, which may take its time.
     std::optional<mpi_rank> rank;
@@ -168,6 +171,8 @@ int run_as_rank(const run_settings& o) {
         return 0;
     });
     if (mpi_rank_number() == 0) tell_mpi_launcher(status);
+    // The farewell to a lost rank ends this process.
+    if (last_words* words = last_words::shared()) words->status = status;
     return status;
 }
 

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <tuple>
 
 #include "core/last_words.hpp"
 
@@ -24,7 +23,7 @@ constinit thread_local foreign_place* foreign_thread::place_ = nullptr;
 struct foreign_place_owner {
     ~foreign_place_owner() {
         // exit() ends threads, too: on_end() wants to know.
-        if (foreign_thread::place_ == nullptr || foreign_thread::place_->function.load() != nullptr) return;
+        if (foreign_thread::place_ == nullptr || foreign_thread::is_inside()) return;
         foreign_thread::place_->thread = 0;
         foreign_thread::place_ = nullptr;
     }
@@ -82,7 +81,7 @@ line begin_message(const foreign_place& at) {
     const foreign_code* code = at.code;
     message << "mdpcosim: ";
     if (code == nullptr) return message << "foreign code: ";
-    return message << "subsystem '" << code->subsystem << "' (" << code->kind << " " << code->file << "): ";
+    return message << "subsystem '" << code->subsystem() << "' (" << code->kind() << " " << code->file() << "): ";
 }
 
 void end_message(line& message, const foreign_place& at) {
@@ -96,7 +95,7 @@ extern "C" void on_crash(int number) {
     std::size_t i = 0;
     while (i + 1 < watched_count && watched[i].number != number) ++i;
     const foreign_place* at = foreign_thread::present();
-    if (at == nullptr || at->function.load() == nullptr) {
+    if (!foreign_thread::is_inside()) {
         // Not a plugin's doing. Blocked until this handler returns, the signal then meets the handler before ours; a
         // fault would come back by itself, one sent by kill would not.
         ::sigaction(number, &before[i], nullptr);
@@ -117,7 +116,7 @@ extern "C" void on_crash(int number) {
 /// exit() of a thread that is inside foreign code: nothing of ours may be taken down around the threads at work.
 extern "C" void on_end(int status, void*) {
     const foreign_place* at = foreign_thread::present();
-    if (at == nullptr || at->function.load() == nullptr) return;
+    if (!foreign_thread::is_inside()) return;
     if (last_words* words = last_words::shared()) {
         words->exit_status = status;
         words->culprit = at;
@@ -131,35 +130,48 @@ extern "C" void on_end(int status, void*) {
 
 extern "C" void on_quick_end() { on_end(-1, nullptr); }
 
-/// Where the parent can read it, if there is one.
+std::mutex code_mutex;
+
+/// The same text for the same words, where the parent can read it, if there is one.
 const char* kept_text(const std::string& text) {
+    static auto& known = *new std::map<std::string, const char*>;
+    const char*& found = known[text];
+    if (found != nullptr) return found;
     if (last_words* words = last_words::shared()) {
         const std::size_t at = words->text_used.fetch_add(text.size() + 1);
         if (at + text.size() < last_words::most_text)
-            return static_cast<const char*>(std::memcpy(words->text + at, text.c_str(), text.size() + 1));
+            return found = static_cast<const char*>(std::memcpy(words->text + at, text.c_str(), text.size() + 1));
     }
-    return ::strdup(text.c_str());
-}
-
-const foreign_code* kept_code(const foreign_code& made) {
-    if (last_words* words = last_words::shared()) {
-        constexpr std::size_t size = sizeof made + alignof(foreign_code);
-        std::size_t at = words->text_used.fetch_add(size);
-        at += alignof(foreign_code) - at % alignof(foreign_code);
-        if (at + sizeof made <= last_words::most_text) return new (words->text + at) foreign_code(made);
-    }
-    return new foreign_code(made);
+    return found = ::strdup(text.c_str());
 }
 
 }  // namespace
 
-const foreign_code& foreign_code_of(const char* kind, const std::string& subsystem, const std::string& file) {
-    static auto& mutex = *new std::mutex;
-    static auto& known = *new std::map<std::tuple<std::string, std::string, std::string>, const foreign_code*>;
-    const std::scoped_lock lock(mutex);
-    const foreign_code*& found = known[{kind, subsystem, file}];
-    if (found == nullptr) found = kept_code({kept_text(kind), kept_text(subsystem), kept_text(file)});
-    return *found;
+foreign_code::foreign_code(const char* kind, const std::string& subsystem, const std::string& file) {
+    const std::scoped_lock lock(code_mutex);
+    kind_ = kept_text(kind);
+    subsystem_ = kept_text(subsystem);
+    file_ = kept_text(file);
+    last_words* words = last_words::shared();
+    if (words == nullptr) return;
+    for (named_code& each : words->codes) {
+        if (each.key.load() != nullptr) continue;
+        each.kind = kind_;
+        each.subsystem = subsystem_;
+        each.file = file_;
+        each.key = this;
+        return;
+    }
+}
+
+foreign_code::~foreign_code() {
+    const std::scoped_lock lock(code_mutex);
+    if (last_words* words = last_words::shared())
+        for (named_code& each : words->codes)
+            if (each.key.load() == this) {
+                each.key = nullptr;
+                return;
+            }
 }
 
 foreign_place& foreign_thread::prepare() noexcept {
@@ -199,10 +211,6 @@ void watch_crashes() {
 
 void watch_exit() {
     if (watching) ::on_exit(on_end, nullptr);
-}
-
-std::string text_of(const foreign_code& code) {
-    return fmt::format("subsystem '{}' ({} {})", code.subsystem, code.kind, code.file);
 }
 
 std::string text_of_call(const char* function, double t) {

@@ -14,22 +14,29 @@
 /// and lets the signal happen again. It runs on a stack of its own, so that an overflown one is told, too.
 namespace mdpcosim {
 
-/// A subsystem whose code others have made.
-struct foreign_code {
-    const char* kind;  ///< "plugin", "fmu"
-    const char* subsystem;
-    const char* file;
-};
+/// A subsystem whose code others have made; part of who calls it. Its address stands for it in what threads note: nothing is looked up.
+class foreign_code {
+   public:
+    /// `kind`: "plugin", "fmu"
+    foreign_code(const char* kind, const std::string& subsystem, const std::string& file);
+    foreign_code(const foreign_code&) = delete;
+    foreign_code& operator=(const foreign_code&) = delete;
+    ~foreign_code();
 
-/// The same object for the same names, for ever.
-const foreign_code& foreign_code_of(const char* kind, const std::string& subsystem, const std::string& file);
+    const char* kind() const { return kind_; }
+    const char* subsystem() const { return subsystem_; }
+    const char* file() const { return file_; }
+
+   private:
+    const char *kind_, *subsystem_, *file_;  ///< never freed
+};
 
 inline constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 
 /// What a thread is doing. Another process may look at it at any time.
 struct alignas(64) foreign_place {
-    std::atomic<const foreign_code*> code = nullptr;
-    std::atomic<const char*> function = nullptr;  ///< none: our code works for the subsystem
+    std::atomic<const foreign_code*> code = nullptr;  ///< none: our own work
+    std::atomic<const char*> function = nullptr;      ///< the one that was called last for it
     std::atomic<double> time = no_time;
     std::atomic<int> thread = 0;  ///< that has this place; 0: nobody
 };
@@ -42,6 +49,7 @@ class foreign_thread {
         return mine != nullptr ? *mine : prepare();
     }
     static const foreign_place* present() noexcept { return place_; }
+    static bool is_inside() noexcept { return place_ != nullptr && place_->code.load() != nullptr; }
 
    private:
     friend struct foreign_place_owner;
@@ -50,48 +58,24 @@ class foreign_thread {
     [[gnu::tls_model("initial-exec")]] static constinit thread_local foreign_place* place_;
 };
 
-/// This thread works for that subsystem at time `t` as long as the object lives. May be nested.
+/// This thread works for that subsystem at time `t` as long as the object lives. Inside another one it takes that one's place.
 class foreign_scope {
    public:
-    foreign_scope(const foreign_code& code, double t, const char* function = nullptr) noexcept
-        : place_(foreign_thread::place()),
-          code_(place_.code.load(std::memory_order_relaxed)),
-          function_(place_.function.load(std::memory_order_relaxed)),
-          time_(place_.time.load(std::memory_order_relaxed)) {
-        place_.time.store(t, std::memory_order_relaxed);
-        place_.code.store(&code, std::memory_order_relaxed);
-        place_.function.store(function, std::memory_order_relaxed);
+    foreign_scope(const foreign_code& code, double t, const char* function = nullptr) noexcept {
+        foreign_place& here = foreign_thread::place();
+        here.time.store(t, std::memory_order_relaxed);
+        here.function.store(function, std::memory_order_relaxed);
+        here.code.store(&code, std::memory_order_relaxed);
     }
     foreign_scope(const foreign_scope&) = delete;
     foreign_scope& operator=(const foreign_scope&) = delete;
-    ~foreign_scope() {
-        place_.function.store(function_, std::memory_order_relaxed);
-        place_.code.store(code_, std::memory_order_relaxed);
-        place_.time.store(time_, std::memory_order_relaxed);
-    }
-
-   private:
-    foreign_place& place_;
-    const foreign_code* code_;
-    const char* function_;
-    double time_;
+    ~foreign_scope() { foreign_thread::place().code.store(nullptr, std::memory_order_relaxed); }
 };
 
-/// ... and is inside this function of it. Inside a foreign_scope.
-class foreign_function {
-   public:
-    explicit foreign_function(const char* name) noexcept
-        : place_(foreign_thread::place()), outer_(place_.function.load(std::memory_order_relaxed)) {
-        place_.function.store(name, std::memory_order_relaxed);
-    }
-    foreign_function(const foreign_function&) = delete;
-    foreign_function& operator=(const foreign_function&) = delete;
-    ~foreign_function() { place_.function.store(outer_, std::memory_order_relaxed); }
-
-   private:
-    foreign_place& place_;
-    const char* outer_;
-};
+/// ... and calls this function of it. One store: calls of FMUs are many and short.
+[[gnu::always_inline]] inline void note_call(const char* function) noexcept {
+    foreign_thread::place().function.store(function, std::memory_order_relaxed);
+}
 
 /// For programs: from now on crashes and exits of foreign code are told. A library that is part of somebody else's program leaves signals
 /// alone.
@@ -100,8 +84,6 @@ void watch_crashes();
 /// For programs that watch crashes, after a library was loaded: exit() is heard before the library's own handlers run.
 void watch_exit();
 
-/// "subsystem 'x' (plugin y.so)"
-std::string text_of(const foreign_code& code);
 /// " in advance at t = 0.25 s"
 std::string text_of_call(const char* function, double t);
 

@@ -1,5 +1,6 @@
 #include "core/last_words.hpp"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <cstring>
@@ -44,6 +45,14 @@ bool last_words::holds(const void* address) const noexcept {
     const auto* at = static_cast<const char*>(address);
     const auto* begin = reinterpret_cast<const char*>(this);
     return at >= begin && at < begin + sizeof *this;
+}
+
+std::string last_words::name_of(const foreign_place& place) const {
+    const foreign_code* key = place.code;
+    for (const named_code& each : codes)
+        if (key != nullptr && each.key == key && holds(each.subsystem) && holds(each.file))
+            return fmt::format("subsystem '{}' ({} {})", each.subsystem, each.kind, each.file);
+    return "foreign code";
 }
 
 run_in_work::run_in_work(const std::filesystem::path& folder, const std::string& draft, open_run::state now) {

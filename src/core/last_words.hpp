@@ -36,8 +36,15 @@ struct open_run {
     row_journal journal;
 };
 
+/// Foreign code that is in use, under the address that it has in the process.
+struct named_code {
+    std::atomic<const foreign_code*> key = nullptr;
+    const char *kind, *subsystem, *file;
+};
+
 struct last_words {
-    static constexpr std::size_t most_threads = 1024, most_runs = 4, most_files = 64, most_text = 1 << 20;
+    static constexpr std::size_t most_threads = 1024, most_runs = 4, most_files = 64, most_codes = 8192;
+    static constexpr std::size_t most_text = 1 << 20;
 
     std::atomic<int> status = -1;  ///< of a process that has finished in order
 
@@ -52,7 +59,8 @@ struct last_words {
     char report[4096] = {};              ///< to be shown at the end
     bool json = false;                   ///< the summary is wanted on standard output
 
-    char text[most_text] = {};  ///< names of foreign code
+    std::array<named_code, most_codes> codes;
+    char text[most_text] = {};  ///< their names
     std::atomic<std::size_t> text_used = 0;
 
     /// Of this process; nullptr: nobody looks after it.
@@ -61,6 +69,8 @@ struct last_words {
     static bool make() noexcept;
     static void drop() noexcept;  ///< nobody will look at it
 
+    /// "subsystem 'x' (plugin y.so)"; what is not known is "foreign code".
+    std::string name_of(const foreign_place& place) const;
     /// Whether a pointer that was found in here leads to something in here.
     bool holds(const void* address) const noexcept;
 };

@@ -113,11 +113,11 @@ class alignas(64) instance {
         return directly(direct_call::get, [&] {
             const std::size_t n = references.size();
             if (direct_.get_2 != nullptr) {
-                const foreign_function inside("fmi2GetReal");
+                note_call("fmi2GetReal");
                 return static_cast<int>(direct_.get_2(direct_.component, references.data(), n, values.data()));
             }
             if (direct_.get_3 == nullptr) return broken_down;
-            const foreign_function inside("fmi3GetFloat64");
+            note_call("fmi3GetFloat64");
             return static_cast<int>(
                 direct_.get_3(direct_.component, references.data(), n, values.data(), values.size()));
         });
@@ -127,11 +127,11 @@ class alignas(64) instance {
         return directly(direct_call::set, [&] {
             const std::size_t n = references.size();
             if (direct_.set_2 != nullptr) {
-                const foreign_function inside("fmi2SetReal");
+                note_call("fmi2SetReal");
                 return static_cast<int>(direct_.set_2(direct_.component, references.data(), n, values.data()));
             }
             if (direct_.set_3 == nullptr) return broken_down;
-            const foreign_function inside("fmi3SetFloat64");
+            note_call("fmi3SetFloat64");
             return static_cast<int>(
                 direct_.set_3(direct_.component, references.data(), n, values.data(), values.size()));
         });
@@ -147,7 +147,7 @@ class alignas(64) instance {
     [[gnu::always_inline]] bool do_whole_step(double t, double H, bool keep_state_before) {
         if (direct_.step_2 == nullptr) return is_whole(t, H, stopped_ = do_step(t, H, keep_state_before));
         const auto step = [&] {
-            const foreign_function inside("fmi2DoStep");
+            note_call("fmi2DoStep");
             return static_cast<int>(direct_.step_2(direct_.component, t, H, keep_state_before ? fmi2False : fmi2True));
         };
         if (directly(direct_call::step, step) == status::ok) [[likely]]

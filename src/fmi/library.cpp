@@ -144,7 +144,7 @@ void check_version(const fmu_files& fmu, fmi2GetVersionTYPE* get_version) {
 
 void load(fmu_library& library, const std::filesystem::path& path) {
     const fmu_files& fmu = *library.fmu;
-    const foreign_function inside("its start (initialisers of its library)");
+    note_call("its start (initialisers of its library)");
     try {
         library.handle = open_shared_library(path, true);
         watch_exit();

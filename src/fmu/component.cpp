@@ -141,10 +141,7 @@ std::string fmu_model::why_fixed_step() const {
 }
 
 fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const adjustment& adjust)
-    : model_(std::move(model)),
-      name_(spec.name),
-      code_(foreign_code_of("fmu", name_, model_.file())),
-      tolerance_(spec.fmu.tolerance) {
+    : model_(std::move(model)), name_(spec.name), code_("fmu", name_, model_.file()), tolerance_(spec.fmu.tolerance) {
     if (!tolerance_) tolerance_ = model_.description().experiment.tolerance;
     fmi::instance_options options;
     options.name = spec.name;
@@ -164,8 +161,10 @@ fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const 
                 tunable_.push_back(static_cast<int>(i));
         }
     if (adjust) adjust(options, model_.offers());
-    const foreign_scope inside(code_, no_time);
-    instance_ = about_the_fmu(spec, [&] { return fmi::make_instance(model_.files, options); });
+    {
+        const foreign_scope inside(code_, no_time);
+        instance_ = about_the_fmu(spec, [&] { return fmi::make_instance(model_.files, options); });
+    }
     call(0, [&] { configure(); });
 }
 

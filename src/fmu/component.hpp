@@ -96,7 +96,7 @@ class fmu_component {
     fmu_model model_;
     std::vector<int> tunable_;  ///< variables; none unless the entry wants to be tunable
     std::string name_;          ///< of the subsystem
-    const foreign_code& code_;
+    foreign_code code_;
     std::optional<double> tolerance_;
     const double* time_ = nullptr;  ///< before the initialisation there is none
     std::unique_ptr<fmi::instance> instance_;

@@ -24,7 +24,7 @@ std::string present_exception() {
 
 plugin_instance::plugin_instance(const plugin_model& model, std::string subsystem,
                                  const std::vector<double>& parameters)
-    : model_(model), subsystem_(std::move(subsystem)), code_(foreign_code_of("plugin", subsystem_, model.file)) {
+    : model_(model), subsystem_(std::move(subsystem)), code_("plugin", subsystem_, model.file) {
     try {
         const foreign_scope inside(code_, no_time, "create");
         instance_ = model_.functions.create(parameters.data(), message_.data());

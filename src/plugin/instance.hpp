@@ -49,7 +49,7 @@ class plugin_instance {
 
     const plugin_model& model_;
     std::string subsystem_;
-    const foreign_code& code_;
+    foreign_code code_;
     std::array<char, MDPCOSIM_MESSAGE_SIZE> message_{};
     void* instance_ = nullptr;
     messages messages_;

@@ -42,8 +42,8 @@ const plugin_model& load_plugin(const subsystem_spec& spec) {
     const auto fail = [&](const std::string& problem) {
         throw user_error(spec.source.where, fmt::format("subsystem '{}': plugin '{}': {}", spec.name, file, problem));
     };
-    const foreign_scope call(foreign_code_of("plugin", spec.name, file), no_time,
-                             "its start (initialisers or mdpcosim_plugin_entry)");
+    const foreign_code code("plugin", spec.name, file);
+    const foreign_scope call(code, no_time, "its start (initialisers or mdpcosim_plugin_entry)");
     try {
         return open(path);
     } catch (const std::exception& problem) {

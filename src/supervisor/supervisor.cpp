@@ -48,23 +48,15 @@ std::string signal_text(int number) {
 std::vector<const foreign_place*> places_inside(const last_words& words) {
     std::vector<const foreign_place*> found;
     for (const foreign_place& place : words.threads)
-        if (place.thread != 0 && place.function.load() != nullptr) found.push_back(&place);
+        if (place.thread != 0 && place.code.load() != nullptr) found.push_back(&place);
     return found;
-}
-
-/// "subsystem 'x' (fmu y.fmu)"; what the process itself had in its own memory is lost.
-std::string name_of(const foreign_place& place, const last_words& words) {
-    const foreign_code* code = place.code;
-    return code != nullptr && words.holds(code) && words.holds(code->file) && words.holds(code->subsystem)
-               ? text_of(*code)
-               : "foreign code";
 }
 
 std::string list_of(const std::vector<const foreign_place*>& places, const last_words& words) {
     constexpr std::size_t most = 8;
     std::string text;
     for (std::size_t i = 0; i < std::min(most, places.size()); ++i)
-        text += (i == 0 ? "" : ", ") + name_of(*places[i], words) + text_of_call(places[i]->function, places[i]->time);
+        text += (i == 0 ? "" : ", ") + words.name_of(*places[i]) + text_of_call(places[i]->function, places[i]->time);
     if (places.size() > most) text += fmt::format(" and {} more", places.size() - most);
     return text;
 }
@@ -85,11 +77,11 @@ std::string cause(int how, const last_words& words) {
         const std::string what = words.signal != 0 ? fmt::format("crashed ({})", signal_text(words.signal))
                                  : status == -1    ? "called quick_exit()"
                                                    : fmt::format("called exit({})", status);
-        return fmt::format("{}: {}{}", name_of(*at, words), what, text_of_call(at->function, at->time));
+        return fmt::format("{}: {}{}", words.name_of(*at), what, text_of_call(at->function, at->time));
     }
     const auto inside = places_inside(words);
     if (inside.size() == 1 && !(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL))
-        return fmt::format("{}: {}{}", name_of(*inside[0], words), manner_of(how),
+        return fmt::format("{}: {}{}", words.name_of(*inside[0]), manner_of(how),
                            text_of_call(inside[0]->function, inside[0]->time));
     const std::string what = WIFSIGNALED(how) ? "mdpcosim " + manner_of(how)
                                               : fmt::format("the program was ended with _exit({})", WEXITSTATUS(how));
@@ -123,22 +115,35 @@ std::vector<pid_t> children() {
     return found;
 }
 
-/// All that the child has started and left. Each that ends leaves us its own.
-void end_leftovers() {
+/// Those that this process had before, from the program whose place it took (`exec`), belong to others.
+std::vector<pid_t> children_before() {
+    siginfo_t any{};
+    if (::waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD) return {};
+    return children();
+}
+
+/// All that the child has started and left; true: there was something. Each that ends leaves us its own.
+bool end_leftovers(const std::vector<pid_t>& others) {
+    bool any = false;
     for (int round = 0; round < 100; ++round) {
         pid_t gone;
         while ((gone = ::waitpid(-1, nullptr, WNOHANG)) > 0) continue;
-        if (gone < 0 && errno == ECHILD) return;
-        for (const pid_t each : children()) ::kill(each, SIGKILL);
+        if (gone < 0 && errno == ECHILD) break;
+        std::vector<pid_t> left = children();
+        std::erase_if(left, [&](pid_t p) { return std::ranges::find(others, p) != others.end(); });
+        if (left.empty()) break;
+        any = true;
+        for (const pid_t each : left) ::kill(each, SIGKILL);
         ::usleep(round < 10 ? 1000 : 10000);
     }
+    return any;
 }
 
-void remove_files(last_words& words, bool sudden) {
+void remove_files(last_words& words, bool folders) {
     std::error_code ignored;
     for (auto& file : words.files)
         if (file[0] != '\0') fs::remove_all(file, ignored);
-    if (sudden) archive::remove_left_folders();
+    if (folders) archive::remove_left_folders();
 }
 
 class watch {
@@ -225,34 +230,37 @@ int in_child(const supervision& all, pid_t parent, const sigset_t& before) {
     return status;
 }
 
-int in_parent(const supervision& all, pid_t child, const sigset_t& heard) {
+int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const std::vector<pid_t>& others) {
     last_words& words = *last_words::shared();
     watch over(child, heard);
     const int how = over.wait();
-    end_leftovers();
+    const bool left = end_leftovers(others);
     int status = words.status;
     const bool finished = status >= 0, in_order = WIFEXITED(how) && WEXITSTATUS(how) == status;
     if (!finished || !in_order) {
-        sudden_end end = end_of_child(how, over.asked());
-        if (over.waited() > 0 && !finished) end.message = cause_of_interrupt(words, over.waited());
+        sudden_end end{over.waited() > 0 && !finished ? cause_of_interrupt(words, over.waited()) : cause(how, words),
+                       {}};
         if (over.asked() != 0) end.status = 130;
         end.closed = close_runs(words, end.status == 130 ? "interrupted" : "failed", end.message);
         if (finished) end.message += ", after the run was done";
         const int told = all.ended(end);
         if (!finished || status == 0) status = told;
     }
-    remove_files(words, !finished || !in_order);
+    remove_files(words, left || !finished || !in_order);
     if (words.report[0] != '\0' && all.show) all.show(words.report);
     return status;
 }
 
 }  // namespace
 
-sudden_end end_of_child(int how, int asked) {
-    sudden_end end;
-    end.message = cause(how, *last_words::shared());
-    end.status = asked != 0 ? 130 : 1;
-    return end;
+bool finish_child(int how, bool told, const std::function<int(const sudden_end&)>& tell) {
+    last_words& words = *last_words::shared();
+    if (words.status >= 0) return true;
+    sudden_end end{cause(how, words), {}, told ? 130 : 1};
+    end.closed = close_runs(words, told ? "interrupted" : "failed", end.message);
+    remove_files(words, true);
+    if (!told) tell(end);
+    return false;
 }
 
 int supervised(const supervision& all) {
@@ -273,10 +281,11 @@ int supervised(const supervision& all) {
     if (hangup.sa_handler == SIG_IGN) ::sigdelset(&heard, SIGHUP);
     ::signal(SIGCHLD, SIG_DFL);
     ::sigprocmask(SIG_BLOCK, &heard, &before);
+    const std::vector<pid_t> others = children_before();
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     const pid_t self = ::getpid(), child = ::fork();
     if (child == 0) return in_child(all, self, before);
-    if (child > 0) return in_parent(all, child, heard);
+    if (child > 0) return in_parent(all, child, heard, others);
     last_words::drop();
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     watch_crashes();

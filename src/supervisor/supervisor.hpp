@@ -46,7 +46,8 @@ bool is_supervised();
 /// Shows the report once nothing of the run is left; true: the parent will.
 bool show_at_end(const std::string& path);
 
-/// For who has a child of another making that shares last words: what the parent does about one that has gone. `how` as waitpid() gives it.
-sudden_end end_of_child(int how, int asked);
+/// For a child that shares last words but was made elsewhere (a rank of MPI): what the parent does about one that has gone. `how` as waitpid()
+/// gives it. Whether it had finished; otherwise its runs are closed, and the end is told unless the child was `told` to end.
+bool finish_child(int how, bool told, const std::function<int(const sudden_end&)>& tell);
 
 }  // namespace mdpcosim

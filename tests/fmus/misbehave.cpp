@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -29,7 +30,9 @@ constexpr const char* places =
     "completed-step save restore directional terminate reset free instantiate";
 constexpr const char* manners =
     "nothing warning discard error fatal unknown-status throw throw-int abort crash hang exit nan terminate-simulation "
-    "log-format log-format-without-arguments log-null log-long exit-0 raw-exit-0 overflow throw-in-thread kill loop";
+    "log-format log-format-without-arguments log-null log-long exit-0 raw-exit-0 overflow throw-in-thread kill loop "
+    "daemon "
+    "daemon-and-hang";
 enum class manner : int64_t {
     nothing = 1,
     warning,
@@ -54,7 +57,9 @@ enum class manner : int64_t {
     overflow,
     throw_in_thread,
     kill,
-    loop
+    loop,
+    daemon,
+    daemon_and_hang
 };
 
 /// Recursion deeper than any stack.
@@ -62,6 +67,14 @@ int bottomless(long depth) {
     volatile char room[4096];
     room[depth % 4096] = 1;
     return depth == 0 ? 0 : bottomless(depth - 1) + room[0];
+}
+
+/// A process that nobody waits for, in a session of its own.
+void leave_daemon() {
+    if (fork() != 0) return;
+    setsid();
+    if (fork() != 0) _exit(0);
+    for (;;) sleep(1000);
 }
 
 bool applies(fmu* m) { return m->state->time >= *fmu_real(m, when); }
@@ -108,6 +121,11 @@ int enter(fmu* m, fmu_call call) {
         case manner::kill:
             std::raise(SIGKILL);
             return fmu_ok;
+        case manner::daemon:
+        case manner::daemon_and_hang:
+            if (static bool left = false; !std::exchange(left, true)) leave_daemon();
+            if (chosen == manner::daemon) return fmu_ok;
+            for (;;) sleep(1);
         case manner::loop:
             for (volatile bool ever = true; ever;) continue;
             return fmu_ok;
