@@ -246,7 +246,7 @@ int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const 
         const int told = all.ended(end);
         if (!finished || status == 0) status = told;
     }
-    remove_files(words, left || !finished || !in_order);
+    remove_files(words, left || status != 0 || !in_order);  // a rank that another one took along leaves its folder
     if (words.report[0] != '\0' && all.show) all.show(words.report);
     return status;
 }
