@@ -125,6 +125,57 @@ TEST(c_interface, settings_and_messages_are_passed_on) {
     EXPECT_NEAR(x, std::exp(-0.16), 1e-6);
 }
 
+/// Foreign code lives elsewhere unless the caller wants it here: what it does there is a status.
+TEST(c_interface, foreign_code_cannot_end_the_caller) {
+    const std::string fmu = MDPCOSIM_BINARY_DIR "/fmus/misbehave-2.fmu",
+                      plugin = MDPCOSIM_BINARY_DIR "/tests/plugins/faulty_solver.so";
+    const auto scenario = [](const std::string& entry) {
+        return "time: {end: 1 s, step: 10 ms}\nsubsystems:\n  a: {" + entry + "}\n";
+    };
+    const auto entry_of = [&](const std::string& how) {
+        return scenario("fmu: " + fmu + ", set: {where: step, when: 0.5, how: " + how + "}");
+    };
+    for (const std::string& bad :
+         {entry_of("raw-exit-0"), entry_of("exit-0"), entry_of("crash"), entry_of("overflow"),
+          scenario("plugin: " + plugin + ", set: {where: 10, how: 1, when: 0.505 s, needed: 1 m}")}) {
+        const handle h(mdpcosim_load_text(bad.c_str(), nullptr, nullptr));
+        ASSERT_NE(h, nullptr) << mdpcosim_last_error(nullptr);
+        ASSERT_EQ(mdpcosim_initialise(h.get()), MDPCOSIM_OK) << mdpcosim_last_error(h.get());
+        EXPECT_EQ(mdpcosim_advance_to(h.get(), 1), MDPCOSIM_FAILED);
+        EXPECT_THAT(mdpcosim_last_error(h.get()),
+                    AllOf(HasSubstr("subsystem 'a' failed at t = 0.5"),
+                          testing::ContainsRegex("its process (ended with status|was killed by signal)")));
+        EXPECT_EQ(mdpcosim_time(h.get()), 0.5);
+    }
+    // A plugin's initialisers run there, too.
+    const std::string crashing = scenario("plugin: " MDPCOSIM_BINARY_DIR "/tests/plugins/crash_at_start.so");
+    EXPECT_EQ(mdpcosim_load_text(crashing.c_str(), nullptr, nullptr), nullptr);
+    EXPECT_THAT(mdpcosim_last_error(nullptr), HasSubstr("its process "));
+}
+
+TEST(c_interface, foreign_code_gives_the_same_here_and_elsewhere) {
+    const std::string text = "time: {end: 0.2 s, step: 10 ms}\nsubsystems:\n  a: {fmu: " MDPCOSIM_BINARY_DIR
+                             "/fmus/oscillator-2.fmu, set: {x0: 0.1}}\n";
+    double x[2] = {0, 1};
+    for (const int here : {0, 1}) {
+        mdpcosim_options o{};
+        o.size = sizeof o;
+        o.in_process = here;
+        const handle h(mdpcosim_load_text(text.c_str(), nullptr, &o));
+        ASSERT_NE(h, nullptr) << mdpcosim_last_error(nullptr);
+        ASSERT_EQ(mdpcosim_initialise(h.get()), MDPCOSIM_OK) << mdpcosim_last_error(h.get());
+        ASSERT_EQ(mdpcosim_advance_to(h.get(), 0.2), MDPCOSIM_OK) << mdpcosim_last_error(h.get());
+        ASSERT_EQ(mdpcosim_get(h.get(), "a.position", &x[here]), MDPCOSIM_OK) << mdpcosim_last_error(h.get());
+    }
+    EXPECT_EQ(x[0], x[1]);
+    mdpcosim_options o{};
+    o.size = sizeof o;
+    o.monolithic = 1;
+    EXPECT_EQ(mdpcosim_load_text(text.c_str(), nullptr, &o), nullptr);
+    EXPECT_EQ(mdpcosim_last_status(nullptr), MDPCOSIM_MISTAKE);
+    EXPECT_THAT(mdpcosim_last_error(nullptr), AllOf(HasSubstr("subsystem 'a'"), HasSubstr("'in_process'")));
+}
+
 TEST(c_interface, mistakes_are_statuses_with_words) {
     const auto fails = [](const mdpcosim_simulation* s, int status, const std::string& words) {
         EXPECT_EQ(status, MDPCOSIM_MISTAKE);

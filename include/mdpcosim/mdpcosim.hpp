@@ -40,6 +40,7 @@ struct simulation_options {
     bool monolithic = false;
     std::vector<std::string> settings = {};                   ///< "object.parameter=value"
     std::function<void(const std::string&)> message = {};     ///< is told what a user should know, from any thread
+    bool in_process = false;                                  ///< FMUs and plugins, which end this process where they crash
 };
 
 class simulation {
@@ -136,6 +137,7 @@ class simulation {
         c.transport = given.transport.c_str();
         c.workers = given.workers;
         c.monolithic = given.monolithic ? 1 : 0;
+        c.in_process = given.in_process ? 1 : 0;
         c.settings = options_->settings.data();
         c.setting_count = options_->settings.size();
         if (!given.message) return;

@@ -152,6 +152,7 @@ Pointer given(Pointer pointer, const char* name) {
 
 struct read_options {
     simulation_options simulation;
+    bool in_process = false;
     std::vector<scenario_override> settings;
 };
 
@@ -167,6 +168,7 @@ read_options read(const mdpcosim_options* options) {
     if (o.workers < 0) throw user_error("options: 'workers' is " + std::to_string(o.workers));
     made.simulation.workers = o.workers;
     made.simulation.monolithic = o.monolithic != 0;
+    made.in_process = o.in_process != 0;
     if (o.transport != nullptr) made.simulation.transport = transport_named(o.transport);
     if (o.message != nullptr)
         made.simulation.messages = [tell = o.message, context = o.context](const std::string& text) {
@@ -183,12 +185,30 @@ read_options read(const mdpcosim_options* options) {
     return made;
 }
 
+/// Nothing guards this process, which is the caller's, against foreign code: that runs elsewhere unless the caller declines.
+scenario with_foreign_code_apart(scenario s, const read_options& o) {
+    using kind = subsystem_spec::source_kind;
+    if (o.in_process) return s;
+    for (auto& entry : s.subsystems) {
+        if (entry.kind != kind::fmu && entry.kind != kind::plugin) continue;
+        if (o.simulation.monolithic)
+            throw user_error(
+                entry.where,
+                "subsystem '" + entry.name +
+                    "': as part of one system of equations (options: 'monolithic') an FMU or a plugin runs in "
+                    "this process, which ends where it crashes. Set 'in_process' of the options, too, to allow that.");
+        entry.fmu.isolate = true;
+    }
+    return s;
+}
+
 template <class Read>
 mdpcosim_simulation* load(const mdpcosim_options* options, const Read& read_it) {
     mdpcosim_simulation* made = nullptr;
     guarded(of_this_thread(), [&] {
         const read_options o = read(options);
-        made = clients().add(std::make_shared<client>(simulation(read_it(o.settings), o.simulation)));
+        made = clients().add(
+            std::make_shared<client>(simulation(with_foreign_code_apart(read_it(o.settings), o), o.simulation)));
     });
     return made;
 }

@@ -45,7 +45,7 @@ bool is_mpi_rank() { return told_by_launcher().has_value(); }
 
 int mpi_rank_number() { return told_by_launcher()->rank; }
 
-void watch_mpi_rank() { watch_rank(mpi_rank_number()); }
+void watch_mpi_rank(const std::function<bool(int how, bool told)>& ended) { watch_rank(mpi_rank_number(), ended); }
 
 void tell_mpi_launcher(int status) { tell_launcher(status); }
 

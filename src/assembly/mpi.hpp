@@ -21,7 +21,8 @@ bool is_mpi_rank();
 int mpi_rank_number();
 
 /// A rank that launch_mpi() has started goes on in another process, so that its end is noticed: first of all calls.
-void watch_mpi_rank();
+/// `ended`: see watch_rank().
+void watch_mpi_rank(const std::function<bool(int how, bool told)>& ended);
 /// Of rank 0: its exit status, for the process that has launched it.
 void tell_mpi_launcher(int status);
 

@@ -26,9 +26,8 @@ void add_bench(CLI::App& app, int& status) {
     transport->add_option("--runs", *runs, "The best of so many runs counts; default: 3")->check(CLI::PositiveNumber);
     transport->callback([json, runs, &status] {
         const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-        const auto timings =
-            bench_transports(self, *runs, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
-        fmt::print("{}", *json ? to_json(timings) : to_table(timings));
+        const auto timings = bench_transports(self, *runs, [](const std::string& next) { tell("{}\n", next); });
+        say("{}", *json ? to_json(timings) : to_table(timings));
         status = 0;
     });
     CLI::App* methods = command->add_subcommand("methods",
@@ -51,11 +50,13 @@ void add_bench(CLI::App& app, int& status) {
     methods->add_flag("--json", *json, "One JSON document on standard output");
     methods->add_option("--svg", *figure, "Write the figure");
     methods->callback([json, figure, systems, scenario_file, &status] {
-        const auto results =
-            bench_methods(*systems, *scenario_file, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
-        fmt::print("{}", *json ? to_json(results) : to_table(results));
-        if (!figure->empty()) write_work_precision(*figure, results);
-        status = 0;
+        status = watched([&] {
+            const auto results =
+                bench_methods(*systems, *scenario_file, [](const std::string& next) { tell("{}\n", next); });
+            say("{}", *json ? to_json(results) : to_table(results));
+            if (!figure->empty()) write_work_precision(*figure, results);
+            return 0;
+        });
     });
     CLI::App* multirate = command->add_subcommand(
         "multirate",
@@ -67,9 +68,8 @@ void add_bench(CLI::App& app, int& status) {
         ->check(CLI::Range(1.1, 1000.0))
         ->type_name("FR");
     multirate->callback([json, figure, ratios, &status] {
-        const auto figures =
-            bench_multirate(*ratios, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
-        fmt::print("{}", *json ? to_json(figures) : to_table(figures));
+        const auto figures = bench_multirate(*ratios, [](const std::string& next) { tell("{}\n", next); });
+        say("{}", *json ? to_json(figures) : to_table(figures));
         if (!figure->empty()) write_multirate_figure(*figure, figures);
         status = 0;
     });
@@ -79,7 +79,7 @@ void add_bench(CLI::App& app, int& status) {
     loops->add_flag("--json", *json, "One JSON document on standard output");
     loops->callback([json, &status] {
         const auto results = bench_loops();
-        fmt::print("{}", *json ? to_json(results) : to_table(results));
+        say("{}", *json ? to_json(results) : to_table(results));
         status = 0;
     });
     CLI::App* joints =
@@ -90,8 +90,8 @@ void add_bench(CLI::App& app, int& status) {
         ->check(CLI::Range(1, 1000))
         ->type_name("N");
     joints->callback([json, counts, &status] {
-        const auto results = bench_joints(*counts, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
-        fmt::print("{}", *json ? to_json(results) : to_table(results));
+        const auto results = bench_joints(*counts, [](const std::string& next) { tell("{}\n", next); });
+        say("{}", *json ? to_json(results) : to_table(results));
         status = 0;
     });
     CLI::App* rules = command->add_subcommand(
@@ -106,9 +106,8 @@ void add_bench(CLI::App& app, int& status) {
         ->check(CLI::ExistingDirectory);
     rules->add_flag("--json", *json, "One JSON document on standard output");
     rules->callback([json, wanted, &status] {
-        const auto results =
-            bench_extrapolations(*wanted, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
-        fmt::print("{}", *json ? to_json(results) : to_table(results));
+        const auto results = bench_extrapolations(*wanted, [](const std::string& next) { tell("{}\n", next); });
+        say("{}", *json ? to_json(results) : to_table(results));
         status = 0;
     });
     CLI::App* trusted = command->add_subcommand(
@@ -122,11 +121,11 @@ void add_bench(CLI::App& app, int& status) {
     trusted->add_option("--write", request->write, "Folder that gets the scenarios: <kind>-<number>.yaml");
     trusted->add_flag("--json", *json, "One JSON document on standard output");
     trusted->callback([json, request, &status] {
-        const auto results = bench_trust(*request, [](const std::string& next) { fmt::print(stderr, "{}\n", next); });
+        const auto results = bench_trust(*request, [](const std::string& next) { tell("{}\n", next); });
         if (*json)
-            fmt::print("{}", to_json(results));
+            say("{}", to_json(results));
         else
-            fmt::print("{}\n{}", to_table(results, false), to_table(results, true));
+            say("{}\n{}", to_table(results, false), to_table(results, true));
         status = 0;
     });
     CLI::App* rank = command->add_subcommand("mpi-ping-pong")->group("");

@@ -13,8 +13,10 @@ void add_check(CLI::App& app, int& status) {
         app.add_subcommand("check", "Validate a scenario, or an FMU as one, and show the coupled system, run nothing");
     o->add_to(*command);
     command->callback([o, &status] {
-        fmt::print("{}", check(o->load()));
-        status = 0;
+        status = watched([&] {
+            say("{}", check(o->load()));
+            return 0;
+        });
     });
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,7 +15,30 @@ namespace mdpcosim {
 /// Does it and gives its exit status; what is thrown is told on standard error.
 int guarded(const std::function<int()>& work);
 
-/// In the browser; says so where there is none.
+/// To standard output, and to standard error. What cannot be written ends nothing: finish_output() tells.
+template <class... Arguments>
+void say(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    const std::string all = fmt::format(text, std::forward<Arguments>(arguments)...);
+    std::fwrite(all.data(), 1, all.size(), stdout);
+}
+template <class... Arguments>
+void tell(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    const std::string all = fmt::format(text, std::forward<Arguments>(arguments)...);
+    std::fwrite(all.data(), 1, all.size(), stderr);
+    std::fflush(stderr);
+}
+
+/// The exit status, which is not 0 where standard output could not be written; last of all calls.
+int finish_output(int status);
+
+/// Work with foreign code, watched by a parent of this process (supervisor/supervisor.hpp): the exit status. `ended` replaces what the parent
+/// says after a sudden end.
+int watched(const std::function<int()>& work, const std::function<int(const struct sudden_end&)>& ended = {});
+
+/// A sudden end in words, on standard error; gives its status.
+int tell_end(const struct sudden_end& end);
+
+/// In the browser, once nothing else is left to be done; says so where there is none.
 void show_report(const std::string& path);
 
 void add_run(CLI::App& app, int& status);

@@ -26,8 +26,10 @@ void add_fmu(CLI::App& app, int& status) {
     info->add_flag("--all", o->all, "Lists of variables in full");
     info->add_flag("--json", o->json, "One JSON document, lists in full");
     info->callback([o, &status] {
-        fmt::print("{}", o->json ? fmu_info_json(o->path) : fmu_info_text(o->path, o->all));
-        status = 0;
+        status = watched([&] {
+            say("{}", o->json ? fmu_info_json(o->path) : fmu_info_text(o->path, o->all));
+            return 0;
+        });
     });
     CLI::App* validate = command->add_subcommand(
         "validate",
@@ -36,9 +38,11 @@ void add_fmu(CLI::App& app, int& status) {
     validate->add_option("fmu", o->path, "The FMU")->required();
     validate->add_flag("--json", o->json, "One JSON document");
     validate->callback([o, &status] {
-        const fmu_verdict verdict = fmu_validate(o->path);
-        fmt::print("{}", o->json ? to_json(verdict) : to_text(verdict));
-        status = verdict.violations.empty() ? 0 : 1;
+        status = watched([&] {
+            const fmu_verdict verdict = fmu_validate(o->path);
+            say("{}", o->json ? to_json(verdict) : to_text(verdict));
+            return verdict.violations.empty() ? 0 : 1;
+        });
     });
 }
 

@@ -19,7 +19,7 @@ void add_list(CLI::App& app, int& status) {
     command->add_option("topic", o->topic, fmt::format("One of {}", fmt::join(list_topics(), ", ")))->required();
     command->add_flag("--json", o->json, "One JSON document");
     command->callback([o, &status] {
-        fmt::print("{}", o->json ? list_json(o->topic) : list_text(o->topic));
+        say("{}", o->json ? list_json(o->topic) : list_text(o->topic));
         status = 0;
     });
 }

@@ -58,7 +58,7 @@ void add_longtime(CLI::App& app, int& status) {
         const auto results = longtime(request(*o));
         if (o->common.svg()) write_svg(*o->common.svg(), longtime_plot(results));
         if (o->common.html()) write_html(*o->common.html(), results);
-        fmt::print("{}", o->common.json() ? to_json(results) : to_table(results));
+        say("{}", o->common.json() ? to_json(results) : to_table(results));
         status = 0;
     });
 }

@@ -1,6 +1,11 @@
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <exception>
+#include <iostream>
 
 #include "api/version.hpp"
 #include "cli/commands.hpp"
@@ -8,7 +13,7 @@
 #include "core/file_handle.hpp"
 #include "core/messages.hpp"
 #include "core/suggest.hpp"
-#include "plugin/guard.hpp"
+#include "supervisor/supervisor.hpp"
 
 namespace {
 
@@ -52,11 +57,7 @@ std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
 
 // Exit status: 0 done, 1 the run failed, 2 the input is wrong, 3 the result is judged wrong, 130 interrupted.
 int run_program(int argc, char** argv) {
-    mdpcosim::name_crashing_plugins();
-    const mdpcosim::message_scope to_user([](const std::string& text) {
-        fmt::print(stderr, "mdpcosim: {}\n", text);
-        std::fflush(stderr);
-    });
+    const mdpcosim::message_scope to_user([](const std::string& text) { mdpcosim::tell("mdpcosim: {}\n", text); });
     CLI::App app{"mdpcosim: parallel co-simulation of models that each bring their own solver"};
     app.require_subcommand(1);
     app.set_version_flag("--version", mdpcosim::about_this_build());
@@ -77,7 +78,7 @@ int run_program(int argc, char** argv) {
         return status;
     } catch (const CLI::ParseError& problem) {
         if (problem.get_exit_code() == 0) return app.exit(problem);  // --help, --version
-        fmt::print(stderr, "mdpcosim: {}\n", explain(problem, app));
+        mdpcosim::tell("mdpcosim: {}\n", explain(problem, app));
         return 2;
     }
 }
@@ -88,15 +89,40 @@ int mdpcosim::guarded(const std::function<int()>& work) {
     try {
         return work();
     } catch (const user_error& problem) {
-        fmt::print(stderr, "mdpcosim: {}\n", problem.what());
+        tell("mdpcosim: {}\n", problem.what());
         return 2;
     } catch (const std::exception& problem) {
-        fmt::print(stderr, "mdpcosim: {}\n", problem.what());
+        tell("mdpcosim: {}\n", problem.what());
         return 1;
     }
 }
 
+int mdpcosim::finish_output(int status) {
+    std::cout.flush();
+    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+    if (written) return status;
+    tell("mdpcosim: standard output could not be written{}\n",
+         errno != 0 ? fmt::format(" ({})", std::strerror(errno)) : std::string());
+    std::clearerr(stdout);
+    std::cout.clear();
+    return status == 0 ? 1 : status;
+}
+
+int mdpcosim::tell_end(const sudden_end& end) {
+    if (::isatty(STDERR_FILENO) != 0) tell("\r\033[K");  // the bar
+    tell("mdpcosim: {}\n", end.message);
+    for (const closed_run& run : end.closed)
+        tell("mdpcosim: what was recorded is in {} ({} rows)\n", run.folder.string(), run.rows);
+    return end.status;
+}
+
+int mdpcosim::watched(const std::function<int()>& work, const std::function<int(const sudden_end&)>& ended) {
+    return supervised({.work = [&] { return finish_output(guarded(work)); },
+                       .ended = [&](const sudden_end& end) { return ended ? ended(end) : tell_end(end); },
+                       .show = show_report});
+}
+
 int main(int argc, char** argv) {
     mdpcosim::occupy_standard_files();
-    return mdpcosim::guarded([&] { return run_program(argc, argv); });
+    return mdpcosim::finish_output(mdpcosim::guarded([&] { return run_program(argc, argv); }));
 }

@@ -20,7 +20,7 @@ void add_order(CLI::App& app, int& status) {
         const auto results = order(o->extrapolations(shown), o->method(), o->input_degree());
         if (o->svg()) write_svg(*o->svg(), order_plot(results));
         if (o->html()) write_html(*o->html(), results);
-        fmt::print("{}", o->json() ? to_json(results) : to_table(results));
+        say("{}", o->json() ? to_json(results) : to_table(results));
         status = 0;
     });
 }

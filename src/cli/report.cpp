@@ -5,11 +5,13 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "supervisor/supervisor.hpp"
 
 namespace mdpcosim {
 
 void show_report(const std::string& path) {
-    if (!open_in_browser(path)) fmt::print(stderr, "mdpcosim: no browser could be started; open {} yourself\n", path);
+    if (show_at_end(path)) return;
+    if (!open_in_browser(path)) tell("mdpcosim: no browser could be started; open {} yourself\n", path);
 }
 
 void add_report(CLI::App& app, int& status) {
@@ -30,7 +32,7 @@ void add_report(CLI::App& app, int& status) {
     command->add_flag("--open", o->open, "Show it in the browser");
     command->callback([o, &status] {
         const std::string path = write_report(o->folder, o->with, o->out).string();
-        fmt::print("report in {}\n", path);
+        say("report in {}\n", path);
         std::fflush(stdout);
         if (o->open) show_report(path);
         status = 0;

@@ -15,7 +15,10 @@
 #include "assembly/mpi.hpp"
 #include "cli/commands.hpp"
 #include "core/error.hpp"
+#include "core/foreign_call.hpp"
+#include "core/last_words.hpp"
 #include "report/report.hpp"
+#include "supervisor/supervisor.hpp"
 
 namespace mdpcosim {
 
@@ -23,16 +26,31 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 
-/// The first signal asks the run to end in order; a second one finds the default action and ends the process.
+/// The first signal asks the run to end in order; without a parent that knows when to end it otherwise, a second one finds the default action.
 extern "C" void on_signal(int number) {
     interrupted.store(true);
-    std::signal(number, SIG_DFL);
+    if (!is_supervised()) std::signal(number, SIG_DFL);
 }
 
 std::atomic<int> interrupts{0};    ///< of the process that launches ranks
 std::atomic<bool> hurried{false};  ///< of a rank: the launcher is going to kill it
 
-extern "C" void on_signal_to_launcher(int) { interrupts.fetch_add(1); }
+/// From the terminal, from the parent and from `timeout`: what comes at the same time is one.
+extern "C" void on_signal_to_launcher(int) {
+    static std::atomic<std::int64_t> last{-1};
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    const std::int64_t ms = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+    if (last >= 0 && ms - last < 500) return;
+    last = ms;
+    interrupts.fetch_add(1);
+}
+
+/// `nohup` means it.
+void end_in_order_on(std::initializer_list<int> signals, void (*handler)(int)) {
+    for (const int number : signals)
+        if (std::signal(number, handler) == SIG_IGN && number == SIGHUP) std::signal(number, SIG_IGN);
+}
 
 /// Ranks get signals more than once: from the terminal and from the launcher.
 extern "C" void on_signal_to_rank(int number) {
@@ -55,6 +73,7 @@ struct run_settings {
     bool open = false;
     bool strict = false;
     bool verify = false, no_verify = false;
+    bool no_supervisor = false;
     remote_options remote;
 };
 
@@ -85,7 +104,7 @@ std::string worker_count(const std::string& value) {
 /// A failed run has a report, too.
 void tell_report(const std::string& folder, const run_settings& o) {
     const std::string path = write_report(folder).string();
-    if (!o.quiet && !o.json) fmt::print("report in {}\n", path);
+    if (!o.quiet && !o.json) say("report in {}\n", path);
     std::fflush(stdout);
     if (o.open) show_report(path);
 }
@@ -114,34 +133,34 @@ int run_here(const run_settings& o) {
         summary = o.verify ? run_verified(s, options) : run(std::move(s), options);
     } catch (const run_error& problem) {
         if (!interrupted) throw;
-        fmt::print(stderr, "mdpcosim: {}\n", problem.what());
+        tell("mdpcosim: {}\n", problem.what());
         return 130;
     }
     if (o.json)
-        fmt::print("{}", to_json(summary));
+        say("{}", to_json(summary));
     else if (!o.quiet)
-        fmt::print(
-            "{}\nresults in {}: results.csv and results.h5 ({} rows), summary.json, profile.json, scenario.yaml\n",
+        say("{}\nresults in {}: results.csv and results.h5 ({} rows), summary.json, profile.json, scenario.yaml\n",
             to_table(summary), summary.folder, summary.rows);
     if (o.report || o.open) tell_report(summary.folder, o);
     const trust level = summary.judged ? summary.judged->level : trust::good;
     if (summary.judged && summary.status != "failed" && !o.json && (!o.quiet || level != trust::good))
-        fmt::print(o.quiet ? stderr : stdout, "{}", to_text(*summary.judged));
+        o.quiet ? tell("{}", to_text(*summary.judged)) : say("{}", to_text(*summary.judged));
     std::fflush(stdout);
     if (summary.status == "failed") {
-        fmt::print(stderr, "mdpcosim: {}\n", summary.message);
+        tell("mdpcosim: {}\n", summary.message);
         return 1;
     }
     if (summary.status == "interrupted") {
-        fmt::print(stderr, "mdpcosim: {}\n", summary.message);
+        tell("mdpcosim: {}\n", summary.message);
         return 130;
     }
     return level == trust::wrong || (o.strict && level == trust::doubtful) ? 3 : 0;
 }
 
 int run_as_rank(const run_settings& o) {
-    watch_mpi_rank();
-    for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) std::signal(number, on_signal_to_rank);
+    watch_mpi_rank([](int how, bool told) { return finish_child(how, told, tell_end); });
+    watch_crashes();
+    end_in_order_on({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, on_signal_to_rank);
     // Messages come before the farewell to the other ranks, which may take its time.
     std::optional<mpi_rank> rank;
     const int status = guarded([&] {
@@ -152,13 +171,14 @@ int run_as_rank(const run_settings& o) {
         return 0;
     });
     if (mpi_rank_number() == 0) tell_mpi_launcher(status);
+    // The farewell to a lost rank ends this process.
+    if (last_words* words = last_words::shared()) words->status = status;
     return status;
 }
 
 int run_on_mpi(const run_settings& o) {
     if (is_mpi_rank()) return run_as_rank(o);
-    std::signal(SIGINT, on_signal_to_launcher);
-    std::signal(SIGTERM, on_signal_to_launcher);
+    end_in_order_on({SIGINT, SIGTERM, SIGHUP}, on_signal_to_launcher);
     return launch_mpi(o.scenario.load(), o.hosts, own_command_line(), interrupts);
 }
 
@@ -167,9 +187,27 @@ int run_command(const run_settings& o) {
         throw user_error("--hosts: only ranks of MPI run on other hosts. Add --transport mpi.");
     if (o.transport == "mpi" && !o.monolithic) return run_on_mpi(o);
     if (o.transport == "mpi" && is_mpi_rank() && mpi_rank_number() != 0) return 0;  // one system needs one process
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
+    end_in_order_on({SIGINT, SIGTERM, SIGHUP}, on_signal);
     return run_here(o);
+}
+
+/// In the parent of a run that has gone: the same as after one that failed.
+int tell_sudden_end(const run_settings& o, const sudden_end& end) {
+    if (o.json && !end.closed.empty()) say("{}", end.closed.front().summary);
+    const int status = tell_end(end);
+    if ((o.report || o.open) && !end.closed.empty())
+        guarded([&] {
+            tell_report(end.closed.front().folder.string(), o);
+            return 0;
+        });
+    return finish_output(status);
+}
+
+int run_watched(const run_settings& o) {
+    std::signal(SIGPIPE, SIG_IGN);                                     // a reader that has gone is no reason to end
+    if (o.transport == "mpi" && is_mpi_rank()) return run_command(o);  // watched by who has started it
+    if (o.no_supervisor) ::setenv("MDPCOSIM_SUPERVISOR", "0", 1);
+    return watched([&] { return run_command(o); }, [&](const sudden_end& end) { return tell_sudden_end(o, end); });
 }
 
 }  // namespace
@@ -241,7 +279,9 @@ void add_run(CLI::App& app, int& status) {
                                      "where it is small (macro steps times subsystems at most 100000)"));
     command->add_flag("--quiet", o->quiet, "No progress and no table");
     command->add_flag("--json", o->json, "The summary as one JSON document on standard output");
-    command->callback([o, &status] { status = run_command(*o); });
+    command->add_flag("--no-supervisor", o->no_supervisor,
+                      "No parent process that watches the run, for debuggers (also MDPCOSIM_SUPERVISOR=0)");
+    command->callback([o, &status] { status = run_watched(*o); });
 }
 
 }  // namespace mdpcosim

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <memory>
 
 #include "api/mdpcosim.hpp"
@@ -24,8 +25,11 @@ void add_serve(CLI::App& app, int& status) {
         ->check(CLI::NonNegativeNumber)
         ->type_name("SECONDS");
     command->callback([o, &status] {
-        serve_subsystems(o->scenario.load(), o->serve);
-        status = 0;
+        std::signal(SIGPIPE, SIG_IGN);
+        status = watched([&] {
+            serve_subsystems(o->scenario.load(), o->serve);
+            return 0;
+        });
     });
 }
 

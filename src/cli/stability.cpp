@@ -36,8 +36,8 @@ int whole_number(const std::string& option, const std::optional<std::string>& te
 
 /// One line on a terminal, rewritten as the search goes on.
 void show_progress(double part, double best) {
-    fmt::print(stderr, "\r{:3.0f} %  best so far {:.5g}\033[K", 100 * part, best);
-    if (part >= 1) fmt::print(stderr, "\r\033[K");
+    tell("\r{:3.0f} %  best so far {:.5g}\033[K", 100 * part, best);
+    if (part >= 1) tell("\r\033[K");
     std::fflush(stderr);
 }
 
@@ -70,7 +70,7 @@ void optimise(const stability_settings& o) {
     const bool shown = ::isatty(STDERR_FILENO) != 0;
     const optimum found = optimise_stability(names[0], F, weights, system_of(o), seed,
                                              shown ? show_progress : std::function<void(double, double)>{});
-    fmt::print("{}", o.common.json() ? to_json(found, F) : to_table(found, F));
+    say("{}", o.common.json() ? to_json(found, F) : to_table(found, F));
 }
 
 /// Joints have other parameters than springs, and a map instead of a limit.
@@ -86,7 +86,7 @@ void map_joints(const stability_settings& o) {
     const auto maps = mdpcosim::map_joints(p, range, whole_number("--points", o.points, 41, 2));
     if (o.common.svg()) write_svg(*o.common.svg(), joint_plot(maps));
     if (o.common.html()) throw user_error("--html: maps of joints are drawn by --svg.");
-    fmt::print("{}", o.common.json() ? to_json(maps) : to_table(maps));
+    say("{}", o.common.json() ? to_json(maps) : to_table(maps));
 }
 
 void analyse(const stability_settings& o) {
@@ -112,7 +112,7 @@ void analyse(const stability_settings& o) {
                    : analyse_stability(o.common.extrapolations(shown_by_default), o.common.F(published_F()), system);
     if (o.common.svg()) write_svg(*o.common.svg(), o.map ? map_plot(maps(), system) : stability_plot(report));
     if (o.common.html()) write_html(*o.common.html(), report, free ? maps() : std::vector<stability_map>{});
-    fmt::print("{}", o.common.json() ? to_json(report) : to_table(report));
+    say("{}", o.common.json() ? to_json(report) : to_table(report));
 }
 
 }  // namespace

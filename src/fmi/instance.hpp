@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/foreign_call.hpp"
 #include "fmi/archive.hpp"
 #include "fmi/fmi2_functions.h"
 #include "fmi/fmi3_functions.h"
@@ -111,9 +112,12 @@ class alignas(64) instance {
     [[gnu::always_inline]] status get_directly(std::span<const value_reference> references, std::span<double> values) {
         return directly(direct_call::get, [&] {
             const std::size_t n = references.size();
-            if (direct_.get_2 != nullptr)
+            if (direct_.get_2 != nullptr) {
+                note_call("fmi2GetReal");
                 return static_cast<int>(direct_.get_2(direct_.component, references.data(), n, values.data()));
+            }
             if (direct_.get_3 == nullptr) return broken_down;
+            note_call("fmi3GetFloat64");
             return static_cast<int>(
                 direct_.get_3(direct_.component, references.data(), n, values.data(), values.size()));
         });
@@ -122,9 +126,12 @@ class alignas(64) instance {
                                                std::span<const double> values) {
         return directly(direct_call::set, [&] {
             const std::size_t n = references.size();
-            if (direct_.set_2 != nullptr)
+            if (direct_.set_2 != nullptr) {
+                note_call("fmi2SetReal");
                 return static_cast<int>(direct_.set_2(direct_.component, references.data(), n, values.data()));
+            }
             if (direct_.set_3 == nullptr) return broken_down;
+            note_call("fmi3SetFloat64");
             return static_cast<int>(
                 direct_.set_3(direct_.component, references.data(), n, values.data(), values.size()));
         });
@@ -140,6 +147,7 @@ class alignas(64) instance {
     [[gnu::always_inline]] bool do_whole_step(double t, double H, bool keep_state_before) {
         if (direct_.step_2 == nullptr) return is_whole(t, H, stopped_ = do_step(t, H, keep_state_before));
         const auto step = [&] {
+            note_call("fmi2DoStep");
             return static_cast<int>(direct_.step_2(direct_.component, t, H, keep_state_before ? fmi2False : fmi2True));
         };
         if (directly(direct_call::step, step) == status::ok) [[likely]]

@@ -275,6 +275,7 @@ class instance_2 final : public instance_base {
 
     void free_component() override {
         if (options_.trace) options_.trace(f_.FreeInstance.name);
+        note_call(f_.FreeInstance.name);
         f_.FreeInstance.address(component_);
     }
     void free_state(void*& state) override { call(f_.FreeFMUstate, discard::refused, no_arguments, &state); }

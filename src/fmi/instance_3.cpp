@@ -240,6 +240,7 @@ class instance_3 final : public instance_base {
     bool update(double t) noexcept {
         try {
             if (!update_failure_) options_.intermediate(*this, t);
+            note_call(f_.DoStep.name);  // where it goes on
         } catch (...) {
             update_failure_ = std::current_exception();
         }
@@ -420,6 +421,7 @@ class instance_3 final : public instance_base {
 
     void free_component() override {
         if (options_.trace) options_.trace(f_.FreeInstance.name);
+        note_call(f_.FreeInstance.name);
         f_.FreeInstance.address(component_);
     }
     void free_state(void*& state) override { call(f_.FreeFMUState, discard::refused, no_arguments, &state); }

@@ -45,6 +45,7 @@ class instance_base : public instance {
         if (phase_ == phase::dead || f.address == nullptr) [[unlikely]]
             cannot_call(f.name, f.address != nullptr);
         try {
+            note_call(f.name);
             return static_cast<int>(f.address(component_, arguments...));
         } catch (...) {
             exception_left(f.name);
@@ -72,6 +73,7 @@ class instance_base : public instance {
     void instantiate(const char* function, const Make& make) {
         claim();
         try {
+            note_call(function);
             component_ = make();
         } catch (const std::exception& problem) {
             not_instantiated(fmt::format("an exception left {}: {}", function, problem.what()));

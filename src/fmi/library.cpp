@@ -144,8 +144,10 @@ void check_version(const fmu_files& fmu, fmi2GetVersionTYPE* get_version) {
 
 void load(fmu_library& library, const std::filesystem::path& path) {
     const fmu_files& fmu = *library.fmu;
+    note_call("its start (initialisers of its library)");
     try {
         library.handle = open_shared_library(path, true);
+        watch_exit();
     } catch (const std::exception& problem) {
         throw user_error(fmt::format("FMU '{}': its library {}", fmu.path().string(), problem.what()));
     } catch (...) {

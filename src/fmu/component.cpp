@@ -141,7 +141,7 @@ std::string fmu_model::why_fixed_step() const {
 }
 
 fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const adjustment& adjust)
-    : model_(std::move(model)), name_(spec.name), tolerance_(spec.fmu.tolerance) {
+    : model_(std::move(model)), name_(spec.name), code_("fmu", name_, model_.file()), tolerance_(spec.fmu.tolerance) {
     if (!tolerance_) tolerance_ = model_.description().experiment.tolerance;
     fmi::instance_options options;
     options.name = spec.name;
@@ -161,8 +161,16 @@ fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const 
                 tunable_.push_back(static_cast<int>(i));
         }
     if (adjust) adjust(options, model_.offers());
-    instance_ = about_the_fmu(spec, [&] { return fmi::make_instance(model_.files, options); });
+    {
+        const foreign_scope inside(code_, no_time);
+        instance_ = about_the_fmu(spec, [&] { return fmi::make_instance(model_.files, options); });
+    }
     call(0, [&] { configure(); });
+}
+
+fmu_component::~fmu_component() {
+    const foreign_scope inside(code_, time_ == nullptr ? no_time : *time_);
+    instance_.reset();
 }
 
 /// Structural parameters, which give the number of states and the sizes of arrays. A reset FMU has forgotten them.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/foreign_call.hpp"
 #include "core/messages.hpp"
 #include "fmi/instance.hpp"
 #include "fmu/layout.hpp"
@@ -43,6 +44,9 @@ class fmu_component {
     /// `adjust` may change how the instance is made, knowing what the FMU offers.
     using adjustment = std::function<void(fmi::instance_options&, const fmi::interface_description&)>;
     fmu_component(const subsystem_spec& spec, fmu_model model, const adjustment& adjust = {});
+    fmu_component(const fmu_component&) = delete;
+    fmu_component& operator=(const fmu_component&) = delete;
+    ~fmu_component();
 
     const fmu_model& model() const { return model_; }
     fmi::instance& instance() { return *instance_; }
@@ -56,6 +60,7 @@ class fmu_component {
     /// Runs `calls`; `t` is read when something fails.
     template <class Function>
     decltype(auto) call(const double& t, const Function& calls) const {
+        const foreign_scope inside(code_, t);
         try {
             return calls();
         } catch (const fmi::fmu_failure& problem) {
@@ -91,6 +96,7 @@ class fmu_component {
     fmu_model model_;
     std::vector<int> tunable_;  ///< variables; none unless the entry wants to be tunable
     std::string name_;          ///< of the subsystem
+    foreign_code code_;
     std::optional<double> tolerance_;
     const double* time_ = nullptr;  ///< before the initialisation there is none
     std::unique_ptr<fmi::instance> instance_;

@@ -98,7 +98,7 @@ class numbers_file {
 class hdf5_sink final : public result_sink {
    public:
     hdf5_sink(std::filesystem::path path, const std::vector<recorded_column>& columns, std::int64_t most_rows)
-        : path_(std::move(path)) {
+        : path_(std::move(path)), most_rows_(static_cast<hsize_t>(std::max<std::int64_t>(most_rows, 1))) {
         // A file that could not be written must not be tried again when the process ends; failures are told by our own messages.
         H5dont_atexit();
         // The library would keep what tens of thousands of datasets needed while they were made.
@@ -205,6 +205,8 @@ class hdf5_sink final : public result_sink {
         pending_rows_ = 0;
         buffer_.clear();
         write_count(file_, places_);
+        // Who finishes the file for us, should we die, has room for as many again.
+        if (capacity_ < most_rows_ && capacity_ - rows_ < count) resize(std::min(2 * capacity_, most_rows_));
     }
 
     void write_count(const numbers_file& file, const places& at) const {
@@ -231,7 +233,7 @@ class hdf5_sink final : public result_sink {
     }
 
     std::filesystem::path path_;
-    hsize_t capacity_ = 0, rows_ = 0;
+    hsize_t most_rows_, capacity_ = 0, rows_ = 0;
     std::vector<std::string> names_, units_;
     places places_;
     numbers_file file_;

@@ -16,4 +16,9 @@ namespace mdpcosim {
 std::unique_ptr<result_sink> make_hdf5_sink(const std::filesystem::path& path,
                                             const std::vector<recorded_column>& columns, std::int64_t most_rows);
 
+/// Adds rows (numbers of all columns, `time` first) to a file whose writer is gone, but for those that are in it; false where it
+/// cannot be done, for lack of room, say.
+bool append_hdf5_rows(const std::filesystem::path& path, const std::vector<std::string>& names,
+                      std::span<const double> values);
+
 }  // namespace mdpcosim

@@ -24,9 +24,9 @@ std::string present_exception() {
 
 plugin_instance::plugin_instance(const plugin_model& model, std::string subsystem,
                                  const std::vector<double>& parameters)
-    : model_(model), subsystem_(std::move(subsystem)), caller_{subsystem_.c_str(), model.file.c_str()} {
+    : model_(model), subsystem_(std::move(subsystem)), code_("plugin", subsystem_, model.file) {
     try {
-        const plugin_call inside(caller_, "create");
+        const foreign_scope inside(code_, no_time, "create");
         instance_ = model_.functions.create(parameters.data(), message_.data());
     } catch (...) {
         throw std::invalid_argument("create: " + present_exception() + ".");
@@ -40,7 +40,7 @@ plugin_instance::plugin_instance(const plugin_model& model, std::string subsyste
 
 plugin_instance::~plugin_instance() {
     try {
-        const plugin_call inside(caller_, "destroy");
+        const foreign_scope inside(code_, no_time, "destroy");
         model_.functions.destroy(instance_);
     } catch (...) {
         // The run is over and its results are written: nothing depends on this any more.
@@ -63,7 +63,7 @@ void plugin_instance::get_text(int output, double t, std::string& into) const {
 
 std::size_t plugin_instance::save_size(double t) const {
     try {
-        const plugin_call inside(caller_, "save_size", t);
+        const foreign_scope inside(code_, t, "save_size");
         return model_.functions.save_size(instance_);
     } catch (...) {
         fail_with_exception("save_size", t);

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/foreign_call.hpp"
 #include "core/messages.hpp"
-#include "plugin/guard.hpp"
 #include "plugin/table.hpp"
 
 namespace mdpcosim {
 
 /// One instance of a plugin's model. Every call of the plugin goes through here: a status other than 0 and an exception become
-/// a run_error with the plugin's reason; a crash is reported by name (plugin_guard.hpp).
+/// a run_error with the plugin's reason; a crash is reported by name (core/foreign_call.hpp).
 class plugin_instance {
    public:
     /// `parameters` in the declared order. Throws std::invalid_argument when the plugin makes no instance. The model lives
@@ -29,7 +29,7 @@ class plugin_instance {
     void call(const char* name, double t, int (*function)(void*, Parameters...), Arguments... arguments) const {
         int status = 0;
         try {
-            const plugin_call inside(caller_, name, t);
+            const foreign_scope inside(code_, t, name);
             status = function(instance_, arguments...);
         } catch (...) {
             fail_with_exception(name, t);
@@ -49,8 +49,7 @@ class plugin_instance {
 
     const plugin_model& model_;
     std::string subsystem_;
-    plugin_caller caller_;
-    crash_watch watch_;
+    foreign_code code_;
     std::array<char, MDPCOSIM_MESSAGE_SIZE> message_{};
     void* instance_ = nullptr;
     messages messages_;

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "core/foreign_call.hpp"
 #include "core/shared_library.hpp"
-#include "plugin/guard.hpp"
 
 namespace mdpcosim {
 
@@ -29,6 +29,7 @@ const plugin_model& open(const std::filesystem::path& path) {
             fmt::format("it has no function '{}'. A plugin exports it as mdpcosim/plugin.h says (in C++ as "
                         "extern \"C\").",
                         entry_name));
+    watch_exit();
     plugin_model model = read_plugin_table(entry(MDPCOSIM_PLUGIN_VERSION), path.filename().string());
     return loaded.emplace(library, std::move(model)).first->second;
 }
@@ -41,9 +42,8 @@ const plugin_model& load_plugin(const subsystem_spec& spec) {
     const auto fail = [&](const std::string& problem) {
         throw user_error(spec.source.where, fmt::format("subsystem '{}': plugin '{}': {}", spec.name, file, problem));
     };
-    const crash_watch watch;
-    const plugin_caller caller{spec.name.c_str(), file.c_str()};
-    const plugin_call call(caller, "its start (initialisers or mdpcosim_plugin_entry)");
+    const foreign_code code("plugin", spec.name, file);
+    const foreign_scope call(code, no_time, "its start (initialisers or mdpcosim_plugin_entry)");
     try {
         return open(path);
     } catch (const std::exception& problem) {

@@ -6,11 +6,22 @@
 
 namespace mdpcosim {
 
-recorder::recorder(std::vector<recorded_column> columns, std::vector<std::unique_ptr<result_sink>> sinks)
-    : columns_(std::move(columns)), sinks_(std::move(sinks)) {
-    constexpr std::size_t block = 1 << 15;
+recorder::recorder(std::vector<recorded_column> columns, std::vector<std::unique_ptr<result_sink>> sinks,
+                   row_journal* journal)
+    : columns_(std::move(columns)), sinks_(std::move(sinks)), journal_(journal) {
+    // What a block holds is flushed together where there is a journal: then blocks of the size that sinks write at once.
+    constexpr std::size_t block = 1 << 15, journaled_block = 1 << 18;
     const std::size_t length = columns_.size() + 1;
-    block_.resize(std::max<std::size_t>(1, block / length) * length);
+    if (length > row_journal::capacity) journal_ = nullptr;
+    const std::size_t size =
+        std::max<std::size_t>(1, (journal_ == nullptr ? block : journaled_block) / length) * length;
+    if (journal_ != nullptr) {
+        journal_->row_length = length;
+        block_ = std::span(journal_->values).first(size);
+    } else {
+        own_.resize(size);
+        block_ = own_;
+    }
 }
 
 recorder::recorder(std::vector<recorded_column> columns, std::unique_ptr<result_sink> sink)
@@ -26,23 +37,33 @@ void recorder::row(double t, std::span<const double> y, std::span<const double> 
     for (const auto& column : columns_) *out++ = sources[static_cast<std::size_t>(column.from)][column.index];
     used_ += columns_.size() + 1;
     ++rows_;
-    if (used_ == block_.size()) hand_on();
+    if (journal_ != nullptr) {
+        journal_->rows.store(rows_, std::memory_order_relaxed);
+        journal_->used.store(used_, std::memory_order_release);
+    }
+    if (used_ < block_.size()) return;
+    if (journal_ != nullptr)
+        flush();
+    else
+        hand_on();
 }
 
 void recorder::flush() {
     hand_on();
     for (const auto& sink : sinks_) sink->flush();
+    if (journal_ != nullptr) journal_->used = 0;
 }
 
 void recorder::finish() {
     hand_on();
     for (const auto& sink : sinks_) sink->finish();
+    if (journal_ != nullptr) journal_->used = 0;
 }
 
 void recorder::hand_on() {
     // Forgotten first: rows that the sink refused are not offered again.
     const std::size_t used = std::exchange(used_, 0);
-    for (const auto& sink : sinks_) sink->write(std::span(block_).first(used), columns_.size() + 1);
+    for (const auto& sink : sinks_) sink->write(block_.first(used), columns_.size() + 1);
 }
 
 }  // namespace mdpcosim

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/last_words.hpp"
+
 namespace mdpcosim {
 
 /// One column of the results: an output of a subsystem or a connection's coupling variable.
@@ -31,12 +33,20 @@ class result_sink {
 /// Collects rows in memory and hands them on in blocks, so that the macro loop pays for copying only.
 class recorder {
    public:
-    recorder(std::vector<recorded_column> columns, std::vector<std::unique_ptr<result_sink>> sinks);
+    /// With a journal rows are kept there until they are in the files, so that they outlive this process.
+    recorder(std::vector<recorded_column> columns, std::vector<std::unique_ptr<result_sink>> sinks,
+             row_journal* journal = nullptr);
     recorder(std::vector<recorded_column> columns, std::unique_ptr<result_sink> sink);
 
     /// Outputs, coupling variables and, where such columns are recorded, jumps and energy errors of all channels.
     void row(double t, std::span<const double> y, std::span<const double> u, std::span<const double> jumps = {},
              std::span<const double> energy_errors = {});
+    /// A macro step ended at `t`, with a row or without.
+    void reached(double t) {
+        if (journal_ == nullptr) return;
+        journal_->reached.store(t, std::memory_order_relaxed);
+        journal_->steps.store(++steps_, std::memory_order_relaxed);
+    }
     void flush();
     void finish();
 
@@ -48,9 +58,11 @@ class recorder {
 
     std::vector<recorded_column> columns_;
     std::vector<std::unique_ptr<result_sink>> sinks_;
-    std::vector<double> block_;
+    std::vector<double> own_;
+    std::span<double> block_;
+    row_journal* journal_;
     std::size_t used_ = 0;
-    std::int64_t rows_ = 0;
+    std::int64_t rows_ = 0, steps_ = 0;
 };
 
 }  // namespace mdpcosim

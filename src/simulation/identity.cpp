@@ -24,7 +24,10 @@ std::uint64_t sum_of(const std::filesystem::path& path) {
 }  // namespace
 
 std::string identity_of(scenario s, bool end_matters) {
-    for (auto& entry : s.subsystems) entry.scene.clear();
+    for (auto& entry : s.subsystems) {
+        entry.scene.clear();
+        entry.fmu.isolate = false;
+    }
     s.placement = {};
     if (!end_matters) s.time.end = s.time.start;
     return comparable_text(std::move(s));

@@ -17,6 +17,7 @@ void row_recorder::make_room(const simulation& of) {
 }
 
 void row_recorder::committed(const simulation& of, const macro_step& step) {
+    rows_.reached(step.end);
     if (grid_.due(step.end) || of.done()) add(of);
 }
 

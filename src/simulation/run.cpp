@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "assembly/step_control.hpp"
+#include "core/last_words.hpp"
 #include "results/csv.hpp"
 #include "results/pace.hpp"
 #include "results/profile.hpp"
@@ -92,10 +93,27 @@ void run_to_end(simulation& all, row_recorder& rows, progress* shown, const std:
     }
 }
 
+/// The summary of a run of which nothing is known yet but what was asked for.
+run_summary bare_summary(const scenario& s, const run_options& options, const std::filesystem::path& out) {
+    run_summary bare;
+    bare.scenario = s.path.string();
+    bare.folder = out.string();
+    bare.status = "failed";
+    bare.method = options.monolithic ? "monolithic" : s.method.value;
+    bare.reference = options.monolithic;
+    if (!options.monolithic) bare.transport = options.transport;
+    bare.start = bare.reached = s.time.start;
+    bare.end = s.time.end;
+    bare.step = s.time.step;
+    return bare;
+}
+
 }  // namespace
 
 run_summary run(scenario s, const run_options& options) {
     const std::filesystem::path out = options.out.empty() ? default_folder(s, options.monolithic) : options.out;
+    // Until its summary is written and all subsystems are gone.
+    run_in_work in_work(out, to_json(bare_summary(s, options, out)), open_run::state::set_up);
     std::optional<run_folder> made;
     if (options.fmi_log) {
         made.emplace(out);
@@ -113,6 +131,7 @@ run_summary run(scenario s, const run_options& options) {
     const expectations expected(s, all.parts().columns);
     if (!made) made.emplace(out);
     const run_folder& folder = *made;
+    in_work.enter(open_run::state::running);
     folder.write("scenario.yaml", write_scenario(all.resolved()));
     folder.write("system.json", system_json(all.resolved(), all.parts()));
     const time_spec time = s.time;
@@ -126,7 +145,8 @@ run_summary run(scenario s, const run_options& options) {
     all.release_scenario();
     ::malloc_trim(0);
 
-    recorder recorded(all.parts().columns, make_sinks(folder, all.parts().columns, most_rows(time, record_every)));
+    recorder recorded(all.parts().columns, make_sinks(folder, all.parts().columns, most_rows(time, record_every)),
+                      in_work.journal());
     row_recorder rows(recorded, time_grid(time.start, time.end, time.step), record_every);
     all.add(rows);
     std::string status = "done", message;
@@ -151,6 +171,7 @@ run_summary run(scenario s, const run_options& options) {
         message = problem.what();
         if (all.diverged()) rows.close(all);
     }
+    in_work.enter(open_run::state::closing);
     run_summary summary = all.finish();
     summary.folder = folder.path().string();
     summary.status = status;

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -29,7 +31,8 @@ constexpr const char* places =
     "completed-step save restore directional terminate reset free instantiate";
 constexpr const char* manners =
     "nothing warning discard error fatal unknown-status throw throw-int abort crash hang exit nan terminate-simulation "
-    "log-format log-format-without-arguments log-null log-long as-told";
+    "log-format log-format-without-arguments log-null log-long as-told exit-0 raw-exit-0 overflow throw-in-thread kill "
+    "loop daemon daemon-and-hang";
 enum class manner : int64_t {
     nothing = 1,
     warning,
@@ -49,8 +52,31 @@ enum class manner : int64_t {
     log_format_without_arguments,
     log_null,
     log_long,
-    as_told  ///< see commit_fault.h
+    as_told,  ///< see commit_fault.h
+    exit_0,
+    raw_exit_0,
+    overflow,
+    throw_in_thread,
+    kill,
+    loop,
+    daemon,
+    daemon_and_hang
 };
+
+/// Recursion deeper than any stack.
+int bottomless(long depth) {
+    volatile char room[4096];
+    room[depth % 4096] = 1;
+    return depth == 0 ? 0 : bottomless(depth - 1) + room[0];
+}
+
+/// A process that nobody waits for, in a session of its own.
+void leave_daemon() {
+    if (fork() != 0) return;
+    setsid();
+    if (fork() != 0) _exit(0);
+    for (;;) sleep(1000);
+}
 
 bool applies(fmu* m) { return m->state->time >= *fmu_real(m, when); }
 
@@ -84,6 +110,26 @@ int enter(fmu* m, fmu_call call) {
             for (;;) sleep(1);
         case manner::exit:
             std::exit(3);
+        case manner::exit_0:
+            std::exit(0);
+        case manner::raw_exit_0:
+            _exit(0);
+        case manner::overflow:
+            return bottomless(1L << 40);
+        case manner::throw_in_thread:
+            std::thread([] { throw std::runtime_error("thrown where nobody catches"); }).join();
+            return fmu_ok;
+        case manner::kill:
+            std::raise(SIGKILL);
+            return fmu_ok;
+        case manner::daemon:
+        case manner::daemon_and_hang:
+            if (static bool left = false; !std::exchange(left, true)) leave_daemon();
+            if (chosen == manner::daemon) return fmu_ok;
+            for (;;) sleep(1);
+        case manner::loop:
+            for (volatile bool ever = true; ever;) continue;
+            return fmu_ok;
         case manner::terminate_simulation:
             m->state->terminate = true;
             return fmu_ok;

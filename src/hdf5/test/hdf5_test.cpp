@@ -126,6 +126,26 @@ TEST(hdf5, names_with_slashes_and_no_columns) {
     EXPECT_TRUE(std::filesystem::exists(folder / "b.h5"));
 }
 
+/// Of a writer that is gone: rows that it flushed are not added again.
+TEST(hdf5, rows_are_added_to_a_file_without_its_writer) {
+    const test::temporary_folder folder;
+    const auto file = folder / "r.h5";
+    const std::vector<std::string> names{"time", "a.mass.position", "spring.u", "a.y"};
+    {
+        const auto sink = make_hdf5_sink(file, columns, 10);
+        sink->write(rows_from(0, 4), 4);
+        sink->flush();
+    }
+    EXPECT_TRUE(append_hdf5_rows(file, names, rows_from(2, 6)));
+    file_content c = read_back(file);
+    EXPECT_EQ(c.rows, 8);
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(c.u[static_cast<std::size_t>(i)], -2.0 * i);
+    EXPECT_EQ(c.time[7], 0.1 * 7);
+    EXPECT_FALSE(append_hdf5_rows(file, names, rows_from(8, 3))) << "there is room for two";
+    EXPECT_EQ(read_back(file).rows, 8);
+    EXPECT_FALSE(append_hdf5_rows(folder / "none.h5", names, rows_from(0, 1)));
+}
+
 TEST(hdf5, a_place_that_cannot_be_written_is_a_run_error) {
     EXPECT_THROW(make_hdf5_sink("/nowhere/at/all.h5", columns, 3), run_error);
 }

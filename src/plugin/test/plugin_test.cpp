@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "plugin/guard.hpp"
+#include "core/foreign_call.hpp"
 #include "plugin/library.hpp"
 #include "plugin/test/plugins/faulty.hpp"
 #include "subsystem/factory.hpp"
@@ -55,7 +55,7 @@ class plugin_file : public testing::Test {
     const std::filesystem::path folder_;
 };
 
-const bool crashes_are_named = (name_crashing_plugins(), true);
+const bool crashes_are_named = (watch_crashes(), true);
 
 TEST_F(plugin_file, missing) {
     const std::string message = user_message(plugin_spec("/no/such/folder/x.so"));

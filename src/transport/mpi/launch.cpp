@@ -18,6 +18,7 @@
 #include <random>
 
 #include "core/error.hpp"
+#include "core/last_words.hpp"
 #include "remote/child_process.hpp"
 #include "transport/mpi/library.hpp"
 
@@ -75,7 +76,8 @@ launcher choose_launcher() {
                                  fmt::join(packages, ", or "), built ? "" : ", and build mdpcosim again"));
 }
 
-std::vector<std::string> command_line(const launcher& by, const mpi_launch& launch, const std::string& mark) {
+std::vector<std::string> command_line(const launcher& by, const mpi_launch& launch, const std::string& mark,
+                                      const std::string& session) {
     std::vector<std::string> words{by.mpiexec};
     const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
     std::vector<std::string> hosts;
@@ -84,6 +86,8 @@ std::vector<std::string> command_line(const launcher& by, const mpi_launch& laun
     if (by.of->name == "openmpi") {
         add({"-q", "--oversubscribe", "--bind-to", "none", "-x", "MDPCOSIM_MPI=openmpi", "-x",
              fmt::format("{}={}", mark_variable, mark)});
+        // On other machines the folder does not exist.
+        if (!session.empty() && hosts.empty()) add({"--mca", "orte_tmpdir_base", session});
         if (geteuid() == 0) add({"--allow-run-as-root"});
         if (!hosts.empty()) add({"--host", list});
     } else {
@@ -95,12 +99,37 @@ std::vector<std::string> command_line(const launcher& by, const mpi_launch& laun
     return words;
 }
 
+/// A place for the files of Open MPI, which leaves them behind when it is killed. Whoever outlives it removes them.
+class session_folder {
+   public:
+    session_folder() {
+        const char* chosen = std::getenv("TMPDIR");
+        std::string pattern =
+            fs::absolute(fs::path(chosen != nullptr && *chosen != '\0' ? chosen : "/tmp") / "mdpcosim-mpi-XXXXXX")
+                .string();
+        if (mkdtemp(pattern.data()) == nullptr) return;
+        path_ = pattern;
+        watched_.emplace(path_);
+    }
+    session_folder(const session_folder&) = delete;
+    session_folder& operator=(const session_folder&) = delete;
+    ~session_folder() {
+        std::error_code ignored;
+        if (!path_.empty()) fs::remove_all(path_, ignored);
+    }
+    const std::string& path() const { return path_; }  ///< empty: there is none
+
+   private:
+    std::string path_;
+    std::optional<file_in_work> watched_;
+};
+
 /// mpiexec in a process group of its own, so that Ctrl-C reaches this process only; its standard error passes through here.
 class supervised {
    public:
     supervised(const launcher& by, const mpi_launch& launch)
         : by_(by), groups_(launch.groups), mark_(fmt::format("mdpcosim-{:08x}", std::random_device()())) {
-        const auto words = command_line(by, launch, mark_);
+        const auto words = command_line(by, launch, mark_, session_.path());
         std::vector<char*> arguments;
         for (const auto& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
         arguments.push_back(nullptr);
@@ -115,8 +144,7 @@ class supervised {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         dup2(nothing.get(), STDIN_FILENO);
         dup2(theirs.get(), STDERR_FILENO);
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
+        for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
         execv(arguments[0], arguments.data());
         _exit(127);
     }
@@ -201,6 +229,7 @@ class supervised {
         std::fflush(stderr);
     }
 
+    session_folder session_;
     launcher by_;
     std::vector<std::string> groups_;
     std::string mark_, rest_;
@@ -228,12 +257,13 @@ extern "C" void pass_on(int number) {
 }
 
 /// The watching process ends as the rank does; a lost rank it tells, and stays until mpiexec ends all, or has gone.
-[[noreturn]] void watch(pid_t process, int rank, const char* mark) {
+[[noreturn]] void watch(pid_t process, int rank, const char* mark,
+                        const std::function<bool(int how, bool told)>& ended) {
     const pid_t mpiexec = getppid();
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
     watched_rank = 0;
-    if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
+    if (ended(status, told_to_end != 0) && WIFEXITED(status)) _exit(WEXITSTATUS(status));
     if (told_to_end == 0) {
         char machine[256] = "?";
         gethostname(machine, sizeof machine - 1);
@@ -250,9 +280,9 @@ extern "C" void pass_on(int number) {
 
 }  // namespace
 
-void watch_rank(int rank) {
+void watch_rank(int rank, const std::function<bool(int how, bool told)>& ended) {
     const char* mark = std::getenv(mark_variable);
-    if (mark == nullptr) return;
+    if (mark == nullptr || !last_words::make()) return;
     sigset_t passed, before;
     sigemptyset(&passed);
     for (const int number : passed_on) sigaddset(&passed, number);
@@ -269,7 +299,7 @@ void watch_rank(int rank) {
         for (const int number : passed_on) signal(number, pass_on);
     }
     sigprocmask(SIG_SETMASK, &before, nullptr);
-    if (process > 0) watch(process, rank, mark);
+    if (process > 0) watch(process, rank, mark, ended);
 }
 
 void tell_launcher(int status) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts);
 
 /// In a rank that launch_ranks() has started: goes on in a process of its own, whose end the first one watches. Should it be
 /// killed, the launching process is told: mpiexec would tell it late, and kill rank 0 before it can close its results. To be
-/// called before there are threads. Does nothing in other ranks.
-void watch_rank(int rank);
+/// called before there are threads. `ended` is called in the watching process with how it ended, as waitpid() says, and whether it was told to;
+/// false: not in order. The two share last words. Does nothing in other ranks.
+void watch_rank(int rank, const std::function<bool(int how, bool told)>& ended);
 /// Of rank 0: its exit status.
 void tell_launcher(int status);
 

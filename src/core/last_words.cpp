@@ -1,0 +1,96 @@
+#include "core/last_words.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace mdpcosim {
+
+namespace {
+
+last_words* shared_words = nullptr;
+std::mutex words_mutex;
+
+/// False where it does not fit.
+bool copy_text(char* to, std::size_t room, const std::string& text) {
+    if (text.size() >= room) return false;
+    std::memcpy(to, text.c_str(), text.size() + 1);
+    return true;
+}
+
+}  // namespace
+
+last_words* last_words::shared() noexcept { return shared_words; }
+
+bool last_words::make() noexcept {
+    void* memory =
+        ::mmap(nullptr, sizeof(last_words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    shared_words = static_cast<last_words*>(memory);
+    // Not by its constructor, which would touch all of it: zeros are what most members start with.
+    new (&shared_words->status) std::atomic<int>(-1);
+    new (&shared_words->exit_status) std::atomic<int>(-1);
+    return true;
+}
+
+void last_words::drop() noexcept {
+    ::munmap(shared_words, sizeof(last_words));
+    shared_words = nullptr;
+}
+
+bool last_words::holds(const void* address) const noexcept {
+    const auto* at = static_cast<const char*>(address);
+    const auto* begin = reinterpret_cast<const char*>(this);
+    return at >= begin && at < begin + sizeof *this;
+}
+
+std::string last_words::name_of(const foreign_place& place) const {
+    const foreign_code* key = place.code;
+    for (const named_code& each : codes)
+        if (key != nullptr && each.key == key && holds(each.subsystem) && holds(each.file))
+            return fmt::format("subsystem '{}' ({} {})", each.subsystem, each.kind, each.file);
+    return "foreign code";
+}
+
+run_in_work::run_in_work(const std::filesystem::path& folder, const std::string& draft, open_run::state now) {
+    last_words* words = last_words::shared();
+    if (words == nullptr) return;
+    const std::scoped_lock lock(words_mutex);
+    for (open_run& run : words->runs) {
+        if (run.now.load() != open_run::state::none) continue;
+        if (!copy_text(run.folder, sizeof run.folder, std::filesystem::absolute(folder).string())) return;
+        copy_text(run.draft, sizeof run.draft, draft);
+        run.journal.used = run.journal.row_length = 0;
+        run.journal.rows = run.journal.steps = 0;
+        run.journal.reached = no_time;
+        run.now = now;
+        run_ = &run;
+        return;
+    }
+}
+
+run_in_work::~run_in_work() { enter(open_run::state::none); }
+
+void run_in_work::enter(open_run::state next) {
+    if (run_ != nullptr) run_->now = next;
+}
+
+file_in_work::file_in_work(const std::filesystem::path& file) {
+    last_words* words = last_words::shared();
+    if (words == nullptr) return;
+    const std::scoped_lock lock(words_mutex);
+    for (auto& each : words->files)
+        if (each[0] == '\0') {
+            if (copy_text(each, sizeof each, std::filesystem::absolute(file).string())) place_ = each;
+            return;
+        }
+}
+
+file_in_work::~file_in_work() {
+    if (place_ != nullptr) place_[0] = '\0';
+}
+
+}  // namespace mdpcosim
