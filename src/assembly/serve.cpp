@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "assembly/fingerprint.hpp"
 #include "assembly/transports.hpp"
+#include "core/files.hpp"
 #include "core/messages.hpp"
 #include "core/suggest.hpp"
 #include "remote/host_task.hpp"
@@ -32,6 +32,18 @@ std::string quoted(const std::string& word) {
     return plain && !word.empty() ? word : "'" + word + "'";
 }
 
+/// The one word that the file holds; empty: it holds something else, or there is none.
+std::string token_in(const std::filesystem::path& file) {
+    try {
+        std::string token = read_input(file, longest_hello);
+        while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
+        const bool word = std::ranges::all_of(token, [](unsigned char c) { return c > ' ' && c < 0x7f; });
+        return word ? token : std::string();
+    } catch (const file_problem&) {
+        return {};
+    }
+}
+
 std::string read_token(const std::string& file) {
     if (file.empty()) {
         std::string token = given_token();
@@ -41,11 +53,10 @@ std::string read_token(const std::string& file) {
                             token_variable));
         return token;
     }
-    std::ifstream in(file);
-    std::string token;
-    if (!(in >> token))
+    std::string token = token_in(file);
+    if (token.empty())
         throw user_error(
-            fmt::format("token file '{}' cannot be read or is empty. The run says where it left it.", file));
+            fmt::format("token file '{}' cannot be read or holds no token. The run says where it left it.", file));
     return token;
 }
 
@@ -76,12 +87,14 @@ std::string given_token() {
 }
 
 token_file::token_file(std::filesystem::path path, const std::string& token) : path_(std::move(path)) {
-    ::unlink(path_.c_str());  // one that another run has left might be read by others
-    const file_handle file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    const std::string line = token + "\n";
-    if (file.get() < 0 || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-        throw user_error(fmt::format("token file '{}' cannot be written: {}. Name another with --token-file.",
-                                     path_.string(), std::strerror(errno)));
+    // What another run has left is replaced, since others might be able to read it; no other file is.
+    if (token_in(path_).size() == token.size()) ::unlink(path_.c_str());
+    const file_handle file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const int code = file.get() < 0 ? errno : write_all(file.get(), token + "\n");
+    if (code == 0) return;
+    if (file.get() >= 0) ::unlink(path_.c_str());
+    throw user_error(fmt::format("token file '{}' cannot be written: {}. Name another with --token-file.",
+                                 path_.string(), std::strerror(code)));
 }
 
 token_file::~token_file() { ::unlink(path_.c_str()); }

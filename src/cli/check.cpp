@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 
 namespace mdpcosim {
 
@@ -13,7 +12,7 @@ void add_check(CLI::App& app, int& status) {
         app.add_subcommand("check", "Validate a scenario, or an FMU as one, and show the coupled system, run nothing");
     o->add_to(*command);
     command->callback([o, &status] {
-        fmt::print("{}", check(o->load()));
+        show(check(o->load()));
         status = 0;
     });
 }

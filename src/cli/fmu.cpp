@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 
 namespace mdpcosim {
 
@@ -26,7 +25,7 @@ void add_fmu(CLI::App& app, int& status) {
     info->add_flag("--all", o->all, "Lists of variables in full");
     info->add_flag("--json", o->json, "One JSON document, lists in full");
     info->callback([o, &status] {
-        fmt::print("{}", o->json ? fmu_info_json(o->path) : fmu_info_text(o->path, o->all));
+        show(o->json ? fmu_info_json(o->path) : fmu_info_text(o->path, o->all), o->json);
         status = 0;
     });
     CLI::App* validate = command->add_subcommand(
@@ -37,7 +36,7 @@ void add_fmu(CLI::App& app, int& status) {
     validate->add_flag("--json", o->json, "One JSON document");
     validate->callback([o, &status] {
         const fmu_verdict verdict = fmu_validate(o->path);
-        fmt::print("{}", o->json ? to_json(verdict) : to_text(verdict));
+        show(o->json ? to_json(verdict) : to_text(verdict), o->json);
         status = verdict.violations.empty() ? 0 : 1;
     });
 }

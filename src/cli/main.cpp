@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <csignal>
 #include <exception>
 
 #include "api/version.hpp"
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 #include "core/error.hpp"
 #include "core/messages.hpp"
 #include "core/suggest.hpp"
@@ -72,11 +74,12 @@ int run_program(int argc, char** argv) {
     mdpcosim::add_longtime(app, status);
     mdpcosim::add_bench(app, status);
     try {
+        mdpcosim::refuse_empty_values(app);
         app.parse(argc, argv);
         return status;
     } catch (const CLI::ParseError& problem) {
         if (problem.get_exit_code() == 0) return app.exit(problem);  // --help, --version
-        fmt::print(stderr, "mdpcosim: {}\n", explain(problem, app));
+        fmt::print(stderr, "mdpcosim: {}\n", mdpcosim::presentable(explain(problem, app)));
         return 2;
     }
 }
@@ -90,11 +93,13 @@ int mdpcosim::guarded(const std::function<int()>& work) {
         fmt::print(stderr, "mdpcosim: {}\n", problem.what());
         return 2;
     } catch (const std::exception& problem) {
-        fmt::print(stderr, "mdpcosim: {}\n", problem.what());
+        fmt::print(stderr, "mdpcosim: {}\n", presentable(problem.what()));
         return 1;
     }
 }
 
 int main(int argc, char** argv) {
-    return mdpcosim::guarded([&] { return run_program(argc, argv); });
+    std::signal(SIGXFSZ,
+                SIG_IGN);  // a file that grows too large is an error of who writes it, not the end of the program
+    return mdpcosim::after_output(mdpcosim::guarded([&] { return run_program(argc, argv); }));
 }

@@ -31,18 +31,28 @@ void recorder::row(double t, std::span<const double> y, std::span<const double> 
 
 void recorder::flush() {
     hand_on();
-    for (const auto& sink : sinks_) sink->flush();
+    each_sink([](result_sink& sink) { sink.flush(); });
 }
 
 void recorder::finish() {
     hand_on();
-    for (const auto& sink : sinks_) sink->finish();
+    each_sink([](result_sink& sink) { sink.finish(); });
 }
 
 void recorder::hand_on() {
     // Forgotten first: rows that the sink refused are not offered again.
     const std::size_t used = std::exchange(used_, 0);
-    for (const auto& sink : sinks_) sink->write(std::span(block_).first(used), columns_.size() + 1);
+    each_sink([&](result_sink& sink) { sink.write(std::span(block_).first(used), columns_.size() + 1); });
+}
+
+template <class Call>
+void recorder::each_sink(const Call& call) {
+    try {
+        for (const auto& sink : sinks_) call(*sink);
+    } catch (...) {
+        refused_ = true;
+        throw;
+    }
 }
 
 }  // namespace mdpcosim

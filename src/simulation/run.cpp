@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "assembly/step_control.hpp"
+#include "core/files.hpp"
 #include "results/csv.hpp"
 #include "results/pace.hpp"
 #include "results/profile.hpp"
@@ -53,6 +54,12 @@ std::vector<std::string> subsystem_names(const transport& subsystems) {
     return names;
 }
 
+/// At most, roughly: a kilobyte for everything that has a name.
+std::size_t summary_size(const scenario& s) {
+    constexpr std::size_t least = 64'000, each = 1'000;
+    return least + each * (s.subsystems.size() + s.connections.size() + s.signals.size());
+}
+
 /// Writing at the end of a run: a failure (a full disk) makes the run a failed one, unless it has failed before.
 template <class Write>
 void keep_first_failure(run_summary& summary, const Write& write) {
@@ -63,6 +70,31 @@ void keep_first_failure(run_summary& summary, const Write& write) {
         summary.status = "failed";
         summary.message = problem.what();
     }
+}
+
+/// No place for results on the disk.
+run_summary failed_at_start(const run_folder& folder, const time_spec& time, const std::string& why) {
+    run_summary summary;
+    summary.folder = folder.path().string();
+    summary.status = "failed";
+    summary.message = why;
+    summary.start = summary.reached = time.start;
+    summary.end = time.end;
+    summary.step = time.step;
+    folder.write("summary.json", to_json(summary));
+    return summary;
+}
+
+/// What a full disk has left.
+std::int64_t rows_in(const std::filesystem::path& file) {
+    constexpr std::size_t longest = 64'000'000;
+    std::int64_t lines = 0;
+    try {
+        line_reader all(file, longest);
+        for (std::string line; all.next(line);) ++lines;
+    } catch (const file_problem&) {
+    }
+    return std::max<std::int64_t>(lines - 1, 0);  // the header
 }
 
 /// Every attempt at a macro step into steps.csv.
@@ -96,10 +128,11 @@ void run_to_end(simulation& all, row_recorder& rows, progress* shown, const std:
 
 run_summary run(scenario s, const run_options& options) {
     const std::filesystem::path out = options.out.empty() ? default_folder(s, options.monolithic) : options.out;
+    check_run_folder(out, files_read(s));
     std::optional<run_folder> made;
     if (options.fmi_log) {
         made.emplace(out);
-        made->write("fmi.log", "# time [s], subsystem (FMU): call -> status\n");
+        made->write("fmi.log", std::string(fmi_log_head) + "\n");
         for (auto& entry : s.subsystems) entry.fmu.trace = made->file("fmi.log");
     }
     const binding_right may_bind;
@@ -122,11 +155,19 @@ run_summary run(scenario s, const run_options& options) {
         attempts.emplace(folder);
         all.add(*attempts);
     }
+    made->reserve(summary_size(s));
     s = {};
     all.release_scenario();
     ::malloc_trim(0);
 
-    recorder recorded(all.parts().columns, make_sinks(folder, all.parts().columns, most_rows(time, record_every)));
+    std::vector<std::unique_ptr<result_sink>> sinks;
+    try {
+        sinks = make_sinks(folder, all.parts().columns, most_rows(time, record_every));
+    } catch (const run_error& problem) {
+        made->release();
+        return failed_at_start(folder, time, problem.what());
+    }
+    recorder recorded(all.parts().columns, std::move(sinks));
     row_recorder rows(recorded, time_grid(time.start, time.end, time.step), record_every);
     all.add(rows);
     std::string status = "done", message;
@@ -159,7 +200,7 @@ run_summary run(scenario s, const run_options& options) {
         summary.judged->add(trust::wrong, "the run failed: " + message, {});
     if (options.shown != nullptr) options.shown->finish();
     keep_first_failure(summary, [&] { recorded.finish(); });
-    summary.rows = recorded.rows();
+    summary.rows = recorded.refused() ? rows_in(folder.file("results.csv")) : recorded.rows();
     if (attempts) keep_first_failure(summary, [&] { attempts->finish(); });
     const transport& subsystems = *all.parts().system.subsystems;
     keep_first_failure(summary, [&] {
@@ -182,6 +223,7 @@ run_summary run(scenario s, const run_options& options) {
         summary.notes.push_back(fmt::format("{} of {} expectations are met", met, expected.count()));
     }
     if (options.ended) options.ended(summary);
+    made->release();
     keep_first_failure(summary, [&] { folder.write("summary.json", to_json(summary)); });
     return summary;
 }

@@ -37,14 +37,25 @@ std::string not_finite_reason(const subsystem_description& d, std::span<const do
 
 subsystem_failure failure_in_step(const std::string& subsystem, const std::string& reason, const macro_step& step,
                                   const subsystem_description& d, std::span<const polynomial> inputs) {
+    std::string why = reason;
+    const auto used = [](const polynomial& p) { return std::span(p.c).first(static_cast<std::size_t>(p.degree) + 1); };
+    const auto bad = std::ranges::find_if(inputs, [&](const polynomial& p) { return !all_finite(used(p)); });
+    if (bad != inputs.end()) {
+        const auto k = static_cast<int>(bad - inputs.begin());
+        const double value = bad->c[static_cast<std::size_t>(first_not_finite(used(*bad)))];
+        why = fmt::format(
+            "its input '{}' was {} before it began: what drives the input gave numbers that are too large, "
+            "or none, and is to be looked at first",
+            slot_name(d.inputs, k), value);
+    }
     std::string text =
-        fmt::format("{} (macro step {} from {:.10g} s to {:.10g} s", reason, step.counter, step.begin, step.end);
+        fmt::format("{} (macro step {} from {:.10g} s to {:.10g} s", why, step.counter, step.begin, step.end);
     const std::size_t shown = std::min<std::size_t>(inputs.size(), 5);
     for (std::size_t k = 0; k < shown; ++k)
         text += fmt::format("{}{} = {:.6g}", k == 0 ? "; inputs at its start: " : ", ",
                             slot_name(d.inputs, static_cast<int>(k)), inputs[k].c[0]);
     if (inputs.size() > shown) text += fmt::format(" and {} more", inputs.size() - shown);
-    return {subsystem, step.begin, text + ")", reason};
+    return {subsystem, step.begin, text + ")", why};
 }
 
 std::string reason_of_exception() {
