@@ -19,6 +19,7 @@
 #include <sstream>
 #include <thread>
 
+#include "core/error.hpp"
 #include "support/temporary_folder.hpp"
 
 /// The real program with inputs that were made to hurt it: options, scenarios, tables, run folders and FMUs damaged at random, and files
@@ -136,8 +137,8 @@ class hostile_campaign {
         a.arguments.push_back(value);
         if (a.arguments.size() > 1 && a.arguments[1] == "good.out" && a.arguments[0] == "compare" && option)
             a.arguments.insert(a.arguments.begin() + 2, "good.out");
-        a.names.push_back(value.substr(0, 20));
-        a.names.push_back(a.arguments.front());
+        a.names.push_back(escaped(value.substr(0, 20)));
+        a.names.insert(a.names.end(), {a.arguments.front(), "subcommand", "--token-file"});
         if (a.arguments.front() == "run") {  // however the value is taken, the run stays short
             if (!option || a.arguments[2] != "--end") a.arguments.insert(a.arguments.end(), {"--end", "10 ms"});
             if (!option || a.arguments[2] != "--step") a.arguments.insert(a.arguments.end(), {"--step", "1 ms"});
@@ -154,7 +155,9 @@ class hostile_campaign {
     }
 
     void runs() {
-        write_file(folder_ / "hostile.yaml", damaged(scenario_, yaml_words()));
+        std::string text = scenario_;
+        replace_value(text, pick(yaml_words()));
+        write_file(folder_ / "hostile.yaml", text);
         judge({"runs",
                {"run", "hostile.yaml", "--out", "hostile.out", "--end", "10 ms", "--step", "1 ms", "--set",
                 "record.every=1 ms"},
@@ -246,11 +249,7 @@ class hostile_campaign {
             if (word == "@") word = where;
         const std::map<std::string, std::string> before = inputs();
         judge(a);
-        if (a.arguments[0] == "run" || where == "good.out/results.csv") {
-            EXPECT_EQ(inputs(), before) << command(a);
-        } else if (inputs() != before) {
-            write_file(folder_ / "good.yaml", scenario_);  // a picture may stand in any file's place
-        }
+        EXPECT_EQ(inputs(), before) << command(a);
     }
 
     /// What the user would miss.
@@ -400,7 +399,7 @@ class hostile_campaign {
     }
 
     std::string damaged(std::string text, const std::vector<std::string>& words) {
-        for (std::size_t n = 1 + below(4); n > 0; --n) {
+        for (std::size_t n = 1 + below(2) * below(4); n > 0; --n) {
             const std::size_t at = below(text.size() + 1),
                               length = below(std::min<std::size_t>(text.size() - at, 40) + 1);
             switch (below(8)) {

@@ -70,7 +70,9 @@ class program : public testing::Test {
             ++rows;
         }
         EXPECT_EQ(rows, summary()["rows"]);
-        if (reached) EXPECT_EQ(last, summary()["time"]["reached"]);
+        if (reached) {
+            EXPECT_EQ(last, summary()["time"]["reached"]);
+        }
     }
 
     void expect_interrupted_by(int signal) const {

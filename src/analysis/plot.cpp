@@ -361,7 +361,7 @@ std::string to_svg(const plot& picture) {
 
 void write_svg(const std::string& path, const plot& picture) {
     try {
-        write_output(path, to_svg(picture));
+        write_document(path, to_svg(picture));
     } catch (const file_problem& problem) {
         throw user_error(fmt::format("{}: the picture cannot be written ({}).", path, problem.what()));
     }

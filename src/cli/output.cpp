@@ -33,8 +33,9 @@ int after_output(int status) {
     errno = 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
     if (errno == EBADF) return status;  // closed by who started the program: nothing was wanted
-    fmt::print(stderr, "mdpcosim: standard output cannot be written ({}); what was printed is not complete\n",
-               errno != 0 ? std::strerror(errno) : "input/output error");
+    const std::string why =
+        errno != 0 ? fmt::format(" ({})", std::strerror(errno)) : "";  // known to the first who met it
+    fmt::print(stderr, "mdpcosim: standard output cannot be written{}; what was printed is not complete\n", why);
     return status == 0 ? 1 : status;
 }
 

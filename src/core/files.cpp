@@ -139,6 +139,18 @@ void write_output(const std::filesystem::path& path, std::string_view content) {
     fail(code);
 }
 
+void write_document(const std::filesystem::path& path, std::string_view content) {
+    std::error_code none;
+    if (std::filesystem::is_regular_file(path, none) && !is_open_already(path)) {
+        std::string begin;
+        read_some(open_input(path).get(), begin);
+        if (!begin.empty() && begin.front() != '<')
+            throw file_problem("there is a file of this name that is neither SVG nor HTML; it is left as it is",
+                               EEXIST);
+    }
+    write_output(path, content);
+}
+
 const std::filesystem::path* find_same_file(const std::filesystem::path& path,
                                             const std::vector<std::filesystem::path>& inputs) {
     struct stat wanted {};

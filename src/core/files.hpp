@@ -52,6 +52,10 @@ class line_reader {
 /// Throws file_problem and leaves no draft.
 void write_output(const std::filesystem::path& path, std::string_view content);
 
+/// The same for SVG and HTML, which take the place of a document that begins with '<' and of no other file: who mistypes a name loses
+/// no scenario.
+void write_document(const std::filesystem::path& path, std::string_view content);
+
 /// A new file for writing, in place of what had its name; a link is replaced, not followed (but under /dev, which
 /// is written as it is). -1 and errno: it cannot be made.
 file_handle create_file(const std::filesystem::path& path);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <malloc.h>
+
 #include <iterator>
 #include <unordered_map>
 
@@ -38,12 +40,14 @@ class consumed {
             const pugi::xml_node next = node_.next_sibling();
             parent_.remove_child(node_);
             node_ = next;
+            if (++count_ % 100'000 == 0) ::malloc_trim(0);  // or the system would not see it
             return *this;
         }
         bool operator!=(std::default_sentinel_t) const { return static_cast<bool>(node_); }
 
        private:
         pugi::xml_node parent_, node_;
+        std::size_t count_ = 0;
     };
     iterator begin() const { return iterator(parent_); }
     std::default_sentinel_t end() const { return {}; }

@@ -66,7 +66,7 @@ std::string page_with(std::string_view title, std::string_view json) {
 
 void write_page(const std::string& path, const std::string& page) {
     try {
-        write_output(path, page);
+        write_document(path, page);
     } catch (const file_problem& problem) {
         throw user_error(fmt::format("{}: the file cannot be written ({}).", path, problem.what()));
     }

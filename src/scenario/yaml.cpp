@@ -20,7 +20,9 @@ constexpr std::size_t largest_file = 32'000'000;
 /// Builds the tree from parser events. The node tree of yaml-cpp would lose duplicate keys.
 class tree_builder : public YAML::EventHandler {
    public:
-    tree_builder(std::string_view file, bool one_place) : file_(intern(file)), one_place_(one_place) {}
+    tree_builder(std::string_view file, bool one_place) : file_(intern(file)), one_place_(one_place) {
+        root_.where = {file_, one_place ? 0 : 1, one_place ? 0 : 1};  // of a text that holds nothing
+    }
 
     yaml_node take() { return std::move(root_); }
 

@@ -86,6 +86,19 @@ TEST(files, devices_are_written_and_stay) {
     EXPECT_EQ(fs::status("/dev/full").type(), fs::file_type::character);
 }
 
+TEST(files, documents_replace_documents_only) {
+    const temporary_folder folder;
+    write_file(folder / "s.yaml", "time: {end: 1 s}");
+    EXPECT_EQ(refusal([&] { write_document(folder / "s.yaml", "<svg/>"); }),
+              "there is a file of this name that is neither SVG nor HTML; it is left as it is");
+    EXPECT_EQ(content(folder / "s.yaml"), "time: {end: 1 s}");
+    write_file(folder / "empty.svg", "");
+    for (const char* name : {"new.svg", "empty.svg", "new.svg"}) {
+        EXPECT_EQ(refusal([&] { write_document(folder / name, "<svg/>"); }), "done");
+        EXPECT_EQ(content(folder / name), "<svg/>");
+    }
+}
+
 TEST(files, a_file_is_known_by_any_of_its_names) {
     const temporary_folder folder;
     write_file(folder / "a", "");

@@ -62,6 +62,7 @@ TEST(run_folder, refuses_a_folder_in_which_a_run_is_going_on) {
     {
         const run_folder folder(place.path());
         write_file(place / "results.csv", "mine");
+        write_file(place / "system.json", R"({"columns": []})");
         EXPECT_EQ(refusal(place.path()),
                   "--out " + place.path().string() +
                       ": another mdpcosim is running in this folder. Wait for it or choose another "
