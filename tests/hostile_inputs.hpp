@@ -138,7 +138,7 @@ class hostile_campaign {
         if (a.arguments.size() > 1 && a.arguments[1] == "good.out" && a.arguments[0] == "compare" && option)
             a.arguments.insert(a.arguments.begin() + 2, "good.out");
         a.names.push_back(escaped(value.substr(0, 20)));
-        a.names.insert(a.names.end(), {a.arguments.front(), "subcommand", "--token-file"});
+        a.names.insert(a.names.end(), {a.arguments.front(), "subcommand", "--token-file", "good.yaml:"});
         if (a.arguments.front() == "run") {  // however the value is taken, the run stays short
             if (!option || a.arguments[2] != "--end") a.arguments.insert(a.arguments.end(), {"--end", "10 ms"});
             if (!option || a.arguments[2] != "--step") a.arguments.insert(a.arguments.end(), {"--step", "1 ms"});

@@ -32,13 +32,13 @@ std::string quoted(const std::string& word) {
     return plain && !word.empty() ? word : "'" + word + "'";
 }
 
-/// The one word that the file holds; empty: it holds something else, or there is none.
-std::string token_in(const std::filesystem::path& file) {
+/// What the file holds, without the end of its last line; empty: nothing, or it cannot be read.
+std::string text_in(const std::filesystem::path& file) {
+    constexpr std::size_t most = 100'000;
     try {
-        std::string token = read_input(file, longest_hello);
-        while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
-        const bool word = std::ranges::all_of(token, [](unsigned char c) { return c > ' ' && c < 0x7f; });
-        return word ? token : std::string();
+        std::string text = read_input(file, most);
+        while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+        return text;
     } catch (const file_problem&) {
         return {};
     }
@@ -53,10 +53,11 @@ std::string read_token(const std::string& file) {
                             token_variable));
         return token;
     }
-    std::string token = token_in(file);
+    const std::string text = text_in(file);
+    std::string token = text.substr(0, text.find_first_of(" \t\r\n"));
     if (token.empty())
         throw user_error(
-            fmt::format("token file '{}' cannot be read or holds no token. The run says where it left it.", file));
+            fmt::format("token file '{}' cannot be read or is empty. The run says where it left it.", file));
     return token;
 }
 
@@ -88,7 +89,8 @@ std::string given_token() {
 
 token_file::token_file(std::filesystem::path path, const std::string& token) : path_(std::move(path)) {
     // What another run has left is replaced, since others might be able to read it; no other file is.
-    if (token_in(path_).size() == token.size()) ::unlink(path_.c_str());
+    const std::string there = text_in(path_);
+    if (there.size() == token.size() && there.find_first_of(" \t\r\n") == std::string::npos) ::unlink(path_.c_str());
     const file_handle file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     const int code = file.get() < 0 ? errno : write_all(file.get(), token + "\n");
     if (code == 0) return;

@@ -67,14 +67,14 @@ class fuzzer {
             bool is_new = false;
             std::istringstream lines(shape(attempt(input)));
             for (std::string line; std::getline(lines, line);) is_new = outcomes_.insert(line).second || is_new;
-            if (is_new) pool_.push_back(input);
+            if (is_new && pool_.size() < most_kept) pool_.push_back(input);
         }
         return count;
     }
     std::size_t outcomes() const { return outcomes_.size(); }
 
    private:
-    static constexpr std::size_t longest = 1 << 16;
+    static constexpr std::size_t longest = 1 << 16, most_kept = 20'000;
 
     std::size_t below(std::size_t n) { return n == 0 ? 0 : random_() % n; }
 
