@@ -81,8 +81,7 @@ TEST_F(bounds, files_without_a_name) {
 
 TEST_F(bounds, options_that_are_empty_or_no_number) {
     subsystem("model: mass-spring-damper");
-    for (const char* option :
-         {"--out", "--method", "--end", "--set", "--extrapolation", "--hosts", "--input"})
+    for (const char* option : {"--out", "--method", "--end", "--set", "--extrapolation", "--hosts", "--input"})
         expect_refused(std::string("run s.yaml ") + option + " ''", std::string(option) + ": the value is empty.");
     expect_refused("run s.yaml --transport tcp --remote a --wait nan", "--wait: 'nan' must be a number above zero.");
     expect_refused("serve s.yaml a --connect x:1 --wait inf", "--wait: 'inf' must be a number not below zero.");
@@ -112,7 +111,7 @@ TEST_F(bounds, damaged_run_folders_are_told_by_their_file) {
     subsystem("model: mass-spring-damper");
     ASSERT_EQ(run("run s.yaml --out r").status, 0);
     for (const auto& [name, text] :
-         {std::pair("system.json", R"({"columns": [1]})"), 
+         {std::pair("system.json", R"({"columns": [1]})"),
           std::pair("system.json", R"({"columns": [], "scenes": [{}]})"), std::pair("coupling.json", R"({"time": 1})"),
           std::pair("profile.json", R"({"traceEvents": [{"ph": "X"}]})")}) {
         const std::string before = content(folder_ / "r" / name);

@@ -23,9 +23,10 @@ std::filesystem::path write_report(const std::filesystem::path& folder, const st
     for (const char* name : files_of_report)
         for (const auto& run : {folder, with}) read.push_back(run / name);
     if (const auto* input = find_same_file(target, read))
-        throw user_error(fmt::format("--out {}: the report would be written over {}, which it is made from. Choose "
-                                     "another file.",
-                                     target.string(), input->string()));
+        throw user_error(
+            fmt::format("--out {}: the report would be written over {}, which it is made from. Choose "
+                        "another file.",
+                        target.string(), input->string()));
     write_page(target.string(), page_with(folder.filename().string(), data));
     return target;
 }

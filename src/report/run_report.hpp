@@ -13,7 +13,7 @@ struct report_request {
 };
 
 /// What is read of a folder.
-inline constexpr const char* files_of_report[] = {"results.csv",  "summary.json",  "system.json",
+inline constexpr const char* files_of_report[] = {"results.csv",   "summary.json", "system.json",
                                                   "coupling.json", "profile.json", "scenario.yaml"};
 
 /// The data of the page as one JSON document. Throws user_error where the folder is not that of a run, or where the second results

@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* lock_name = ".running";
 constexpr const char* reserve_name = ".reserve";
-constexpr const char* written_files[] = {"results.csv",  "results.h5",    "summary.json", "profile.json",
-                                         "scenario.yaml", "fmi.log",      "system.json",  "coupling.json",
-                                         "report.html",   "steps.csv",    reserve_name};
+constexpr const char* written_files[] = {"results.csv",   "results.h5", "summary.json", "profile.json",
+                                         "scenario.yaml", "fmi.log",    "system.json",  "coupling.json",
+                                         "report.html",   "steps.csv",  reserve_name};
 constexpr const char* inner_folders[] = {half_step_folder, twice_step_folder};
 
 /// Also the drafts of a run that was killed while it wrote.
@@ -66,10 +66,10 @@ void refuse_foreign(const fs::path& folder) {
     for (const auto& entry : fs::directory_iterator(folder, status)) names.push_back(entry.path().filename().string());
     if (names.empty() || is_of_a_run(folder)) return;
     std::sort(names.begin(), names.end());
-    throw user_error(
-        fmt::format("--out {}: the folder is not empty and holds no run of mdpcosim, but: {}. Nothing was changed. Name a "
-                    "new or an empty folder, or that of an earlier run.",
-                    folder.string(), name_list(names)));
+    throw user_error(fmt::format(
+        "--out {}: the folder is not empty and holds no run of mdpcosim, but: {}. Nothing was changed. Name a "
+        "new or an empty folder, or that of an earlier run.",
+        folder.string(), name_list(names)));
 }
 
 }  // namespace
@@ -81,10 +81,10 @@ void check_run_folder(const fs::path& path, const std::vector<fs::path>& inputs)
         // A link is removed, what it leads to is not.
         if (::lstat(file.c_str(), &about) != 0 || S_ISLNK(about.st_mode)) return;
         if (const fs::path* input = find_same_file(file, inputs))
-            throw user_error(
-                fmt::format("--out {}: the run would write over {}, which it reads. Nothing was changed. Choose another "
-                            "folder with --out.",
-                            path.string(), input->string()));
+            throw user_error(fmt::format(
+                "--out {}: the run would write over {}, which it reads. Nothing was changed. Choose another "
+                "folder with --out.",
+                path.string(), input->string()));
     };
     for_each_written(path, check);
     for (const char* folder : inner_folders) for_each_written(path / folder, check);

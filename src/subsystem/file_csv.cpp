@@ -72,9 +72,8 @@ class csv_reader {
                  std::filesystem::directory_iterator(std::filesystem::absolute(spec_.file.path).parent_path(), problem))
                 neighbours.push_back(entry.path().filename().string());
         std::sort(neighbours.begin(), neighbours.end());
-        fail(spec_.source.where,
-             fmt::format("file '{}' cannot be read: {}.{}", file_, reason.what(),
-                         did_you_mean(spec_.file.path.filename().string(), neighbours)));
+        fail(spec_.source.where, fmt::format("file '{}' cannot be read: {}.{}", file_, reason.what(),
+                                             did_you_mean(spec_.file.path.filename().string(), neighbours)));
     }
 
     /// The next line that is neither blank nor a comment.
