@@ -144,10 +144,11 @@ run_summary run(scenario s, const run_options& options) {
                        .remote = options.remote,
                        .interrupt = options.interrupt});
     const expectations expected(s, all.parts().columns);
+    const std::string system = system_json(all.resolved(), all.parts());  // finds mistakes in scenes
     if (!made) made.emplace(out);
     const run_folder& folder = *made;
+    folder.write("system.json", system);  // first: by it the folder is known as a run's
     folder.write("scenario.yaml", write_scenario(all.resolved()));
-    folder.write("system.json", system_json(all.resolved(), all.parts()));
     const time_spec time = s.time;
     const auto record_every = s.record.every;
     std::optional<attempt_recorder> attempts;
