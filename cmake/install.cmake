@@ -7,7 +7,7 @@ install(TARGETS mdpcosim_library EXPORT mdpcosim LIBRARY DESTINATION lib)
 install(DIRECTORY include/mdpcosim DESTINATION include)
 install(DIRECTORY schema DESTINATION share/mdpcosim)
 install(DIRECTORY examples DESTINATION share/mdpcosim PATTERN "*.out" EXCLUDE)
-install(FILES LICENSE THIRD-PARTY.md CHANGELOG.md DESTINATION share/doc/mdpcosim)
+install(FILES LICENSE THIRD-PARTY.md CHANGELOG.md ${PROJECT_BINARY_DIR}/mdpcosim.spdx.json DESTINATION share/doc/mdpcosim)
 
 # find_package(NAME), with the version of the project.
 function(mdpcosim_package name)

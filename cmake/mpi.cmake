@@ -20,7 +20,7 @@ function(mdpcosim_mpi_module name compiler)
   set(module ${PROJECT_BINARY_DIR}/mdpcosim-mpi-${name}.so)
   set(sources ${PROJECT_SOURCE_DIR}/src/transport/mpi/module.c ${PROJECT_SOURCE_DIR}/src/transport/mpi/module.h)
   add_custom_command(OUTPUT ${module} DEPENDS ${sources} VERBATIM COMMENT "Building the module for ${name}"
-    COMMAND ${compiler} -O2 -Wall -Wextra -shared -fPIC -I${PROJECT_SOURCE_DIR}/src -o ${module} ${PROJECT_SOURCE_DIR}/src/transport/mpi/module.c)
+    COMMAND ${compiler} -O2 -Wall -Wextra ${hardened_module} -shared -fPIC -I${PROJECT_SOURCE_DIR}/src -o ${module} ${PROJECT_SOURCE_DIR}/src/transport/mpi/module.c)
   add_custom_target(mpi_module_${name} DEPENDS ${module})
   add_dependencies(mpi_modules mpi_module_${name})
   if(MDPCOSIM_INSTALL)

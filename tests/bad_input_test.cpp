@@ -145,7 +145,7 @@ TEST(bad_file, csv) {
     expect_message(
         message("file: rum.csv"), "s.yaml:3:13: ",
         {"subsystem 'c': file '", "rum.csv' cannot be read: No such file or directory.", "Did you mean 'run.csv'?"});
-    expect_message(message("file: ."), "s.yaml:3:13: ", {"cannot be read: Is a directory."});
+    expect_message(message("file: ."), "s.yaml:3:13: ", {"cannot be read: it is a folder, not a file."});
     expect_message(message("file: run.csv"), (folder / "run.csv").string() + ":3:3: ",
                    {"subsystem 'c': column 'speed' (column 2): 'fast' is not a finite number."});
     expect_message(message("file: good.csv, units: {sped: m/s}"),

@@ -169,7 +169,7 @@ TEST_F(command_line, wrong_settings) {
     expect_refused("run s.yaml --step 0", "--step 0: ", {"time: step: '0' must be greater than zero."});
     expect_refused("run s.yaml --step=-1", "--step -1: ", {"time: step: '-1' must be greater than zero."});
     expect_refused("run s.yaml --end soon", "--end soon: ", {"time: end: 'soon' is not a number."});
-    expect_refused("run s.yaml --end ''", "--end : ", {"time: 'end': the value is missing."});
+    expect_refused("run s.yaml --end ''", "run: --end: ", {"the value is empty."});
     expect_refused("run s.yaml --start 5", "", {"time: end 0.01 s must lie after start 5 s."});
     expect_refused("run s.yaml --method implicit",
                    "--method implicit: ", {"method 'implicit' does not exist. Methods: explicit"});

@@ -56,7 +56,7 @@ class process {
             if (given.file_size) {
                 const rlimit limit{*given.file_size, *given.file_size};
                 ::setrlimit(RLIMIT_FSIZE, &limit);
-                ::signal(SIGXFSZ, SIG_IGN);  // write() then fails as on a full disk
+                ::signal(SIGXFSZ, SIG_DFL);  // ends a program that does not expect it
             }
             if (given.no_shared_memory && !forbid(SYS_memfd_create)) ::_exit(126);
             ::execv(arguments[0], arguments.data());

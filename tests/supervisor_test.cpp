@@ -1,8 +1,16 @@
 // The program watched by its parent: whatever ends a run, status 1 (or 130), who was in which call, all rows up to there, a summary, and
 // nothing left behind.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <hdf5.h>
 
-#include "fault_injection.hpp"
+#include <thread>
+
+#include "core/json.hpp"
+#include "marked_processes.hpp"
+#include "process.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -285,8 +293,7 @@ TEST_F(supervised_run, output_that_nobody_reads_does_not_end_a_run) {
     const std::string begin =
         fmt::format("cd '{}' && '{}' run s.yaml --out out ", folder_.path().string(), MDPCOSIM_PROGRAM);
     EXPECT_EQ(run_shell(begin + "--json > /dev/full 2> err.txt"), 1);
-    EXPECT_THAT(content(folder_ / "err.txt"),
-                HasSubstr("standard output could not be written (No space left on device)"));
+    EXPECT_THAT(content(folder_ / "err.txt"), HasSubstr("standard output cannot be written (No space left on device)"));
     EXPECT_EQ(summary()["status"], "done");
     fs::remove_all(out());
     EXPECT_EQ(run_shell("set -o pipefail; { " + begin + "; } 2> err.txt | sleep 0"), 1);

@@ -297,7 +297,12 @@ const model_registration registered{{
     "chain",
     "row of masses with linear and cubic springs and dampers between them, random start and impacts",
     {
-        {"n", "1", "number of masses", 10, range::whole},
+        {.name = "n",
+         .unit = "1",
+         .description = "number of masses",
+         .default_value = 10,
+         .allowed = range::whole,
+         .most = 1e6},
         {"mass", "kg", "each mass m", 1, range::positive},
         {"stiffness", "N/m", "linear stiffness c of each element", 1},
         {"damping", "N.s/m", "linear damping d of each element", 0},

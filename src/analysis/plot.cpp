@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 
 #include "analysis/plot_scale.hpp"
 #include "core/error.hpp"
+#include "core/files.hpp"
 
 namespace mdpcosim {
 
@@ -362,11 +360,11 @@ std::string to_svg(const plot& picture) {
 }
 
 void write_svg(const std::string& path, const plot& picture) {
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    file << to_svg(picture);
-    file.close();
-    if (!file) throw user_error(fmt::format("{}: the picture cannot be written ({}).", path, std::strerror(errno)));
+    try {
+        write_document(path, to_svg(picture));
+    } catch (const file_problem& problem) {
+        throw user_error(fmt::format("{}: the picture cannot be written ({}).", path, problem.what()));
+    }
 }
 
 }  // namespace mdpcosim

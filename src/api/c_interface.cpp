@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "api/version.hpp"
+#include "core/files.hpp"
 #include "mdpcosim/mdpcosim.h"
 #include "results/summary.hpp"
 #include "scenario/read.hpp"
@@ -330,26 +331,22 @@ int mdpcosim_save(mdpcosim_simulation* s, const char* path) {
     return with(s, [&](client& c) {
         std::ostringstream state;
         c.object.save(state);
-        // Under another name first: what is there stays until the new one is whole.
-        const std::string draft = std::string(given(path, "path")) + ".part";
-        std::ofstream to(draft, std::ios::binary);
-        if (!to) throw user_error("file '" + draft + "' cannot be written");
-        to << state.view();
-        to.close();
-        std::error_code problem;
-        if (to) std::filesystem::rename(draft, path, problem);
-        if (to && !problem) return;
-        std::filesystem::remove(draft, problem);
-        throw run_error("file '" + std::string(path) + "' could not be written to its end");
+        try {
+            write_output(given(path, "path"), state.view());
+        } catch (const file_problem& problem) {
+            throw run_error(std::string("file '") + path + "' cannot be written: " + problem.what());
+        }
     });
 }
 
 int mdpcosim_load_state(mdpcosim_simulation* s, const char* path) {
     return with(s, [&](client& c) {
-        std::ifstream from(given(path, "path"), std::ios::binary);
-        if (!from) throw user_error(std::string("file '") + path + "' cannot be read");
         try {
+            open_input(given(path, "path"));  // has an end
+            std::ifstream from(path, std::ios::binary);
             c.object.load(from);
+        } catch (const file_problem& problem) {
+            throw user_error(std::string("file '") + path + "' cannot be read: " + problem.what());
         } catch (const user_error& problem) {
             throw user_error(std::string(path) + ": " + problem.what());
         }

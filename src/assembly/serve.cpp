@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "assembly/fingerprint.hpp"
 #include "assembly/transports.hpp"
+#include "core/files.hpp"
 #include "core/messages.hpp"
 #include "core/suggest.hpp"
 #include "remote/host_task.hpp"
@@ -32,6 +32,18 @@ std::string quoted(const std::string& word) {
     return plain && !word.empty() ? word : "'" + word + "'";
 }
 
+/// What the file holds, without the end of its last line; empty: nothing, or it cannot be read.
+std::string text_in(const std::filesystem::path& file) {
+    constexpr std::size_t most = 100'000;
+    try {
+        std::string text = read_input(file, most);
+        while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+        return text;
+    } catch (const file_problem&) {
+        return {};
+    }
+}
+
 std::string read_token(const std::string& file) {
     if (file.empty()) {
         std::string token = given_token();
@@ -41,9 +53,9 @@ std::string read_token(const std::string& file) {
                             token_variable));
         return token;
     }
-    std::ifstream in(file);
-    std::string token;
-    if (!(in >> token))
+    const std::string text = text_in(file);
+    std::string token = text.substr(0, text.find_first_of(" \t\r\n"));
+    if (token.empty())
         throw user_error(
             fmt::format("token file '{}' cannot be read or is empty. The run says where it left it.", file));
     return token;
@@ -76,12 +88,15 @@ std::string given_token() {
 }
 
 token_file::token_file(std::filesystem::path path, const std::string& token) : path_(std::move(path)) {
-    ::unlink(path_.c_str());  // one that another run has left might be read by others
-    const file_handle file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    const std::string line = token + "\n";
-    if (file.get() < 0 || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-        throw user_error(fmt::format("token file '{}' cannot be written: {}. Name another with --token-file.",
-                                     path_.string(), std::strerror(errno)));
+    // What another run has left is replaced, since others might be able to read it; no other file is.
+    const std::string there = text_in(path_);
+    if (there.size() == token.size() && there.find_first_of(" \t\r\n") == std::string::npos) ::unlink(path_.c_str());
+    const file_handle file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const int code = file.get() < 0 ? errno : write_all(file.get(), token + "\n");
+    if (code == 0) return;
+    if (file.get() >= 0) ::unlink(path_.c_str());
+    throw user_error(fmt::format("token file '{}' cannot be written: {}. Name another with --token-file.",
+                                 path_.string(), std::strerror(code)));
 }
 
 token_file::~token_file() { ::unlink(path_.c_str()); }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 namespace mdpcosim {
@@ -45,8 +47,9 @@ step_control_options step_control_of(const scenario& s) {
             .meet = common_interval(s)};
 }
 
-step_log::step_log(const run_folder& folder) : file_(std::fopen(folder.file("steps.csv").c_str(), "w"), &std::fclose) {
-    if (!file_) throw run_error(fmt::format("'{}' cannot be written", folder.file("steps.csv").string()));
+step_log::step_log(const run_folder& folder)
+    : path_(folder.file("steps.csv").string()), file_(std::fopen(path_.c_str(), "wxe"), &std::fclose) {
+    if (!file_) throw run_error(fmt::format("{}: the file cannot be made ({})", path_, std::strerror(errno)));
     std::fputs("time,step,error,accepted,where\n", file_.get());
 }
 
@@ -59,7 +62,7 @@ void step_log::add(const step_attempt& attempt) {
 
 void step_log::finish() {
     if (std::fflush(file_.get()) != 0 || std::ferror(file_.get()) != 0)
-        throw run_error("steps.csv could not be written");
+        throw run_error(fmt::format("{}: the file cannot be written ({})", path_, std::strerror(errno)));
 }
 
 }  // namespace mdpcosim

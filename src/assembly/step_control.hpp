@@ -22,6 +22,7 @@ class step_log {
     void finish();
 
    private:
+    std::string path_;
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
 

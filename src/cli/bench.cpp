@@ -12,6 +12,9 @@
 #include "benchmark/trust.hpp"
 #include "benchmark/trust_systems.hpp"
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "core/error.hpp"
+#include "core/files.hpp"
 
 namespace mdpcosim {
 
@@ -50,6 +53,8 @@ void add_bench(CLI::App& app, int& status) {
     methods->add_flag("--json", *json, "One JSON document on standard output");
     methods->add_option("--svg", *figure, "Write the figure");
     methods->callback([json, figure, systems, scenario_file, &status] {
+        if (find_same_file(*figure, {*scenario_file}) != nullptr)
+            throw user_error(fmt::format("--svg {}: the figure would be written over the scenario.", *figure));
         status = watched([&] {
             const auto results =
                 bench_methods(*systems, *scenario_file, [](const std::string& next) { tell("{}\n", next); });
@@ -65,6 +70,7 @@ void add_bench(CLI::App& app, int& status) {
     multirate->add_option("--svg", *figure, "Write the figure");
     auto ratios = std::make_shared<std::vector<double>>();
     multirate->add_option("--frequency-ratio", *ratios, "Only these ratios of the fast to the slow frequency")
+        ->check(positive_value)
         ->check(CLI::Range(1.1, 1000.0))
         ->type_name("FR");
     multirate->callback([json, figure, ratios, &status] {

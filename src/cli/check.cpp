@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 
 namespace mdpcosim {
 
@@ -14,7 +13,7 @@ void add_check(CLI::App& app, int& status) {
     o->add_to(*command);
     command->callback([o, &status] {
         status = watched([&] {
-            say("{}", check(o->load()));
+            show(check(o->load()));
             return 0;
         });
     });

@@ -1,35 +1,18 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "cli/output.hpp"
 
 /// One file per subcommand: each adds itself to the command line and sets `status` to the exit code when it ran.
 namespace mdpcosim {
 
 /// Does it and gives its exit status; what is thrown is told on standard error.
 int guarded(const std::function<int()>& work);
-
-/// To standard output, and to standard error. What cannot be written ends nothing: finish_output() tells.
-template <class... Arguments>
-void say(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-    const std::string all = fmt::format(text, std::forward<Arguments>(arguments)...);
-    std::fwrite(all.data(), 1, all.size(), stdout);
-}
-template <class... Arguments>
-void tell(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-    const std::string all = fmt::format(text, std::forward<Arguments>(arguments)...);
-    std::fwrite(all.data(), 1, all.size(), stderr);
-    std::fflush(stderr);
-}
-
-/// The exit status, which is not 0 where standard output could not be written; last of all calls.
-int finish_output(int status);
 
 /// Work with foreign code, watched by a parent of this process (supervisor/supervisor.hpp): the exit status. `ended` replaces what the parent
 /// says after a sudden end.

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 
 namespace mdpcosim {
 
@@ -23,7 +22,7 @@ void add_compare(CLI::App& app, int& status) {
     command->add_flag("--json", o->json, "One JSON document; null stands for what is not a finite number");
     command->callback([o, &status] {
         const comparison c = compare_results(o->a, o->b, o->only);
-        say("{}", o->json ? to_json(c) : to_table(c));
+        show(o->json ? to_json(c) : to_table(c), o->json);
         status = 0;
     });
 }

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 
 namespace mdpcosim {
 
@@ -27,7 +26,7 @@ void add_fmu(CLI::App& app, int& status) {
     info->add_flag("--json", o->json, "One JSON document, lists in full");
     info->callback([o, &status] {
         status = watched([&] {
-            say("{}", o->json ? fmu_info_json(o->path) : fmu_info_text(o->path, o->all));
+            show(o->json ? fmu_info_json(o->path) : fmu_info_text(o->path, o->all), o->json);
             return 0;
         });
     });
@@ -40,7 +39,7 @@ void add_fmu(CLI::App& app, int& status) {
     validate->callback([o, &status] {
         status = watched([&] {
             const fmu_verdict verdict = fmu_validate(o->path);
-            say("{}", o->json ? to_json(verdict) : to_text(verdict));
+            show(o->json ? to_json(verdict) : to_text(verdict), o->json);
             return verdict.violations.empty() ? 0 : 1;
         });
     });

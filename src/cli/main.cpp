@@ -2,13 +2,13 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <csignal>
 #include <exception>
 #include <iostream>
 
 #include "api/version.hpp"
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 #include "core/error.hpp"
 #include "core/file_handle.hpp"
 #include "core/messages.hpp"
@@ -74,11 +74,12 @@ int run_program(int argc, char** argv) {
     mdpcosim::add_longtime(app, status);
     mdpcosim::add_bench(app, status);
     try {
+        mdpcosim::refuse_empty_values(app);
         app.parse(argc, argv);
         return status;
     } catch (const CLI::ParseError& problem) {
         if (problem.get_exit_code() == 0) return app.exit(problem);  // --help, --version
-        mdpcosim::tell("mdpcosim: {}\n", explain(problem, app));
+        mdpcosim::tell("mdpcosim: {}\n", mdpcosim::presentable(explain(problem, app)));
         return 2;
     }
 }
@@ -92,20 +93,9 @@ int mdpcosim::guarded(const std::function<int()>& work) {
         tell("mdpcosim: {}\n", problem.what());
         return 2;
     } catch (const std::exception& problem) {
-        tell("mdpcosim: {}\n", problem.what());
+        tell("mdpcosim: {}\n", presentable(problem.what()));
         return 1;
     }
-}
-
-int mdpcosim::finish_output(int status) {
-    std::cout.flush();
-    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
-    if (written) return status;
-    tell("mdpcosim: standard output could not be written{}\n",
-         errno != 0 ? fmt::format(" ({})", std::strerror(errno)) : std::string());
-    std::clearerr(stdout);
-    std::cout.clear();
-    return status == 0 ? 1 : status;
 }
 
 int mdpcosim::tell_end(const sudden_end& end) {
@@ -124,5 +114,7 @@ int mdpcosim::watched(const std::function<int()>& work, const std::function<int(
 
 int main(int argc, char** argv) {
     mdpcosim::occupy_standard_files();
+    // A file that grows too large is an error of who writes it, not the end of the program.
+    std::signal(SIGXFSZ, SIG_IGN);
     return mdpcosim::finish_output(mdpcosim::guarded([&] { return run_program(argc, argv); }));
 }

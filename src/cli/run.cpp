@@ -14,6 +14,7 @@
 #include "api/mdpcosim.hpp"
 #include "assembly/mpi.hpp"
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 #include "core/error.hpp"
 #include "core/foreign_call.hpp"
 #include "core/last_words.hpp"
@@ -253,7 +254,7 @@ void add_run(CLI::App& app, int& status) {
                      "mdpcosim-PORT.token; none where MDPCOSIM_TOKEN holds a token)")
         ->type_name("FILE");
     command->add_option("--wait", o->remote.wait, "Seconds to wait for --remote subsystems (default: 60)")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_value)
         ->type_name("SECONDS");
     command->add_flag(
         "--no-pin", o->no_pin,

@@ -19,17 +19,23 @@ std::string_view intern(std::string_view text);
 /// "file:line:column" or "file" where no line is known.
 std::string to_string(const location& where);
 
+/// For terminals: control characters and what is no UTF-8 as \xNN.
+std::string escaped(std::string_view text);
+
+/// A message: the same, and of a text that is too long its two ends.
+std::string presentable(std::string text);
+
 /// The user's input is wrong: the program ends with status 2 and the message.
 class user_error : public std::runtime_error {
    public:
     user_error(const location& where, const std::string& message);
-    explicit user_error(const std::string& message) : std::runtime_error(message) {}
+    explicit user_error(const std::string& message) : std::runtime_error(presentable(message)) {}
 };
 
 /// The run failed (a solver, a file, a subsystem): results so far are kept and the program ends with status 1.
 class run_error : public std::runtime_error {
    public:
-    using std::runtime_error::runtime_error;
+    explicit run_error(const std::string& message) : std::runtime_error(presentable(message)) {}
 };
 
 }  // namespace mdpcosim

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "core/error.hpp"
+
 /// Where the library's messages to its user go. No room prints: who makes a simulation gives a sink, and everything that is made for it
 /// keeps that sink and tells it, from any thread. Without one messages are dropped.
 namespace mdpcosim {
@@ -29,7 +31,7 @@ class messages {
    public:
     messages();
     void send(const std::string& text) const {
-        if (sink_ && *sink_) (*sink_)(text);
+        if (sink_ && *sink_) (*sink_)(presentable(text));
     }
 
    private:

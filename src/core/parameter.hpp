@@ -20,6 +20,7 @@ struct parameter_info {
     bool list = false;                      ///< takes a number or a list of numbers
     std::vector<std::string> choices = {};  ///< not empty: a word out of these, its value being the word's index
     std::string symbol = {};                ///< the letter of the formula, accepted as a second name
+    double most = 1e9;                      ///< of a whole number
 
     bool is_called(std::string_view given) const { return given == name || (!symbol.empty() && given == symbol); }
 };

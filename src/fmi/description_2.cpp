@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "fmi/description_reader.hpp"
 
 /// modelDescription.xml of FMI 2.0. Variables are named by their place, counted from one.
@@ -63,7 +65,10 @@ void read_variables(const xml_file& xml, description& d) {
     if (!list) xml.fatal(xml.root(), "there is no <ModelVariables>.");
     const type_index types = index_types(xml, d);
     std::vector<std::pair<std::size_t, std::uint32_t>> derivatives;
-    for (const pugi::xml_node node : list.children("ScalarVariable")) {
+    const auto all = list.children("ScalarVariable");
+    d.variables.reserve(static_cast<std::size_t>(std::distance(all.begin(), all.end())));
+    for (const pugi::xml_node node : consumed(list)) {
+        if (std::strcmp(node.name(), "ScalarVariable") != 0) continue;
         variable& x = d.variables.emplace_back();
         const pugi::xml_node value = first_element(node);
         const std::optional<base_type> type = type_of(value.name());

@@ -141,7 +141,9 @@ references read_variables(const xml_file& xml, description& d) {
     const type_index types = index_types(xml, d);
     references all;
     std::vector<std::pair<int, value_reference>> derivatives;
-    for (const pugi::xml_node node : list.children()) {
+    const auto variables = list.children();
+    d.variables.reserve(static_cast<std::size_t>(std::distance(variables.begin(), variables.end())));
+    for (const pugi::xml_node node : consumed(list)) {
         const std::optional<base_type> type = type_of(node.name());
         if (!type) {
             if (node.type() == pugi::node_element)

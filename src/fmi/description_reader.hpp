@@ -1,5 +1,8 @@
 #pragma once
 
+#include <malloc.h>
+
+#include <iterator>
 #include <unordered_map>
 
 #include "archive/xml_file.hpp"
@@ -22,6 +25,36 @@ inline std::uint64_t reference_key(version v, base_type type, value_reference re
     if (type == base_type::enumeration) type = base_type::int32;
     return static_cast<std::uint64_t>(type) << 32 | reference;
 }
+
+/// The children of an element, each removed when it has been read: of a million variables the text, the tree and what is made of it would
+/// need more than a gigabyte at the same time.
+class consumed {
+   public:
+    explicit consumed(pugi::xml_node parent) : parent_(parent) {}
+
+    class iterator {
+       public:
+        explicit iterator(pugi::xml_node parent) : parent_(parent), node_(parent.first_child()) {}
+        pugi::xml_node operator*() const { return node_; }
+        iterator& operator++() {
+            const pugi::xml_node next = node_.next_sibling();
+            parent_.remove_child(node_);
+            node_ = next;
+            if (++count_ % 100'000 == 0) ::malloc_trim(0);  // or the system would not see it
+            return *this;
+        }
+        bool operator!=(std::default_sentinel_t) const { return static_cast<bool>(node_); }
+
+       private:
+        pugi::xml_node parent_, node_;
+        std::size_t count_ = 0;
+    };
+    iterator begin() const { return iterator(parent_); }
+    std::default_sentinel_t end() const { return {}; }
+
+   private:
+    pugi::xml_node parent_;
+};
 
 /// Definitions by name: the linear search of description::find_type is for single questions.
 using type_index = std::unordered_map<std::string_view, const type_definition*>;

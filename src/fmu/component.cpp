@@ -100,7 +100,7 @@ std::function<void(const fmi::log_message&)> make_log(const subsystem_spec& spec
 class call_log {
    public:
     explicit call_log(const std::filesystem::path& path)
-        : file_(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) {
+        : file_(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644)) {
         if (file_ < 0)
             throw user_error(
                 fmt::format("--fmi-log: '{}' cannot be written ({}).", path.string(), std::strerror(errno)));

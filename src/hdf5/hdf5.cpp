@@ -148,7 +148,7 @@ class hdf5_sink final : public result_sink {
     places create(const std::filesystem::path& path, hsize_t rows) const {
         places at;
         at.columns.reserve(names_.size());
-        const file_handle file(checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "created"));
+        const file_handle file(checked(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT), "created"));
         const list_handle properties(checked(H5Pcreate(H5P_DATASET_CREATE), "created"));
         checked(H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY), "created");
         checked(H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER), "created");
@@ -217,6 +217,7 @@ class hdf5_sink final : public result_sink {
     /// Writes the file anew with another capacity; the old one, if any, stays until the new one is whole.
     void resize(hsize_t capacity) {
         const std::filesystem::path draft = path_.string() + ".part";
+        ::unlink(draft.c_str());
         places to = create(draft, capacity);
         ::malloc_trim(0);  // what the library needed for tens of thousands of datasets
         numbers_file grown(draft);

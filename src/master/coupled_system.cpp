@@ -4,6 +4,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "transport/failure.hpp"
+
 namespace mdpcosim {
 
 void coupled_system::finish() {
@@ -310,7 +312,13 @@ void coupled_system::solve(algebraic_loop& loop, double t, std::span<const evalu
 
 void coupled_system::evaluate_outputs(subsystem_index subsystem, bool provisional) {
     ++evaluations;
-    subsystems->evaluate(subsystem, values_of(subsystem), provisional);
+    try {
+        subsystems->evaluate(subsystem, values_of(subsystem), provisional);
+    } catch (const subsystem_failure& problem) {
+        const std::string why = bad_input_reason(subsystems->describe(subsystem), values_of(subsystem));
+        if (why.empty()) throw;
+        throw subsystem_failure(problem.subsystem_name(), problem.time(), why);
+    }
 }
 
 std::span<double> coupled_system::present_values(subsystem_index subsystem) {

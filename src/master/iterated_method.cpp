@@ -176,7 +176,7 @@ class iterated_method final : public method {
                 if (term.value.valid() && term.rate.valid()) is_rate_[term.rate.value()] = true;
         signals_.clear();
         for (std::size_t c = 0; c < expected_.size(); ++c)
-            if (!constants_.by_nature()[c] && !is_iterated_[c]) signals_.emplace_back(c);
+            if (!constants_.by_nature()[c] && system.coupling.held(channel_index(c))) signals_.emplace_back(c);
         owner_.assign(first_.size(), 0);
         acting_.clear();
         const transport& t = *system.subsystems;
@@ -281,8 +281,9 @@ class iterated_method final : public method {
     /// the step's.
     void find_surprises(const coupled_system& system, double H) {
         for (std::size_t c = 0; c < missed_.size(); ++c)
-            missed_[c] =
-                constants_.by_nature()[c] || (is_iterated_[c] && used_ == &ways_[1]) ? 0 : system.u[c] - predicted_[c];
+            missed_[c] = constants_.by_nature()[c] || (!system.coupling.held(channel_index(c)) && used_ == &ways_[1])
+                             ? 0
+                             : system.u[c] - predicted_[c];
         std::fill(surprised_.begin(), surprised_.end(), false);
         for (const auto& [c, subsystem] : acting_) {
             const channel_index channel = channels_[c];

@@ -2,12 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
 #include "core/error.hpp"
+#include "core/files.hpp"
 
 // The file is put into the program as it is: no array for the compiler to read.
 __asm__(
@@ -69,18 +65,11 @@ std::string page_with(std::string_view title, std::string_view json) {
 }
 
 void write_page(const std::string& path, const std::string& page) {
-    const std::string draft = path + ".part";
-    errno = 0;
-    std::ofstream out(draft, std::ios::binary);
-    out << page;
-    out.close();
-    std::error_code status;
-    if (!out) status = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
-    if (!status) std::filesystem::rename(draft, path, status);
-    if (!status) return;
-    const std::string why = status.message();
-    std::filesystem::remove(draft, status);
-    throw user_error(fmt::format("{}: the file cannot be written ({}).", path, why));
+    try {
+        write_document(path, page);
+    } catch (const file_problem& problem) {
+        throw user_error(fmt::format("{}: the file cannot be written ({}).", path, problem.what()));
+    }
 }
 
 }  // namespace mdpcosim

@@ -1,12 +1,15 @@
 #include "report/report.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
+#include "core/error.hpp"
+#include "core/files.hpp"
 #include "report/page.hpp"
 #include "report/run_report.hpp"
 
@@ -16,6 +19,14 @@ std::filesystem::path write_report(const std::filesystem::path& folder, const st
                                    const std::filesystem::path& file) {
     const std::string data = run_report_json({folder, with});
     std::filesystem::path target = file.empty() ? folder / "report.html" : file;
+    std::vector<std::filesystem::path> read{with};
+    for (const char* name : files_of_report)
+        for (const auto& run : {folder, with}) read.push_back(run / name);
+    if (const auto* input = find_same_file(target, read))
+        throw user_error(
+            fmt::format("--out {}: the report would be written over {}, which it is made from. Choose "
+                        "another file.",
+                        target.string(), input->string()));
     write_page(target.string(), page_with(folder.filename().string(), data));
     return target;
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "core/error.hpp"
+#include "core/files.hpp"
 #include "core/json.hpp"
 #include "report/reduce.hpp"
 #include "report/scene_tracks.hpp"
@@ -23,17 +23,33 @@ namespace {
 constexpr std::size_t series_budget = 1'600'000;
 constexpr std::size_t most_columns = 2000;
 constexpr std::size_t most_profile_events = 6000;
+constexpr std::size_t most_text = 256'000'000;  // that is read of a file
 constexpr std::size_t most_scenario_text = 200'000;
 
 std::string text_of(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream out;
-    out << in.rdbuf();
-    return out.str();
+    try {
+        return read_input(file, most_text);
+    } catch (const file_problem& problem) {
+        if (problem.code() == ENOENT) return {};
+        throw user_error(fmt::format("{}: the file cannot be read ({}).", file.string(), problem.what()));
+    }
 }
 
 /// A JSON file of the run; null where it is missing or was cut off.
 json read_json(const std::filesystem::path& file) { return json::parse_if_valid(text_of(file)).value_or(json()); }
+
+/// A file that is JSON, but not what a run writes.
+template <class Use>
+auto using_file(const std::filesystem::path& file, const Use& use) {
+    try {
+        return use(read_json(file));
+    } catch (const user_error&) {
+        throw;
+    } catch (const std::exception& problem) {
+        throw user_error(fmt::format("{}: this is not what a run has written ({}). Run again, or remove the file.",
+                                     file.string(), problem.what()));
+    }
+}
 
 std::map<std::string, std::string> units_of(const json& system) {
     std::map<std::string, std::string> units;
@@ -121,7 +137,7 @@ json coupling_json(json trace) {
 json scenario_json(const std::filesystem::path& file) {
     std::string text = text_of(file);
     const bool cut = text.size() > most_scenario_text;
-    if (cut) text.resize(text.rfind('\n', most_scenario_text));
+    if (cut) text.resize(std::min(text.rfind('\n', most_scenario_text), most_scenario_text));
     return {{"text", text}, {"cut", cut}};
 }
 
@@ -162,22 +178,26 @@ std::string run_report_json(const report_request& request) {
         throw user_error(fmt::format("{}: there is no such folder. Give the folder that a run has left (run --out).",
                                      folder.string()));
     const result_table table = all_results(folder);
-    const json system = read_json(folder / "system.json");
-    const auto units = units_of(system);
+    json system, scene;
+    const auto units = using_file(folder / "system.json", [&](json read) {
+        auto found = units_of(read);
+        if (!read.is_object()) return found;
+        scene = scene_tracks(read.contains("scenes") ? read.at("scenes") : json(), table);
+        read.erase("columns");
+        read.erase("scenes");
+        system = std::move(read);
+        return found;
+    });
     const std::size_t budget = request.with.empty() ? series_budget : series_budget / 3;
     json document{{"kind", "run"}, {"label", label_of(folder)}};
     document["summary"] = read_json(folder / "summary.json");
-    document["system"] = system.is_object() ? system : json();
-    if (document["system"].is_object()) {
-        document["system"].erase("columns");
-        document["system"].erase("scenes");
-        document["scene"] = scene_tracks(system.contains("scenes") ? system.at("scenes") : json(), table);
-    }
-    document["coupling"] = coupling_json(read_json(folder / "coupling.json"));
+    document["system"] = std::move(system);
+    if (!scene.is_null()) document["scene"] = std::move(scene);
+    document["coupling"] = using_file(folder / "coupling.json", coupling_json);
     document["cut"] = table.cut;
     document["series"] = series_json(table, units, budget);
     if (!request.with.empty()) document["with"] = with_json(table, request.with, units, budget);
-    document["profile"] = profile_json(read_json(folder / "profile.json"));
+    document["profile"] = using_file(folder / "profile.json", profile_json);
     document["scenario"] = scenario_json(folder / "scenario.yaml");
     return document.dump();
 }

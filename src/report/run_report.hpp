@@ -12,6 +12,10 @@ struct report_request {
     std::filesystem::path with;  ///< a second run's folder or a CSV file, overlaid; empty: none
 };
 
+/// What is read of a folder.
+inline constexpr const char* files_of_report[] = {"results.csv",   "summary.json", "system.json",
+                                                  "coupling.json", "profile.json", "scenario.yaml"};
+
 /// The data of the page as one JSON document. Throws user_error where the folder is not that of a run, or where the second results
 /// have nothing in common with it.
 std::string run_report_json(const report_request& request);

@@ -1,6 +1,5 @@
 #include "results/csv.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,8 +7,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "core/error.hpp"
+#include "core/files.hpp"
 
 namespace mdpcosim {
 
@@ -32,8 +33,8 @@ std::string quoted(const std::string& name) {
 class csv_sink final : public result_sink {
    public:
     csv_sink(const std::filesystem::path& path, const std::vector<recorded_column>& columns) : path_(path) {
-        file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-        if (file_ < 0) fail("opened");
+        file_ = create_file(path);
+        if (file_.get() < 0) fail("opened");
         std::string header = "time";
         for (const auto& column : columns) {
             header += ',';
@@ -44,12 +45,6 @@ class csv_sink final : public result_sink {
         put(header);
         // The header is on disk from the start: a run that fails in its first step leaves a readable file.
         flush();
-    }
-
-    csv_sink(const csv_sink&) = delete;
-    csv_sink& operator=(const csv_sink&) = delete;
-    ~csv_sink() override {
-        if (file_ >= 0) ::close(file_);
     }
 
     void write(std::span<const double> values, std::size_t row_length) override {
@@ -76,18 +71,29 @@ class csv_sink final : public result_sink {
     }
 
     void drain() {
+        const std::size_t used = std::exchange(used_, 0);  // nothing is written twice
+        if (full_) return;
         std::size_t done = 0;
-        while (done < used_) {
-            const ssize_t count = ::write(file_, text_.data() + done, used_ - done);
+        while (done < used) {
+            const ssize_t count = ::write(file_.get(), text_.data() + done, used - done);
             if (count < 0 && errno == EINTR) continue;
-            if (count < 0) {
-                // What is in the file cannot be undone, what is not goes with this sink: nothing is written twice.
-                used_ = 0;
+            if (count <= 0) {
+                const int code = errno;
+                take_back(done);
+                errno = code;
                 fail("written");
             }
             done += static_cast<std::size_t>(count);
         }
-        used_ = 0;
+        length_ += static_cast<off_t>(used);
+    }
+
+    /// After a failure within the text: a row is whole or not there, and none follows behind the gap.
+    void take_back(std::size_t done) {
+        full_ = true;
+        const std::size_t last = std::string_view(text_).substr(0, done).rfind('\n');
+        const off_t whole = length_ + static_cast<off_t>(last == std::string_view::npos ? 0 : last + 1);
+        [[maybe_unused]] const int unable = ::ftruncate(file_.get(), whole);
     }
 
     [[noreturn]] void fail(const char* attempted) const {
@@ -96,7 +102,9 @@ class csv_sink final : public result_sink {
     }
 
     std::filesystem::path path_;
-    int file_ = -1;
+    file_handle file_;
+    off_t length_ = 0;   ///< of whole rows in the file
+    bool full_ = false;  ///< takes nothing any more
     std::string text_;
     std::size_t used_ = 0;
 };

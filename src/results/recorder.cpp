@@ -50,20 +50,30 @@ void recorder::row(double t, std::span<const double> y, std::span<const double> 
 
 void recorder::flush() {
     hand_on();
-    for (const auto& sink : sinks_) sink->flush();
+    each_sink([](result_sink& sink) { sink.flush(); });
     if (journal_ != nullptr) journal_->used = 0;
 }
 
 void recorder::finish() {
     hand_on();
-    for (const auto& sink : sinks_) sink->finish();
+    each_sink([](result_sink& sink) { sink.finish(); });
     if (journal_ != nullptr) journal_->used = 0;
 }
 
 void recorder::hand_on() {
     // Forgotten first: rows that the sink refused are not offered again.
     const std::size_t used = std::exchange(used_, 0);
-    for (const auto& sink : sinks_) sink->write(block_.first(used), columns_.size() + 1);
+    each_sink([&](result_sink& sink) { sink.write(block_.first(used), columns_.size() + 1); });
+}
+
+template <class Call>
+void recorder::each_sink(const Call& call) {
+    try {
+        for (const auto& sink : sinks_) call(*sink);
+    } catch (...) {
+        refused_ = true;
+        throw;
+    }
 }
 
 }  // namespace mdpcosim

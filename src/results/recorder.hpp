@@ -51,10 +51,14 @@ class recorder {
     void finish();
 
     std::int64_t rows() const { return rows_; }
+    /// Rows are missing in a file: its disk is full, for example.
+    bool refused() const { return refused_; }
     const std::vector<recorded_column>& columns() const { return columns_; }
 
    private:
     void hand_on();
+    template <class Call>
+    void each_sink(const Call& call);
 
     std::vector<recorded_column> columns_;
     std::vector<std::unique_ptr<result_sink>> sinks_;
@@ -63,6 +67,7 @@ class recorder {
     row_journal* journal_;
     std::size_t used_ = 0;
     std::int64_t rows_ = 0, steps_ = 0;
+    bool refused_ = false;
 };
 
 }  // namespace mdpcosim

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 
 #include "core/error.hpp"
+#include "core/files.hpp"
 #include "core/suggest.hpp"
 
 namespace mdpcosim {
@@ -31,24 +29,29 @@ std::filesystem::path results_file(const std::filesystem::path& given) {
 
 class reader {
    public:
-    explicit reader(const std::filesystem::path& file) : in_(file, std::ios::binary), file_(intern(file.string())) {
-        if (!in_) throw user_error({file_, 0, 0}, fmt::format("the file cannot be read ({}).", std::strerror(errno)));
+    explicit reader(const std::filesystem::path& file) try : in_(file, longest_line), file_(intern(file.string())) {
         table_.path = file;
+    } catch (const file_problem& problem) {
+        throw user_error(fmt::format("{}: the file cannot be read ({}).", file.string(), problem.what()));
     }
 
     result_table read(const std::function<bool(std::string_view)>& keep) {
         read_header(keep);
         while (next_line()) read_row();
-        if (in_.bad()) throw user_error({file_, line_number_, 1}, "the file cannot be read further (input error).");
         return std::move(table_);
     }
 
    private:
     /// False at the end. A last line without its end was being written when the run was killed.
     bool next_line() {
-        if (!std::getline(in_, line_)) return false;
+        try {
+            if (!in_.next(line_)) return false;
+        } catch (const file_problem& problem) {
+            throw user_error({file_, line_number_ + 1, 1},
+                             fmt::format("the file cannot be read further ({}).", problem.what()));
+        }
         ++line_number_;
-        if (in_.eof()) {
+        if (in_.cut()) {
             table_.cut = true;
             return false;
         }
@@ -136,8 +139,9 @@ class reader {
     }
 
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+    static constexpr std::size_t longest_line = 64'000'000;
 
-    std::ifstream in_;
+    line_reader in_;
     std::string_view file_;
     std::string line_;
     int line_number_ = 0;

@@ -336,6 +336,7 @@ std::vector<key_info> sections() {
                                     "the same time.")
                         .by_default("0")
                         .more_in("methods/semi-implicit.md");
+    replicas.most = most_replicas;
     replicas.derived = true;  // written at the subsystems
     return {
         then<scenario>(order.by_default("from the graph of couplings").more_in("methods/multirate.md"), check_order),

@@ -56,6 +56,8 @@ key_info source_file(const char* name, unsigned bit, const std::function<std::fi
                name, "path", R"({"type": "string", "minLength": 1})", description,
                [path](subsystem_spec& spec, const yaml_node& node, const key_place& at) {
                    spec.source = read_text(node, at.in.let, at.whole());
+                   if (spec.source.empty())
+                       throw user_error(node.where, fmt::format("{}: the name of a file is missing.", at.whole()));
                    path(spec) = at.in.folder_of(node.where) / spec.source.value;
                },
                [path](const subsystem_spec& spec, yaml_node& out) {
@@ -336,6 +338,7 @@ std::vector<key_info> of_all() {
                     .more_in("methods/multirate.md");
     auto replicas =
         whole<spec>("replicas", &spec::replicas, 0, "More instances, so that trial steps are done at the same time.");
+    replicas.most = most_replicas;
     return {then<spec>(replicas.by_default("0").more_in("methods/semi-implicit.md"), check_replicas), step,
             list<spec>(
                 "scene", &spec::scene, shape_keys,

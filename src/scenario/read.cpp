@@ -59,6 +59,8 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
 
     scenario s;
     s.path = path;
+    for (const auto& [file, unused] : folders)
+        if (!file.empty()) s.included.emplace_back(file);
     const let_table let = read_let(root.find("let"), s.let);
     const auto folder_of = [&](const location& where) {
         const auto found = folders.find(where.file);

@@ -55,6 +55,9 @@ void check_range(double value, const text& written, const parameter_info& info, 
     if (info.allowed == range::not_negative && !(value >= 0)) refuse("zero or greater");
     if (info.allowed == range::whole && (value < 1 || value != std::floor(value)))
         refuse("a whole number of at least 1");
+    if (info.allowed == range::whole && value > info.most)
+        throw user_error(written.where,
+                         fmt::format("{}: '{}' is too high; at most {}.", object, written.value, info.most));
 }
 
 std::vector<std::string> names_of(const std::vector<parameter_info>& infos) {

@@ -155,6 +155,9 @@ struct part_spec {
     std::vector<part_spec> parts;  ///< inside it
 };
 
+/// More than one per core has no use.
+inline constexpr int most_replicas = 1000;
+
 struct subsystem_spec {
     enum class source_kind { model, ode, file, plugin, fmu, program };
 
@@ -299,9 +302,13 @@ struct scenario {
     step_control_spec step_control;
     iteration_spec iteration;
     placement_spec placement;
-    int replicas = 0;                ///< of every subsystem that allows it; they have it already
-    std::vector<setting> let;        ///< as written, for the record
-    std::vector<std::string> notes;  ///< what whoever made it wants to be told
+    int replicas = 0;                             ///< of every subsystem that allows it; they have it already
+    std::vector<setting> let;                     ///< as written, for the record
+    std::vector<std::string> notes;               ///< what whoever made it wants to be told
+    std::vector<std::filesystem::path> included;  ///< the files that `include:` named
 };
+
+/// Every file that a run of it reads, as far as the scenario says.
+std::vector<std::filesystem::path> files_read(const scenario& s);
 
 }  // namespace mdpcosim

@@ -5,22 +5,24 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <unordered_map>
+
+#include "core/files.hpp"
 
 namespace mdpcosim {
 
 namespace {
 
+constexpr std::size_t largest_file = 32'000'000;
+
 /// Builds the tree from parser events. The node tree of yaml-cpp would lose duplicate keys.
 class tree_builder : public YAML::EventHandler {
    public:
-    tree_builder(std::string_view file, bool one_place) : file_(intern(file)), one_place_(one_place) {}
+    tree_builder(std::string_view file, bool one_place) : file_(intern(file)), one_place_(one_place) {
+        root_.where = {file_, one_place ? 0 : 1, one_place ? 0 : 1};  // of a text that holds nothing
+    }
 
     yaml_node take() { return std::move(root_); }
 
@@ -228,16 +230,13 @@ yaml_node read_yaml_file(const std::filesystem::path& path) {
     std::error_code status;
     if (std::filesystem::is_directory(path, status))
         throw user_error(fmt::format("{}: this is a folder, not a scenario file.", path.string()));
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
-    std::string text;
-    std::array<char, 65536> part{};
-    do {
-        in.read(part.data(), part.size());
-        text.append(part.data(), static_cast<std::size_t>(in.gcount()));
-    } while (in);
-    if (in.bad())
-        throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), std::strerror(errno)));
+    const auto text = [&] {
+        try {
+            return read_input(path, largest_file);
+        } catch (const file_problem& problem) {
+            throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), problem.what()));
+        }
+    }();
     return read_stream(text, path.string(), false);
 }
 

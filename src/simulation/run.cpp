@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "assembly/step_control.hpp"
+#include "core/files.hpp"
 #include "core/last_words.hpp"
 #include "results/csv.hpp"
 #include "results/pace.hpp"
@@ -54,6 +55,12 @@ std::vector<std::string> subsystem_names(const transport& subsystems) {
     return names;
 }
 
+/// At most, roughly: a kilobyte for everything that has a name.
+std::size_t summary_size(const scenario& s) {
+    constexpr std::size_t least = 64'000, each = 1'000;
+    return least + each * (s.subsystems.size() + s.connections.size() + s.signals.size());
+}
+
 /// Writing at the end of a run: a failure (a full disk) makes the run a failed one, unless it has failed before.
 template <class Write>
 void keep_first_failure(run_summary& summary, const Write& write) {
@@ -64,6 +71,31 @@ void keep_first_failure(run_summary& summary, const Write& write) {
         summary.status = "failed";
         summary.message = problem.what();
     }
+}
+
+/// No place for results on the disk.
+run_summary failed_at_start(const run_folder& folder, const time_spec& time, const std::string& why) {
+    run_summary summary;
+    summary.folder = folder.path().string();
+    summary.status = "failed";
+    summary.message = why;
+    summary.start = summary.reached = time.start;
+    summary.end = time.end;
+    summary.step = time.step;
+    folder.write("summary.json", to_json(summary));
+    return summary;
+}
+
+/// What a full disk has left.
+std::int64_t rows_in(const std::filesystem::path& file) {
+    constexpr std::size_t longest = 64'000'000;
+    std::int64_t lines = 0;
+    try {
+        line_reader all(file, longest);
+        for (std::string line; all.next(line);) ++lines;
+    } catch (const file_problem&) {
+    }
+    return std::max<std::int64_t>(lines - 1, 0);  // the header
 }
 
 /// Every attempt at a macro step into steps.csv.
@@ -112,12 +144,13 @@ run_summary bare_summary(const scenario& s, const run_options& options, const st
 
 run_summary run(scenario s, const run_options& options) {
     const std::filesystem::path out = options.out.empty() ? default_folder(s, options.monolithic) : options.out;
+    check_run_folder(out, files_read(s));
     // Until its summary is written and all subsystems are gone.
     run_in_work in_work(out, to_json(bare_summary(s, options, out)), open_run::state::set_up);
     std::optional<run_folder> made;
     if (options.fmi_log) {
         made.emplace(out);
-        made->write("fmi.log", "# time [s], subsystem (FMU): call -> status\n");
+        made->write("fmi.log", std::string(fmi_log_head) + "\n");
         for (auto& entry : s.subsystems) entry.fmu.trace = made->file("fmi.log");
     }
     const binding_right may_bind;
@@ -129,11 +162,12 @@ run_summary run(scenario s, const run_options& options) {
                        .remote = options.remote,
                        .interrupt = options.interrupt});
     const expectations expected(s, all.parts().columns);
+    const std::string system = system_json(all.resolved(), all.parts());  // finds mistakes in scenes
     if (!made) made.emplace(out);
     const run_folder& folder = *made;
     in_work.enter(open_run::state::running);
+    folder.write("system.json", system);  // first: by it the folder is known as a run's
     folder.write("scenario.yaml", write_scenario(all.resolved()));
-    folder.write("system.json", system_json(all.resolved(), all.parts()));
     const time_spec time = s.time;
     const auto record_every = s.record.every;
     std::optional<attempt_recorder> attempts;
@@ -141,12 +175,19 @@ run_summary run(scenario s, const run_options& options) {
         attempts.emplace(folder);
         all.add(*attempts);
     }
+    made->reserve(summary_size(s));
     s = {};
     all.release_scenario();
     ::malloc_trim(0);
 
-    recorder recorded(all.parts().columns, make_sinks(folder, all.parts().columns, most_rows(time, record_every)),
-                      in_work.journal());
+    std::vector<std::unique_ptr<result_sink>> sinks;
+    try {
+        sinks = make_sinks(folder, all.parts().columns, most_rows(time, record_every));
+    } catch (const run_error& problem) {
+        made->release();
+        return failed_at_start(folder, time, problem.what());
+    }
+    recorder recorded(all.parts().columns, std::move(sinks), in_work.journal());
     row_recorder rows(recorded, time_grid(time.start, time.end, time.step), record_every);
     all.add(rows);
     std::string status = "done", message;
@@ -180,7 +221,7 @@ run_summary run(scenario s, const run_options& options) {
         summary.judged->add(trust::wrong, "the run failed: " + message, {});
     if (options.shown != nullptr) options.shown->finish();
     keep_first_failure(summary, [&] { recorded.finish(); });
-    summary.rows = recorded.rows();
+    summary.rows = recorded.refused() ? rows_in(folder.file("results.csv")) : recorded.rows();
     if (attempts) keep_first_failure(summary, [&] { attempts->finish(); });
     const transport& subsystems = *all.parts().system.subsystems;
     keep_first_failure(summary, [&] {
@@ -206,6 +247,7 @@ run_summary run(scenario s, const run_options& options) {
         summary.notes.push_back(fmt::format("{} of {} expectations are met", met, expected.count()));
     }
     if (options.ended) options.ended(summary);
+    made->release();
     keep_first_failure(summary, [&] { folder.write("summary.json", to_json(summary)); });
     return summary;
 }

@@ -6,10 +6,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <optional>
 
+#include "core/files.hpp"
 #include "core/suggest.hpp"
 #include "core/units.hpp"
 
@@ -55,31 +54,26 @@ class csv_reader {
     // the file
 
     void load() {
-        std::error_code ignored;
-        if (std::filesystem::is_directory(spec_.file.path, ignored)) refuse_file(EISDIR);
-        errno = 0;
-        std::ifstream in(spec_.file.path, std::ios::binary);
-        if (!in) refuse_file(errno);
-        in.seekg(0, std::ios::end);
-        buffer_.resize(static_cast<std::size_t>(std::max<std::streamoff>(0, in.tellg())));
-        in.seekg(0);
-        in.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-        if (!in) refuse_file(errno);
+        constexpr std::size_t most = 512'000'000;
+        try {
+            buffer_ = read_input(spec_.file.path, most);
+        } catch (const file_problem& problem) {
+            refuse_file(problem);
+        }
         rest_ = buffer_;
         if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);  // byte order mark
     }
 
-    [[noreturn]] void refuse_file(int reason) const {
+    [[noreturn]] void refuse_file(const file_problem& reason) const {
         std::vector<std::string> neighbours;
         std::error_code problem;
-        if (reason == ENOENT)
+        if (reason.code() == ENOENT)
             for (const auto& entry :
                  std::filesystem::directory_iterator(std::filesystem::absolute(spec_.file.path).parent_path(), problem))
                 neighbours.push_back(entry.path().filename().string());
         std::sort(neighbours.begin(), neighbours.end());
-        fail(spec_.source.where,
-             fmt::format("file '{}' cannot be read: {}.{}", file_, reason == 0 ? "input error" : std::strerror(reason),
-                         did_you_mean(spec_.file.path.filename().string(), neighbours)));
+        fail(spec_.source.where, fmt::format("file '{}' cannot be read: {}.{}", file_, reason.what(),
+                                             did_you_mean(spec_.file.path.filename().string(), neighbours)));
     }
 
     /// The next line that is neither blank nor a comment.

@@ -35,16 +35,34 @@ std::string not_finite_reason(const subsystem_description& d, std::span<const do
     return fmt::format("output '{}' is {}", slot_name(d.outputs, slot), y[static_cast<std::size_t>(slot)]);
 }
 
+std::string bad_input_reason(const subsystem_description& d, std::span<const double> inputs) {
+    const int slot = first_not_finite(inputs);
+    if (slot < 0) return {};
+    return fmt::format(
+        "its input '{}' was {} before it began: what drives the input gave numbers that are too large, or none, "
+        "and is to be looked at first",
+        slot_name(d.inputs, slot), inputs[static_cast<std::size_t>(slot)]);
+}
+
 subsystem_failure failure_in_step(const std::string& subsystem, const std::string& reason, const macro_step& step,
                                   const subsystem_description& d, std::span<const polynomial> inputs) {
+    std::string why = reason;
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+        if (const auto& p = inputs[k]; !all_finite(std::span(p.c).first(static_cast<std::size_t>(p.degree) + 1))) {
+            std::vector<double> values(inputs.size());
+            values[k] = p.c[static_cast<std::size_t>(
+                first_not_finite(std::span(p.c).first(static_cast<std::size_t>(p.degree) + 1)))];
+            why = bad_input_reason(d, values);
+            break;
+        }
     std::string text =
-        fmt::format("{} (macro step {} from {:.10g} s to {:.10g} s", reason, step.counter, step.begin, step.end);
+        fmt::format("{} (macro step {} from {:.10g} s to {:.10g} s", why, step.counter, step.begin, step.end);
     const std::size_t shown = std::min<std::size_t>(inputs.size(), 5);
     for (std::size_t k = 0; k < shown; ++k)
         text += fmt::format("{}{} = {:.6g}", k == 0 ? "; inputs at its start: " : ", ",
                             slot_name(d.inputs, static_cast<int>(k)), inputs[k].c[0]);
     if (inputs.size() > shown) text += fmt::format(" and {} more", inputs.size() - shown);
-    return {subsystem, step.begin, text + ")", reason};
+    return {subsystem, step.begin, text + ")", why};
 }
 
 std::string reason_of_exception() {

@@ -21,6 +21,9 @@ inline bool all_finite(std::span<const double> y) {
 /// The first output that is not a finite number, or -1.
 int first_not_finite(std::span<const double> y);
 
+/// Why a subsystem cannot be blamed: what it was given is no number. Empty: it was.
+std::string bad_input_reason(const subsystem_description& d, std::span<const double> inputs);
+
 /// "output 'x' is nan"
 std::string not_finite_reason(const subsystem_description& d, std::span<const double> y, int slot);
 

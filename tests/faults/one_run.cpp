@@ -12,6 +12,7 @@
 
 #include "core/json.hpp"
 #include "plugin/test/plugins/faulty.hpp"
+#include "marked_processes.hpp"
 #include "process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 using test::content;
 
 constexpr double limit = 0.5;  // s
-constexpr const char* mark_variable = "MDPCOSIM_TEST_MARK";
+using test::mark_variable;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -195,15 +196,8 @@ class fault_run {
     std::vector<living> marked_processes() const {
         const std::string mark = fmt::format("{}={}", mark_variable, folder_.path().string());
         std::vector<living> found;
-        for (const auto& entry : fs::directory_iterator("/proc", fs::directory_options::skip_permission_denied)) {
-            const std::string name = entry.path().filename();
-            if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-            if (content(entry.path() / "environ").find(mark) == std::string::npos) continue;
-            const std::string status = content(entry.path() / "stat");
-            const std::size_t at = status.rfind(')');
-            if (at == std::string::npos || at + 2 >= status.size() || status[at + 2] == 'Z') continue;
-            found.push_back({std::stoi(name), content(entry.path() / "cmdline")});
-        }
+        for (const auto& [id, parent] : test::marked_processes(mark))
+            found.push_back({id, content(fs::path("/proc") / std::to_string(id) / "cmdline")});
         return found;
     }
 

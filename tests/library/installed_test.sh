@@ -19,6 +19,7 @@ for file in bin/mdpcosim libexec/mdpcosim/mdpcosim-host lib/libmdpcosim.so.1 lib
     lib/cmake/mdpcosim_subsystem/mdpcosim_subsystem-config-version.cmake share/doc/mdpcosim/LICENSE share/doc/mdpcosim/THIRD-PARTY.md; do
     [[ -e $prefix/$file ]] || fail "$file is not installed"
 done
+"$source/tests/binaries_test.sh" "$prefix" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 # The library shows its C functions, and nothing else.
 shown=$(nm -D --defined-only "$prefix/lib/libmdpcosim.so.1" | awk '$2 ~ /[A-Z]/ {print $3}' | grep -v '^mdpcosim_' || true)
 [[ -z $shown ]] || fail "libmdpcosim shows $shown"

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "support/largest_file.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
@@ -138,6 +139,34 @@ TEST(csv, a_full_disk_is_a_run_error) {
         EXPECT_THAT(problem.what(), testing::HasSubstr("/dev/full: the results cannot be written"));
         EXPECT_THAT(problem.what(), testing::HasSubstr("No space left on device"));
     }
+}
+
+/// What the disk took of a row is taken back, and nothing follows behind the gap.
+TEST(csv, a_row_is_whole_or_not_there) {
+    const temporary_folder folder;
+    const auto sink = make_csv_sink(folder / "r.csv", {{"x", "", source::output, 0}});
+    const std::vector<double> row{-1.0 / 3, -2.0 / 3};
+    sink->write(row, 2);
+    sink->flush();
+    const std::size_t whole = content(folder / "r.csv").size();
+    {
+        const test::largest_file limit(whole + 10);
+        sink->write(row, 2);
+        EXPECT_THROW(sink->flush(), run_error);
+    }
+    EXPECT_EQ(content(folder / "r.csv").size(), whole);
+    sink->write(row, 2);
+    sink->flush();
+    EXPECT_EQ(content(folder / "r.csv").size(), whole);
+}
+
+TEST(csv, a_link_in_its_place_is_not_followed) {
+    const temporary_folder folder;
+    test::write_file(folder / "mine", "mine");
+    std::filesystem::create_symlink("mine", folder / "r.csv");
+    make_csv_sink(folder / "r.csv", {{"x", "", source::output, 0}});
+    EXPECT_EQ(content(folder / "mine"), "mine");
+    EXPECT_EQ(content(folder / "r.csv"), "time,x\n");
 }
 
 TEST(csv, a_folder_that_is_not_there_is_a_run_error) {

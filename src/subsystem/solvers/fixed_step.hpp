@@ -42,7 +42,7 @@ struct micro_step {
 
 /// Number of equal micro steps for a span: the smallest whose size is at most `step`.
 inline std::int64_t micro_step_count(double span, double step) {
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(span / step - 1e-9)));
+    return static_cast<std::int64_t>(std::clamp(std::ceil(span / step - 1e-9), 1.0, 1e15));
 }
 
 [[noreturn]] void throw_not_finite(const char* solver, double t, const equations& model, const double* x,

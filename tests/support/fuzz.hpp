@@ -17,11 +17,12 @@
 #include <vector>
 
 /// A fuzzer, and the inputs it starts from.
-namespace mdpcosim::fmi {
+namespace mdpcosim::test {
 
-inline std::vector<std::string> corpus(const std::string& kind) {
+/// The files below src/ in `folder` of a room's test folder.
+inline std::vector<std::string> corpus(const std::string& folder) {
     std::set<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(MDPCOSIM_SOURCE_DIR "/src/fmi/test/corpus/" + kind))
+    for (const auto& entry : std::filesystem::directory_iterator(MDPCOSIM_SOURCE_DIR "/src/" + folder))
         paths.insert(entry.path());
     std::vector<std::string> texts;
     for (const std::filesystem::path& path : paths) {
@@ -37,8 +38,8 @@ inline std::vector<std::string> corpus(const std::string& kind) {
 /// promise or crashes the program is kept.
 class fuzzer {
    public:
-    fuzzer(const std::string& kind, std::vector<std::string> dictionary)
-        : pool_(corpus(kind)), dictionary_(std::move(dictionary)), file_("fuzz-" + kind + ".input") {
+    fuzzer(const std::string& kind, std::vector<std::string> corpus, std::vector<std::string> dictionary)
+        : pool_(std::move(corpus)), dictionary_(std::move(dictionary)), file_("fuzz-" + kind + ".input") {
         if (const char* seed = std::getenv("MDPCOSIM_FUZZ_SEED")) random_.seed(std::strtoull(seed, nullptr, 10));
         std::ofstream(file_, std::ios::binary) << std::string(sizeof(std::size_t) + longest, '\0');
         FILE* file = std::fopen(file_.c_str(), "r+b");
@@ -66,14 +67,14 @@ class fuzzer {
             bool is_new = false;
             std::istringstream lines(shape(attempt(input)));
             for (std::string line; std::getline(lines, line);) is_new = outcomes_.insert(line).second || is_new;
-            if (is_new) pool_.push_back(input);
+            if (is_new && pool_.size() < most_kept) pool_.push_back(input);
         }
         return count;
     }
     std::size_t outcomes() const { return outcomes_.size(); }
 
    private:
-    static constexpr std::size_t longest = 1 << 16;
+    static constexpr std::size_t longest = 1 << 16, most_kept = 20'000;
 
     std::size_t below(std::size_t n) { return n == 0 ? 0 : random_() % n; }
 
@@ -155,4 +156,4 @@ class fuzzer {
     char* kept_ = nullptr;
 };
 
-}  // namespace mdpcosim::fmi
+}  // namespace mdpcosim::test

@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iostream>
+
+#include "subsystem/file_csv.hpp"
+#include "support/fuzz.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace mdpcosim {
+namespace {
+
+TEST(fuzz, csv_files) {
+    const test::temporary_folder folder;
+    subsystem_spec spec;
+    spec.name = "cycle";
+    spec.kind = subsystem_spec::source_kind::file;
+    spec.file.path = folder / "fuzz.csv";
+    const auto attempt = [&](const std::string& text) -> std::string {
+        test::write_file(spec.file.path, text);
+        try {
+            const csv_table table = read_csv(spec);
+            EXPECT_EQ(table.values.size(), table.rows() * table.columns());
+            EXPECT_EQ(table.units.size(), table.columns());
+            for (const double value : table.values) EXPECT_TRUE(std::isfinite(value));
+            for (std::size_t i = 1; i < table.rows(); ++i) EXPECT_GE(table.time[i], table.time[i - 1]);
+            return "taken";
+        } catch (const user_error& problem) {
+            const std::string message = problem.what();
+            EXPECT_LT(message.size(), 2000u);
+            EXPECT_NE(message.find("fuzz.csv"), std::string::npos) << message;
+            return message;
+        }
+    };
+    test::fuzzer fuzz("csv",
+                      {"time,x\n0,1\n1,2\n", "# speeds\ntime [ms];\"a [m/s]\";b\n0;1;2\n\n0;3;4\n5;6;7\n",
+                       "time\tn [rpm]\r\n0\t1e3\r\n1\t-2\r\n", "\xef\xbb\xbf\"time\",\"x[1]\",\"x[2]\"\n 0 , +1 , 2\n"},
+                      {",",      ";",           "\t",    "\n",   "\r",
+                       "\"",     "\"\"",        "[",     "]",    "[m]",
+                       "[degC]", "[dB]",        "[-]",   "time", "nan",
+                       "inf",    "1e308",       "1e999", "-",    "+",
+                       "0x1",    "1,5",         "#",     " ",    std::string(1, '\0'),
+                       "\xff",   "\xef\xbb\xbf"});
+    const long count = fuzz.run(attempt);
+    std::cout << count << " tables, " << fuzz.outcomes() << " kinds of outcome\n";
+    EXPECT_GT(count, 1000);
+    EXPECT_GT(fuzz.outcomes(), 10u);
+}
+
+}  // namespace
+}  // namespace mdpcosim
