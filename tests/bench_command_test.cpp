@@ -74,7 +74,11 @@ TEST(bench_command, stiff_loops_need_more_than_fixed_points) {
         const bool algebraic = r["system"] == "algebraic loop";
         const double gain = r["gain"];
         if (r["solver"] == "fixed-point") {
-            EXPECT_EQ(r["converged"], gain < (algebraic ? 1 : 500)) << r;
+            // Macro steps without a solution are divided, which shows in the number of iterations.
+            if (algebraic)
+                EXPECT_EQ(r["converged"], gain < 1) << r;
+            else
+                EXPECT_EQ(r["iterations_largest"] < 50, gain < 500) << r;
         }
         if (r["solver"] == "newton" || algebraic) {
             EXPECT_TRUE(r["converged"] || r["solver"] == "fixed-point") << r;

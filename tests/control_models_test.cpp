@@ -430,7 +430,7 @@ TEST(state_space, explains_sizes) {
         testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("A has 3 numbers; 2 rows of 2 are 4")));
     EXPECT_THROW(make("state-space", {{"n", "2"}, {"B", "[1]"}}), std::invalid_argument);
     EXPECT_THROW(make("state-space", {{"n", "2"}, {"x0", "[1, 2, 3]"}}), std::invalid_argument);
-    EXPECT_THROW(make("state-space", {{"n", "1e6"}}), std::invalid_argument);
+    EXPECT_THROW(make("state-space", {{"n", "1e6"}}), user_error);
 }
 
 TEST(saturation, keeps_between_its_limits) {

@@ -334,7 +334,7 @@ int mdpcosim_save(mdpcosim_simulation* s, const char* path) {
         try {
             write_output(given(path, "path"), state.view());
         } catch (const file_problem& problem) {
-            throw run_error(std::string("file '") + path + "' cannot be written: " + problem.what());
+            throw user_error(std::string("file '") + path + "' cannot be written: " + problem.what());
         }
     });
 }

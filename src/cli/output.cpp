@@ -22,21 +22,30 @@ std::string finite_value(const std::string& text, bool (*fits)(double), const ch
     return fmt::format("'{}' must be a number {}.", text, expected);
 }
 
+int why_not_written = 0;  ///< errno
+
 }  // namespace
+
+void write_output(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && why_not_written == 0)
+        why_not_written = errno;
+}
+
+void flush_output() {
+    if (std::fflush(stdout) != 0 && why_not_written == 0) why_not_written = errno;
+}
 
 void show(const std::string& text, bool is_json) { say("{}", is_json ? text : escaped(text)); }
 
 int finish_output(int status) {
-    errno = 0;
     std::cout.flush();
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return status;
-    const int why = errno;
+    flush_output();
+    if (std::ferror(stdout) == 0 && std::cout.good()) return status;
     std::clearerr(stdout);
     std::cout.clear();
-    if (why == EBADF) return status;  // closed by who started the program: nothing was wanted
-    // The reason is known to the first who met it.
+    if (why_not_written == EBADF) return status;  // closed by who started the program: nothing was wanted
     tell("mdpcosim: standard output cannot be written{}; what was printed is not complete\n",
-         why != 0 ? fmt::format(" ({})", std::strerror(why)) : std::string());
+         why_not_written != 0 ? fmt::format(" ({})", std::strerror(why_not_written)) : std::string());
     return status == 0 ? 1 : status;
 }
 

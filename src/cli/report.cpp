@@ -33,7 +33,7 @@ void add_report(CLI::App& app, int& status) {
     command->callback([o, &status] {
         const std::string path = write_report(o->folder, o->with, o->out).string();
         say("report in {}\n", path);
-        std::fflush(stdout);
+        flush_output();
         if (o->open) show_report(path);
         status = 0;
     });

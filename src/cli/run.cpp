@@ -106,7 +106,7 @@ std::string worker_count(const std::string& value) {
 void tell_report(const std::string& folder, const run_settings& o) {
     const std::string path = write_report(folder).string();
     if (!o.quiet && !o.json) say("report in {}\n", path);
-    std::fflush(stdout);
+    flush_output();
     if (o.open) show_report(path);
 }
 
@@ -146,7 +146,7 @@ int run_here(const run_settings& o) {
     const trust level = summary.judged ? summary.judged->level : trust::good;
     if (summary.judged && summary.status != "failed" && !o.json && (!o.quiet || level != trust::good))
         o.quiet ? tell("{}", to_text(*summary.judged)) : say("{}", to_text(*summary.judged));
-    std::fflush(stdout);
+    flush_output();
     if (summary.status == "failed") {
         tell("mdpcosim: {}\n", summary.message);
         return 1;

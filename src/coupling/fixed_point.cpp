@@ -175,6 +175,7 @@ class newton final : public accelerator {
     newton(std::size_t n, double disturbance)
         : disturbance_(disturbance), slope_(n, n), lu_(static_cast<Eigen::Index>(n)), r_(n), dx_(n) {
         for (auto* v : {&x_, &g_, &scale_}) v->resize(n);
+        slope_.setZero();  // states have the same bytes, measured or not
     }
 
     void begin() override {

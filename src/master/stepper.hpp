@@ -36,6 +36,11 @@ class constant_stepper final : public stepper {
     constant_stepper(const time_grid& grid, int parts) : grid_(grid), usual_(grid.steps() < least_steps ? 1 : parts) {
         divide(usual_);
     }
+    void prepare(coupled_system& system, method& chosen) override {
+        if (!chosen.traits().repeats) return;
+        chosen.keep(system);  // makes room
+        system.forget_begin();
+    }
     bool done() const override { return n_ >= grid_.steps(); }
     macro_step step(coupled_system& system, method& chosen) override {
         macro_step next = grid_.step(n_);

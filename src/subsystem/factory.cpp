@@ -238,7 +238,9 @@ void check_micro_step(const subsystem_spec& spec, double H) {
     constexpr double most = 1e9;
     for (const auto& option : spec.solver.options) {
         if (option.name != "step" || option.values.size() != 1) continue;
-        const double step = read_number(option.values.front(), "s", fmt::format("{}: solver step", owner_of(spec)));
+        const double step =
+            read_number(option.values.front(), "s",
+                        fmt::format("{}: solver {}: parameter 'step'", owner_of(spec), spec.solver.name.value));
         if (step > 0 && H / step > most)
             throw user_error(
                 option.values.front().where,

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "core/json.hpp"
-#include "plugin/test/plugins/faulty.hpp"
 #include "marked_processes.hpp"
+#include "plugin/test/plugins/faulty.hpp"
 #include "process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -253,9 +253,9 @@ class fault_run {
                 return R"(signal 6|SIGABRT)";
             case kind::exit:
             case kind::bare_exit:
-                return "ended with status 0";
+                return R"(ended with status 0|called exit\(0\))";
             case kind::status:
-                return "ended with status 5.*the paper is out";
+                return R"(ended with status 5.*the paper is out|the paper is out(.|\n)*called exit\(5\)|called exit\(5\))";
             case kind::hang:
             case kind::flood:
                 return "did not answer within 0.5 s";

@@ -316,7 +316,7 @@ TEST_F(file, mistakes_in_the_scenario) {
     spec.file.path = folder_ / "rum.csv";
     expect_error(spec, {"s.yaml:6:9: ", "rum.csv' cannot be read", "No such file", "Did you mean 'run.csv'?"});
     spec.file.path = folder_;
-    expect_error(spec, {"s.yaml:6:9: ", "cannot be read", "directory"});
+    expect_error(spec, {"s.yaml:6:9: ", "cannot be read", "folder"});
     spec = csv(good);
     spec.file.interpolation = written("cubik", 9, 5);
     expect_error(spec, {"s.yaml:9:5: ", "interpolation 'cubik'", "linear, hold, cubic", "Did you mean 'cubic'?"});
