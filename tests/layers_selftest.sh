@@ -50,7 +50,7 @@ finds "angle brackets" 'src/core/bad.cpp:1: core must not include "simulation/ru
 
 fresh
 write src/cli/bad.cpp '#include "core/error.hpp"' '#include "master/loop.hpp"'
-finds "cli past the facade" 'src/cli/bad.cpp:2: cli must not include "master/loop.hpp"; cli may include: core, plugin, assembly'
+finds "cli past the facade" 'src/cli/bad.cpp:2: cli must not include "master/loop.hpp"; cli may include: core, assembly, simulation'
 
 fresh
 write models/mass/bad.cpp '#include "coupling/law.hpp"'
