@@ -169,7 +169,7 @@ fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const 
 }
 
 fmu_component::~fmu_component() {
-    const foreign_scope inside(code_, time_ == nullptr ? no_time : *time_);
+    const foreign_scope inside(code_, no_time);  // the time belongs to who uses this, and may be gone
     instance_.reset();
 }
 
