@@ -283,7 +283,9 @@ TEST_P(fmu_misbehaves, the_run_ends_with_a_message_and_keeps_its_results) {
 /// The folder of a process that an FMU ended, without a parent that cleans up, is removed at the next start.
 TEST_F(fmu_command, a_crash_in_process_is_cleaned_up_at_the_next_start) {
     run("run '" + fmu("misbehave-2") +
-        "' --no-supervisor --quiet --out r --end 1 --step 10ms --set when=0.5 --set how=abort --set where=step");
+        "' --no-supervisor --quiet --out r --end 1 --step 10ms --set isolate=false --set when=0.5 --set how=abort "
+        "--set "
+        "where=step");
     EXPECT_FALSE(fs::is_empty(temporary()));
     EXPECT_EQ(run("run '" + fmu("decay-2") + "' --quiet --out r --end 0.1").status, 0);
     expect_nothing_left();

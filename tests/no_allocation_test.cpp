@@ -147,7 +147,8 @@ TEST(no_allocation_in, calls_of_fmus) {
             if (variables[i].causality == fmi::causality::input) inputs.push_back(fmu->make_block({&i, 1}));
             if (variables[i].causality == fmi::causality::output) outputs.push_back(fmu->make_block({&i, 1}));
         }
-        fmu->enter_initialisation(0, {}, {});
+        fmu->set_up({});
+        fmu->enter_initialisation();
         fmu->exit_initialisation();
         const auto state = fmu->make_state();
         fmu->save(*state);

@@ -80,6 +80,8 @@ class supervised_run : public testing::Test {
                 "--input",
                 folder_ / "in.csv",
                 "--set",
+                "isolate=false",
+                "--set",
                 "when=0.5",
                 "--set",
                 "how=" + how,
@@ -204,7 +206,7 @@ TEST_F(supervised_run, a_crash_before_and_after_the_run_is_named) {
     EXPECT_EQ(summary()["status"], "failed");
     expect_nothing_left();
     auto words = misbehaving("raw-exit-0", "2", "free");
-    words[11 + 1] = "when=0";
+    words[11 + 3] = "when=0";
     const auto at_end = run(words);
     EXPECT_EQ(at_end.exit_status, 1);
     EXPECT_THAT(at_end.err, HasSubstr("ended the program with _exit(0) in fmi2FreeInstance"));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -15,11 +16,17 @@ struct fmu_verdict {
     struct violation {
         std::string place;  ///< `modelDescription.xml:12`, `archive`, `co-simulation`
         std::string message;
+        std::string level = "error";  ///< "error", "warning", "note"
     };
     std::string fmu;
     std::vector<std::string> passed;   ///< what was checked and found right
     std::vector<std::string> skipped;  ///< what could not be checked, and why
     std::vector<violation> violations;
+
+    std::size_t count(const std::string& level) const {
+        return static_cast<std::size_t>(std::ranges::count(violations, level, &violation::level));
+    }
+    bool valid() const { return count("error") == 0; }
 };
 /// Throws user_error where there is no file or no archive.
 fmu_verdict fmu_validate(const std::filesystem::path& fmu);

@@ -46,8 +46,8 @@ class validation {
     }
 
    private:
-    void violation(std::string place, std::string message) {
-        verdict_.violations.push_back({std::move(place), std::move(message)});
+    void violation(std::string place, std::string message, const char* level = "error") {
+        verdict_.violations.push_back({std::move(place), std::move(message), level});
     }
     void passed(std::string check) { verdict_.passed.push_back(std::move(check)); }
     void skipped(std::string check) { verdict_.skipped.push_back(std::move(check)); }
@@ -63,7 +63,7 @@ class validation {
             usable = false;
         }
         for (const auto& v : found) {
-            violation(v.line > 0 ? fmt::format("{}:{}", v.file, v.line) : v.file, v.message);
+            violation(v.line > 0 ? fmt::format("{}:{}", v.file, v.line) : v.file, v.message, archive::name(v.level));
             usable = usable && !v.fatal;
         }
         if (found.empty() && usable)
@@ -164,21 +164,23 @@ std::string to_text(const fmu_verdict& verdict) {
     std::string out;
     for (const auto& text : verdict.passed) out += fmt::format("ok: {}\n", text);
     for (const auto& text : verdict.skipped) out += fmt::format("not checked: {}\n", text);
-    for (const auto& v : verdict.violations) out += fmt::format("{}: {}\n", v.place, v.message);
-    const std::size_t count = verdict.violations.size();
-    return out + fmt::format("{}: {}\n", verdict.fmu,
-                             count == 0   ? std::string("valid")
-                             : count == 1 ? std::string("1 violation")
-                                          : fmt::format("{} violations", count));
+    for (const auto& v : verdict.violations) out += fmt::format("{}: {}: {}\n", v.level, v.place, v.message);
+    std::string counts;
+    for (const std::string level : {"error", "warning", "note"})
+        if (const std::size_t n = verdict.count(level); n > 0)
+            counts += fmt::format("{}{} {}{}", counts.empty() ? "" : ", ", n, level, n == 1 ? "" : "s");
+    if (verdict.valid()) counts = "valid" + (counts.empty() ? "" : ", " + counts);
+    return out + fmt::format("{}: {}\n", verdict.fmu, counts);
 }
 
 std::string to_json(const fmu_verdict& verdict) {
     json out{{"fmu", verdict.fmu},
-             {"valid", verdict.violations.empty()},
+             {"valid", verdict.valid()},
              {"passed", verdict.passed},
              {"not_checked", verdict.skipped},
              {"violations", json::array()}};
-    for (const auto& v : verdict.violations) out["violations"].push_back({{"place", v.place}, {"what", v.message}});
+    for (const auto& v : verdict.violations)
+        out["violations"].push_back({{"level", v.level}, {"place", v.place}, {"what", v.message}});
     return out.dump(2) + "\n";
 }
 

@@ -83,9 +83,11 @@ int line_table::line(std::ptrdiff_t offset) const {
     return static_cast<int>(place - ends_.begin()) + 1;
 }
 
-void violation_sink::add(const char* file, int line, bool fatal, std::string message) {
+const char* name(level of) { return of == level::error ? "error" : of == level::warning ? "warning" : "note"; }
+
+void violation_sink::add(const char* file, int line, bool fatal, std::string message, level how) {
     if (violations_ != nullptr)
-        violations_->push_back({file, line, std::move(message), fatal});
+        violations_->push_back({file, line, std::move(message), fatal, how});
     else if (fatal)
         throw user_error(line > 0 ? fmt::format("{}: {}, line {}: {}", owner_, file, line, message)
                                   : fmt::format("{}: {}: {}", owner_, file, message));
@@ -116,11 +118,11 @@ std::pair<int, std::string> xml_file::parse() {
     if (result.encoding != pugi::encoding_utf8) {
         // The text itself is untouched: the parser works on its own copy.
         lines_ = result.encoding == pugi::encoding_latin1 ? line_table::widened(text_) : line_table({});
-        violation(root(), "it is not written in UTF-8, as the standard demands.");
+        note(root(), "it is not written in UTF-8, as the standard demands.");
     } else if (wrong != std::string::npos) {
         repair_utf8(text_);  // the document's names and values stand in it
         sink_.add(name_, lines_.line(static_cast<std::ptrdiff_t>(wrong)), false,
-                  "a byte that is not UTF-8 is read as '?'.");
+                  "a byte that is not UTF-8 is read as '?'.", level::note);
     }
     return {};
 }

@@ -12,12 +12,17 @@
 /// XML that may be hostile, as elements and attributes with their lines; what is wrong in it is collected or thrown.
 namespace mdpcosim::archive {
 
+/// How much a violation matters: it may change what an importer computes, it contradicts the standard without that, it is a matter of form.
+enum class level { error, warning, note };
+const char* name(level of);
+
 /// One violation of a standard: what is wrong and where.
 struct violation {
     std::string file;  ///< inside the archive
     int line = 0;
     std::string message;
     bool fatal = false;  ///< the archive cannot be used
+    archive::level level = archive::level::error;
 };
 
 /// The number in `text`, blanks around it ignored, "INF" and "NaN" as XML Schema writes them.
@@ -47,7 +52,7 @@ class violation_sink {
     violation_sink(std::string owner, std::vector<archive::violation>* violations)
         : owner_(std::move(owner)), violations_(violations) {}
 
-    void add(const char* file, int line, bool fatal, std::string message);
+    void add(const char* file, int line, bool fatal, std::string message, level how = level::error);
 
    private:
     std::string owner_;
@@ -80,6 +85,18 @@ class xml_file {
     template <class... Values>
     void fatal_at(int at, fmt::format_string<Values...> text, Values&&... values) const {
         sink_.add(name_, at, true, fmt::format(text, std::forward<Values>(values)...));
+    }
+    template <class... Values>
+    void warning(pugi::xml_node at, fmt::format_string<Values...> text, Values&&... values) const {
+        sink_.add(name_, line(at), false, fmt::format(text, std::forward<Values>(values)...), level::warning);
+    }
+    template <class... Values>
+    void note(pugi::xml_node at, fmt::format_string<Values...> text, Values&&... values) const {
+        sink_.add(name_, line(at), false, fmt::format(text, std::forward<Values>(values)...), level::note);
+    }
+    template <class... Values>
+    void violation_at(level how, int at, fmt::format_string<Values...> text, Values&&... values) const {
+        sink_.add(name_, at, false, fmt::format(text, std::forward<Values>(values)...), how);
     }
     template <class... Values>
     void violation_at(int at, fmt::format_string<Values...> text, Values&&... values) const {

@@ -10,7 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "core/error.hpp"
 
@@ -77,7 +79,7 @@ zip_reader::zip_reader(const std::filesystem::path& archive, const archive_limit
         entries_.reserve(count);
         std::uint64_t total = 0;
         for (int i = 0; i < count; ++i) check_entry(i, limits, total);
-        check_twins();
+        settle_twins();
     } catch (...) {
         ::zip_discard(zip_);
         throw;
@@ -150,13 +152,18 @@ void zip_reader::check_entry(int index, const archive_limits& limits, std::uint6
     entries_.push_back(std::move(entry));
 }
 
-/// No two entries of one name, and no file where another entry needs a folder.
-void zip_reader::check_twins() const {
+/// Of several files with one name the last one counts, as for whoever unpacks them in order. No file where another entry needs a folder.
+void zip_reader::settle_twins() {
+    std::set<std::string> later;
+    std::vector<zip_entry> kept;
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry)
+        if (entry->folder || later.insert(entry->name).second) kept.push_back(std::move(*entry));
+    entries_.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
     std::map<std::string_view, bool> seen;  // name, folder
     for (const zip_entry& entry : entries_)
         if (const auto [place, is_new] = seen.emplace(entry.name, entry.folder);
-            !is_new && !(entry.folder && place->second))
-            refuse(fmt::format("the archive has two entries '{}'.", printable(entry.name)));
+            !is_new && entry.folder != place->second)
+            refuse(fmt::format("the archive's entry '{}' is a file and a folder at once.", printable(entry.name)));
     for (const zip_entry& entry : entries_)
         for (std::size_t slash = entry.name.rfind('/'); slash != std::string::npos && slash > 0;
              slash = entry.name.rfind('/', slash - 1)) {

@@ -59,7 +59,7 @@ class zip_reader {
     [[noreturn]] void refuse(const std::string& why) const;
     void check_name(const std::string& name) const;
     void check_entry(int index, const archive_limits& limits, std::uint64_t& total);
-    void check_twins() const;
+    void settle_twins();
 
     std::string owner_;  ///< "FMU 'x.fmu'"
     struct zip* zip_ = nullptr;

@@ -723,13 +723,16 @@ class builder {
         if (method_->traits().evaluates_each_step)
             for (const subsystem_index s : evaluated_before_read(subsystems(), graph_, result_.system.at_each_step))
                 follow[s.value()] = true;
+        const bool back = writable_ || goes_back(scenario_);
         for (std::size_t i = 0; i < subsystems().size(); ++i) {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(subsystems().output_offset(s));
             usage used{.outputs = {first, first + subsystems().describe(s).output_count()},
                        .inputs = std::vector<bool>(static_cast<std::size_t>(subsystems().describe(s).input_count())),
                        .outputs_follow = follow[i],
-                       .next_event = scenario_.step_control.given() && subsystems().offers(s).tells_next_event};
+                       .next_event = scenario_.step_control.given() && subsystems().offers(s).tells_next_event,
+                       .goes_back = back,
+                       .end = scenario_.time.end};
             for (std::size_t k = 0; k < used.inputs.size(); ++k)
                 used.inputs[k] = writable_ || !graph_.input_channels[subsystems().input_offset(s) + k].empty();
             subsystems().expect(s, used);

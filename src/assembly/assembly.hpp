@@ -74,6 +74,8 @@ assembly assemble_reference(const scenario& s);
 /// The method the scenario names, or the default.
 const method_info& known_method(const scenario& s);
 std::unique_ptr<method> make_method(const scenario& s);
+/// Whether steps may be taken back: by the method, or by step control.
+bool goes_back(const scenario& s);
 /// What the method and the control of macro steps need of the subsystems; throws user_error.
 void check_method(const scenario& s, const assembly& a);
 

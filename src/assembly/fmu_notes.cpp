@@ -55,6 +55,11 @@ void add_fmu_notes(const scenario& s, const transport& subsystems, const std::ve
                             "over each step "
                             "('continuous').",
                             spec.name, input.value));
+        const auto driven = [&](const std::string& input) {
+            return std::ranges::any_of(s.signals,
+                                       [&](const signal_spec& x) { return x.target.value == spec.name + "." + input; });
+        };
+        if (std::string note = check_fmu_clocks(spec, driven); !note.empty()) notes.push_back(std::move(note));
         const double H = spec.step.value.value_or(s.time.step);
         const time_grid grid(s.time.start, s.time.end, H);
         const macro_step last = grid.step(grid.steps() - 1);

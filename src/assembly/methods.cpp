@@ -17,6 +17,8 @@ const method_info& known_method(const scenario& s) {
                                                  name_list(methods.names()), did_you_mean(name, methods.names())));
 }
 
+bool goes_back(const scenario& s) { return s.step_control.given() || make_method(s)->traits().goes_back; }
+
 std::unique_ptr<method> make_method(const scenario& s) {
     const method_info& info = known_method(s);
     const auto values = resolve_parameters(info.options, s.method_options, s.method.where, "method " + info.name);

@@ -115,6 +115,8 @@ std::vector<recorded_column> select_columns(const record_spec& record, const ass
                                static_cast<std::uint32_t>(c)});
     }
     select.finish(names, address_book(*a.system.subsystems));
+    if (record.units.value == "header")
+        for (auto& column : columns) column.shows_unit = !column.unit.empty();
     return columns;
 }
 

@@ -33,14 +33,14 @@ void add_fmu(CLI::App& app, int& status) {
     CLI::App* validate = command->add_subcommand(
         "validate",
         "Check archive, description, binaries and a short run (in a process of its own) with every interface; exit "
-        "status 0 valid, 1 violations were found, 2 no such file or no archive");
+        "status 0 no errors (warnings and notes may be there), 1 errors were found, 2 no such file or no archive");
     validate->add_option("fmu", o->path, "The FMU")->required();
     validate->add_flag("--json", o->json, "One JSON document");
     validate->callback([o, &status] {
         status = watched([&] {
             const fmu_verdict verdict = fmu_validate(o->path);
             show(o->json ? to_json(verdict) : to_text(verdict), o->json);
-            return verdict.violations.empty() ? 0 : 1;
+            return verdict.valid() ? 0 : 1;
         });
     });
 }

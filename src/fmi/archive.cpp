@@ -146,12 +146,18 @@ std::filesystem::path fmu_files::library(const std::string& model_identifier) co
                                      file, name_list(there)));
     }
     const std::vector<std::string> platforms = names_in(folder_ / "binaries");
+    const std::string build =
+        std::filesystem::exists(folder_ / "sources", status)
+            ? fmt::format(
+                  " Or build its sources: unpack it, compile sources/*.c (those that its description lists) with "
+                  "'cc -shared -fPIC -O2 -I sources -I FMI_HEADERS', link them to binaries/{}/{} and zip it again.",
+                  platform, file)
+            : "";
     if (platforms.empty())
-        throw user_error(fmt::format("FMU '{}' has no binaries{}. Export it with a library for {}.", path_.string(),
-                                     std::filesystem::exists(folder_ / "sources", status) ? ", only sources" : "",
-                                     platform));
-    throw user_error(fmt::format("FMU '{}' has no library for this platform, {}. It has: {}. Export it for Linux.",
-                                 path_.string(), platform, name_list(platforms)));
+        throw user_error(fmt::format("FMU '{}' has no binaries{}. Export it with a library for {}.{}", path_.string(),
+                                     build.empty() ? "" : ", only sources", platform, build));
+    throw user_error(fmt::format("FMU '{}' has no library for this platform, {}. It has: {}. Export it for Linux.{}",
+                                 path_.string(), platform, name_list(platforms), build));
 }
 
 std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, const archive_limits& limits) {

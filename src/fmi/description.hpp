@@ -166,6 +166,7 @@ struct description {
     bool structured_names = false;
     std::optional<interface_description> co_simulation, model_exchange;
     std::vector<variable> variables;
+    std::vector<int> clocked;  ///< variables, not clocks themselves, that change at the ticks of clocks only (3.0)
     std::vector<unit_definition> units;
     std::vector<type_definition> types;
     std::vector<std::string> log_categories;

@@ -158,6 +158,7 @@ references read_variables(const xml_file& xml, description& d) {
         read_start(node, x);
         read_dimensions(xml, node, x);
         x.intermediate_update = xml.flag(node, "intermediateUpdate");
+        if (node.attribute("clocks") && x.type != base_type::clock) d.clocked.push_back(index);
         if (const auto state = xml.integer<value_reference>(node, "derivative"))
             derivatives.emplace_back(index, *state);
         if (usable && !all.index.emplace(x.reference, index).second)

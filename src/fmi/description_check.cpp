@@ -36,6 +36,14 @@ class checker {
 
    private:
     template <class... Values>
+    void warn(int line, fmt::format_string<Values...> text, Values&&... values) const {
+        xml_.violation_at(archive::level::warning, line, text, std::forward<Values>(values)...);
+    }
+    template <class... Values>
+    void note(int line, fmt::format_string<Values...> text, Values&&... values) const {
+        xml_.violation_at(archive::level::note, line, text, std::forward<Values>(values)...);
+    }
+    template <class... Values>
     void report(int line, fmt::format_string<Values...> text, Values&&... values) const {
         xml_.violation_at(line, text, std::forward<Values>(values)...);
     }
@@ -50,19 +58,19 @@ class checker {
 
     void check_unit(const variable& x) {
         if (x.unit.empty()) {
-            if (!x.display_unit.empty()) report(x.line, "variable '{}' has a displayUnit but no unit.", x.name);
+            if (!x.display_unit.empty()) note(x.line, "variable '{}' has a displayUnit but no unit.", x.name);
             return;
         }
         const auto unit = units_.find(x.unit);
         if (unit == units_.end()) {
-            report(x.line, "variable '{}': unit '{}' is not defined.", x.name, x.unit);
+            note(x.line, "variable '{}': unit '{}' is not defined.", x.name, x.unit);
             return;
         }
         const auto& displays = unit->second->display_units;
         if (!x.display_unit.empty() && x.display_unit != x.unit &&
             std::none_of(displays.begin(), displays.end(),
                          [&](const display_unit& u) { return u.name == x.display_unit; }))
-            report(x.line, "variable '{}': unit '{}' has no display unit '{}'.", x.name, x.unit, x.display_unit);
+            note(x.line, "variable '{}': unit '{}' has no display unit '{}'.", x.name, x.unit, x.display_unit);
     }
 
     void check_start(const variable& x) {
@@ -70,10 +78,9 @@ class checker {
             x.initial == initial::exact || x.initial == initial::approx || x.causality == causality::input;
         if (x.type == base_type::clock) return;
         if (needed && x.start.empty() && x.alias_of < 0)
-            report(x.line, "variable '{}' ({}, {}) has no start value.", x.name, name(x.causality),
-                   name(x.variability));
+            warn(x.line, "variable '{}' ({}, {}) has no start value.", x.name, name(x.causality), name(x.variability));
         if (!x.start.empty() && (x.initial == initial::calculated || x.causality == causality::independent))
-            report(x.line, "variable '{}' is calculated and must not have a start value.", x.name);
+            warn(x.line, "variable '{}' is calculated and must not have a start value.", x.name);
         for (const std::string& text : x.start) {
             if (x.type == base_type::string || x.type == base_type::binary) continue;
             if (x.type == base_type::boolean) {
@@ -87,14 +94,14 @@ class checker {
                 report(x.line, "variable '{}': start value '{}' is not a {}number.", x.name, text,
                        whole ? "whole " : "");
             else if (*value < x.min.value_or(-INFINITY) || *value > x.max.value_or(INFINITY))
-                report(x.line, "variable '{}': start value {} lies outside its limits.", x.name, text);
+                warn(x.line, "variable '{}': start value {} lies outside its limits.", x.name, text);
         }
     }
 
     void check_limits(const variable& x) {
         if (x.min && x.max && *x.min > *x.max)
             report(x.line, "variable '{}': min {} is above max {}.", x.name, *x.min, *x.max);
-        if (x.nominal && *x.nominal == 0) report(x.line, "variable '{}': its nominal value is zero.", x.name);
+        if (x.nominal && *x.nominal == 0) warn(x.line, "variable '{}': its nominal value is zero.", x.name);
     }
 
     void check_derivative(const variable& x) {
@@ -104,8 +111,8 @@ class checker {
                    y.causality != causality::independent && y.causality != causality::parameter;
         };
         if (!continuous(state) || !continuous(x))
-            report(x.line, "variable '{}' is the derivative of '{}', but one of them is no continuous real.", x.name,
-                   state.name);
+            warn(x.line, "variable '{}' is the derivative of '{}', but one of them is no continuous real.", x.name,
+                 state.name);
         else if (&state == &x)
             report(x.line, "variable '{}' is its own derivative.", x.name);
     }
@@ -120,15 +127,15 @@ class checker {
             if (x.alias_of < 0) continue;
             const variable& first = d_.variables[x.alias_of];
             if (first.unit != x.unit)
-                report(x.line, "variables '{}' and '{}' have one value but the units '{}' and '{}'.", first.name,
-                       x.name, first.unit, x.unit);
+                warn(x.line, "variables '{}' and '{}' have one value but the units '{}' and '{}'.", first.name, x.name,
+                     first.unit, x.unit);
             if ((first.variability == variability::constant) != (x.variability == variability::constant))
-                report(x.line, "variables '{}' and '{}' have one value, but only one is constant.", first.name, x.name);
+                warn(x.line, "variables '{}' and '{}' have one value, but only one is constant.", first.name, x.name);
             if (d_.version == version::v3 || !settable(x)) continue;
             const auto [place, is_new] = owner.emplace(x.alias_of, settable(first) ? &first : &x);
             if (!is_new || settable(first))
-                report(x.line, "variables '{}' and '{}' have one value, and both can be set.", place->second->name,
-                       x.name);
+                warn(x.line, "variables '{}' and '{}' have one value, and both can be set.", place->second->name,
+                     x.name);
         }
     }
 
@@ -166,14 +173,14 @@ class checker {
         const std::unordered_set<int> outputs = listed(d_.outputs, "outputs");
         for (const unknown& u : d_.outputs)
             if (d_.variables[u.variable].causality != causality::output)
-                report(u.line, "outputs: variable '{}' has causality {}.", d_.variables[u.variable].name,
-                       name(d_.variables[u.variable].causality));
+                warn(u.line, "outputs: variable '{}' has causality {}.", d_.variables[u.variable].name,
+                     name(d_.variables[u.variable].causality));
         const std::unordered_set<int> derivatives = listed(d_.derivatives, "derivatives");
         std::unordered_set<int> states;
         for (const unknown& u : d_.derivatives) {
             const variable& x = d_.variables[u.variable];
             if (x.derivative_of < 0)
-                report(u.line, "derivatives: variable '{}' is not declared as the derivative of a state.", x.name);
+                warn(u.line, "derivatives: variable '{}' is not declared as the derivative of a state.", x.name);
             else
                 states.insert(x.derivative_of);
         }
@@ -189,12 +196,12 @@ class checker {
             if (d_.version == version::v3 && x.alias_of >= 0) continue;
             const bool output = x.causality == causality::output;
             if (output && !outputs.contains(i))
-                report(x.line, "output '{}' is missing among the outputs of <ModelStructure>.", x.name);
+                warn(x.line, "output '{}' is missing among the outputs of <ModelStructure>.", x.name);
             const bool computed = x.initial == initial::approx || x.initial == initial::calculated;
             const bool initial_unknown = computed && (x.causality == causality::calculated_parameter || output ||
                                                       states.contains(i) || derivatives.contains(i));
             if (initial_unknown && x.type != base_type::clock && !initial_values.contains(original(d_, i)))
-                report(x.line, "variable '{}' is missing among the initial unknowns of <ModelStructure>.", x.name);
+                note(x.line, "variable '{}' is missing among the initial unknowns of <ModelStructure>.", x.name);
         }
     }
 

@@ -93,11 +93,11 @@ void read_root(const xml_file& xml, description& d) {
         d.experiment.tolerance = xml.number(node, "tolerance");
         d.experiment.step = xml.number(node, "stepSize");
         if (d.experiment.start.value_or(0) > d.experiment.stop.value_or(std::numeric_limits<double>::infinity()))
-            xml.violation(node, "<DefaultExperiment> starts after its stopTime.");
+            xml.warning(node, "<DefaultExperiment> starts after its stopTime.");
         for (auto* positive : {&d.experiment.tolerance, &d.experiment.step})
             if (positive->has_value() && !(**positive > 0)) {
-                xml.violation(node, "<DefaultExperiment>: tolerance and stepSize must be above zero; {} is ignored.",
-                              **positive);
+                xml.warning(node, "<DefaultExperiment>: tolerance and stepSize must be above zero; {} is ignored.",
+                            **positive);
                 positive->reset();
             }
     }
@@ -160,8 +160,8 @@ bool read_common(const xml_file& xml, pugi::xml_node node, version v, variable& 
     constexpr w words[] = {w::constant, w::fixed, w::tunable, w::discrete, w::continuous};
     x.variability = read_word(xml, node, "variability", words, default_variability(v, x));
     if (!combination_allowed(x.causality, x.variability))
-        xml.violation(node, "variable '{}': causality {} and variability {} do not go together.", x.name,
-                      name(x.causality), name(x.variability));
+        xml.warning(node, "variable '{}': causality {} and variability {} do not go together.", x.name,
+                    name(x.causality), name(x.variability));
     if (x.variability == w::continuous && !is_float(x.type))
         xml.violation(node, "variable '{}' is of type {} and cannot be continuous.", x.name, name(x.type));
 
@@ -170,8 +170,8 @@ bool read_common(const xml_file& xml, pugi::xml_node node, version v, variable& 
     constexpr i initials[] = {i::exact, i::approx, i::calculated};
     x.initial = read_word(xml, node, "initial", initials, rule.standard);
     if (node.attribute("initial") && !rule.allows(x.initial)) {
-        xml.violation(node, "variable '{}': initial=\"{}\" is not allowed for causality {} and variability {}.", x.name,
-                      name(x.initial), name(x.causality), name(x.variability));
+        xml.warning(node, "variable '{}': initial=\"{}\" is not allowed for causality {} and variability {}.", x.name,
+                    name(x.initial), name(x.causality), name(x.variability));
         x.initial = rule.standard;
     }
     return reference.has_value() && node.attribute("name");
@@ -220,7 +220,7 @@ terminal read_terminal(const xml_file& xml, pugi::xml_node node, const descripti
     t.kind = xml.text(node, "terminalKind");
     t.matching_rule = xml.text(node, "matchingRule");
     t.description = xml.text(node, "description");
-    if (t.matching_rule.empty()) xml.violation(node, "terminal '{}' has no matchingRule.", t.name);
+    if (t.matching_rule.empty()) xml.warning(node, "terminal '{}' has no matchingRule.", t.name);
     for (const pugi::xml_node child : node.children()) {
         const std::string_view element = child.name();
         if (element == "TerminalMemberVariable") {

@@ -16,7 +16,7 @@
 /// instance_3.cpp translate it into calls of the C functions, and nothing else: who calls what, when and why stands in
 /// subsystem/.
 ///
-/// Call order: make_instance; set start values; enter_initialisation; set inputs; exit_initialisation; then
+/// Call order: make_instance; set_up; set start values; enter_initialisation; set inputs; exit_initialisation; then
 ///   co-simulation    set inputs, do_step, get outputs; with event mode enter_event_mode, update_discrete_states, enter_step_mode
 ///   model exchange   initialise ends in event mode: update_discrete_states until nothing is needed, enter_continuous_mode; then
 ///                    set_time, set_states, inputs, get_derivatives, get_indicators, completed_step, enter_event_mode
@@ -65,6 +65,11 @@ struct value_block {
     std::size_t elements = 0;        ///< of all variables, arrays flattened
 };
 
+struct experiment_setup {
+    double start = 0;
+    std::optional<double> stop = {}, tolerance = {};
+};
+
 struct step_result {
     fmi::status status = fmi::status::ok;
     double reached = 0;  ///< where the FMU is now
@@ -99,7 +104,9 @@ class alignas(64) instance {
 
     virtual void enter_configuration() = 0;  ///< 3.0: structural parameters are set between the two
     virtual void exit_configuration() = 0;
-    virtual void enter_initialisation(double t0, std::optional<double> stop, std::optional<double> tolerance) = 0;
+    /// Before start values: some FMUs take this as their beginning and forget what was set earlier.
+    virtual void set_up(const experiment_setup& of) = 0;
+    virtual void enter_initialisation() = 0;
     virtual void exit_initialisation() = 0;
     virtual void terminate() = 0;
     virtual void reset() = 0;

@@ -47,13 +47,12 @@ class instance_2 final : public instance_base {
     void enter_configuration() override { throw std::logic_error("fmi: FMI 2.0 has no configuration mode"); }
     void exit_configuration() override { throw std::logic_error("fmi: FMI 2.0 has no configuration mode"); }
 
-    void enter_initialisation(double t0, std::optional<double> stop, std::optional<double> tolerance) override {
+    void set_up(const experiment_setup& of) override {
         call(
-            f_.SetupExperiment, discard::refused,
-            [&] { return fmt::format("tolerance {}, start {}, stop {}", tolerance.value_or(0), t0, stop.value_or(0)); },
-            tolerance ? fmi2True : fmi2False, tolerance.value_or(0), t0, stop ? fmi2True : fmi2False, stop.value_or(0));
-        call(f_.EnterInitializationMode, discard::refused, no_arguments);
+            f_.SetupExperiment, discard::refused, [&] { return setup_text(of); }, of.tolerance ? fmi2True : fmi2False,
+            of.tolerance.value_or(0), of.start, of.stop ? fmi2True : fmi2False, of.stop.value_or(0));
     }
+    void enter_initialisation() override { call(f_.EnterInitializationMode, discard::refused, no_arguments); }
     void exit_initialisation() override {
         call(f_.ExitInitializationMode, discard::refused, no_arguments);
         phase_ = phase::running;

@@ -51,11 +51,12 @@ class instance_3 final : public instance_base {
         phase_ = phase::instantiated;
         count_states();
     }
-    void enter_initialisation(double t0, std::optional<double> stop, std::optional<double> tolerance) override {
+    void set_up(const experiment_setup& of) override { setup_ = of; }
+    void enter_initialisation() override {
         call(
-            f_.EnterInitializationMode, discard::refused,
-            [&] { return fmt::format("tolerance {}, start {}, stop {}", tolerance.value_or(0), t0, stop.value_or(0)); },
-            tolerance.has_value(), tolerance.value_or(0), t0, stop.has_value(), stop.value_or(0));
+            f_.EnterInitializationMode, discard::refused, [&] { return setup_text(setup_); },
+            setup_.tolerance.has_value(), setup_.tolerance.value_or(0), setup_.start, setup_.stop.has_value(),
+            setup_.stop.value_or(0));
     }
     void exit_initialisation() override {
         call(f_.ExitInitializationMode, discard::refused, no_arguments);
@@ -428,6 +429,7 @@ class instance_3 final : public instance_base {
 
     const functions_3& f_;
     std::vector<std::pair<value_reference, std::uint64_t>> sizes_;  ///< structural parameters
+    experiment_setup setup_;
     std::size_t states_ = 0, indicators_ = 0;
     std::exception_ptr update_failure_;
 };

@@ -146,6 +146,11 @@ class instance_base : public instance {
     void* component_ = nullptr;
 };
 
+/// For traces: "tolerance 1e-6, start 0, stop 10", 0 for what is not set.
+inline std::string setup_text(const experiment_setup& of) {
+    return fmt::format("tolerance {}, start {}, stop {}", of.tolerance.value_or(0), of.start, of.stop.value_or(0));
+}
+
 /// For traces: "[1, 2, 3]", long lists cut.
 template <class Value>
 std::string list_text(const Value* values, std::size_t count) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/suggest.hpp"
 #include "fmu/component.hpp"
 #include "fmu/fmu_subsystem.hpp"
 #include "fmu/structure.hpp"
@@ -31,6 +32,30 @@ std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec) {
         if (readable && !structure.direct_inputs(static_cast<int>(i))) names.push_back(variables[i].name);
     }
     return names;
+}
+
+std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<bool(const std::string& input)>& driven) {
+    const auto files = fmi::open_fmu(spec.path);
+    const fmi::description& fmu = files->description();
+    std::vector<std::string> clocks, changing;
+    for (const auto& v : fmu.variables)
+        if (v.type == fmi::base_type::clock) clocks.push_back(v.name);
+    if (clocks.empty()) return {};
+    for (const int i : fmu.clocked) {
+        const fmi::variable& v = fmu.variables[static_cast<std::size_t>(i)];
+        if (v.causality == fmi::causality::input && driven(v.name))
+            throw user_error(
+                spec.source.where,
+                fmt::format("subsystem '{}': fmu '{}' takes its input '{}' at the ticks of a clock only, and "
+                            "clocks do not tick here: the input would have no effect. Leave its "
+                            "signal out, or export the FMU without clocks.",
+                            spec.name, spec.source.value, v.name));
+        changing.push_back(v.name);
+    }
+    return fmt::format("fmu of '{}': its clocks do not tick ({}){}.", spec.name, name_list(clocks),
+                       changing.empty()
+                           ? std::string()
+                           : fmt::format(", so that these variables keep their values: {}", name_list(changing)));
 }
 
 void check_fmu_step(const subsystem_spec& spec, double H) {

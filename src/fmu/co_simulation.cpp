@@ -38,7 +38,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
           offers_(fmu_.model().offers()) {
         instance_ = &fmu_.instance();
         keeps_state_ = offers_.state;
-        event_mode_ = offers_.event_mode;
+        event_mode_ = fmu_.event_mode();
         derivatives_ = fmu_sensitivities(fmu_.model().description(), offers_, fmu_.model().layout);
         const subsystem_description& d = describe();
         for (const auto& u : d.inputs) {
@@ -71,14 +71,17 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         needed_ = used.outputs;
         driven_ = used.inputs;
         outputs_follow_ = used.outputs_follow;
+        keeps_state_ = offers_.state && used.goes_back;
+        end_ = used.end;
     }
 
     void initialise(double t0) override {
         begun_ = true;
         time_ = t0;
-        fmu_.enter_initialisation(time_);
+        fmu_.enter_initialisation(time_, end_);
         group_variables();
         mode_ = mode::initialisation;
+        knows_start_ = false;
         // Output derivatives exist after the initialisation only.
         if (!rates_.empty()) fmu_.call(time_, [&] { leave_initialisation(); });
     }
@@ -96,6 +99,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     void outputs(std::span<const double> u, std::span<double> y) override {
         fmu_.call(time_, [&] {
             const auto changed = set_all([&](int slot) { return u[static_cast<std::size_t>(slot)]; });
+            knows_start_ = true;
             if (mode_ == mode::initialisation || !read_) return get(y);
             // Only what follows the inputs that changed is asked for again.
             outputs_.get_again(y);
@@ -112,6 +116,8 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             if (simple_inputs_ != nullptr && is_stepping()) {
                 simple_inputs_->set(*instance_, value_of);
             } else {
+                // The initial state belongs to the inputs at its time, not to their means over the first step.
+                if (mode_ == mode::initialisation && knows_start_) leave_initialisation();
                 set_all(value_of);
                 if (mode_ != mode::step) enter_steps();
             }
@@ -367,8 +373,16 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             return ask_to_end();
         if (degree_ > 0) set_derivatives(0);
         ++micro_steps_;
-        if (!instance_->do_whole_step(time_, step.end - step.begin, keeps_state_)) [[unlikely]]
+        if (!instance_->do_whole_step(time_, length_to(step.end), keeps_state_)) [[unlikely]]
             integrate_on(step, instance_->stopped());
+    }
+
+    /// What rounds to a time behind the end would be an error to an FMU that knows the end.
+    double length_to(double target) const {
+        double length = target - time_;
+        if (target >= end_) [[unlikely]]
+            while (time_ + length > end_) length = std::nextafter(length, 0.0);
+        return length;
     }
 
     fmi::discrete_update update_discrete_states(double t) {
@@ -389,7 +403,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
                 set_values(time_ - step.begin);
                 set_derivatives(time_ - step.begin);
                 ++micro_steps_;
-                done = instance_->do_step(time_, target - time_, keeps_state_);
+                done = instance_->do_step(time_, length_to(target), keeps_state_);
             }
             if (done.terminate) {
                 // What it has reached is the end, and nothing moves it further.
@@ -451,6 +465,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     bool constant_set_ = false;
     bool read_ = false;                                     ///< outputs_ has the outputs of the present state
     bool read_continuous_ = false, read_discrete_ = false;  ///< those that follow inputs, since then
+    double end_ = std::numeric_limits<double>::infinity();  ///< of the run, which the FMU knows
     bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
     bool outputs_follow_ = false;
     bool ended_ = false;    ///< it asked for the end of the simulation and takes no more steps
@@ -461,6 +476,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     std::span<const polynomial> polynomials_;  ///< of the step under way
     double begin_ = 0;
     bool begun_ = false;
+    bool knows_start_ = false;  ///< the inputs at the start were set
     double next_event_ = std::numeric_limits<double>::infinity();
     std::vector<int> all_inputs_;
     std::vector<bool> needed_;  ///< by output slot; empty: all

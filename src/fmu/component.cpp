@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 namespace mdpcosim {
@@ -163,9 +164,27 @@ fmu_component::fmu_component(const subsystem_spec& spec, fmu_model model, const 
     if (adjust) adjust(options, model_.offers());
     {
         const foreign_scope inside(code_, no_time);
-        instance_ = about_the_fmu(spec, [&] { return fmi::make_instance(model_.files, options); });
+        instance_ = about_the_fmu(spec, [&] { return make_instance(options); });
     }
     call(0, [&] { configure(); });
+}
+
+/// Without event mode where the FMU offers it and then gives no instance.
+std::unique_ptr<fmi::instance> fmu_component::make_instance(fmi::instance_options& options) {
+    if (!options.event_mode) return fmi::make_instance(model_.files, options);
+    try {
+        event_mode_ = true;
+        return fmi::make_instance(model_.files, options);
+    } catch (const user_error&) {
+        event_mode_ = options.event_mode = false;
+        auto made = fmi::make_instance(model_.files, options);
+        messages_.send(
+            fmt::format("subsystem '{}' (fmu {}): it offers an event mode (hasEventMode) and gives no instance that "
+                        "has it. It runs "
+                        "without: its events happen inside its steps.",
+                        name_, model_.file()));
+        return made;
+    }
 }
 
 fmu_component::~fmu_component() {
@@ -252,14 +271,17 @@ void fmu_component::state(state_bytes& bytes, fmi::saved_state& saved, double t)
     });
 }
 
-void fmu_component::enter_initialisation(const double& time) {
+void fmu_component::enter_initialisation(const double& time, double end) {
     time_ = &time;
     const double t0 = time;
     call(t0, [&] {
         if (!configured_) configure();
         configured_ = false;  // next time after a reset
+        fmi::experiment_setup setup{.start = t0, .tolerance = tolerance_};
+        if (std::isfinite(end)) setup.stop = end;
+        instance_->set_up(setup);
         set_starts(false);
-        instance_->enter_initialisation(t0, std::nullopt, tolerance_);
+        instance_->enter_initialisation();
     });
 }
 

@@ -50,10 +50,11 @@ class fmu_component {
 
     const fmu_model& model() const { return model_; }
     fmi::instance& instance() { return *instance_; }
+    bool event_mode() const { return event_mode_; }  ///< in co-simulation: the importer handles events
 
-    /// Start values, after a reset structural parameters before them, enter_initialisation. `time` is where its owner keeps the present time, for
-    /// traces: it lives as long as this object.
-    void enter_initialisation(const double& time);
+    /// After a reset structural parameters, then set-up, start values, enter_initialisation. `time` is where its owner keeps the present time,
+    /// for traces: it lives as long as this object. `end`: of the run; infinite where nobody knows.
+    void enter_initialisation(const double& time, double end);
     /// update_discrete_states() until nothing changes; what the last one says, and whether any of them changed states.
     fmi::discrete_update update_discrete_states(double t);
 
@@ -89,11 +90,14 @@ class fmu_component {
     [[noreturn]] void fail(double t, const std::string& reason) const;
 
    private:
+    std::unique_ptr<fmi::instance> make_instance(fmi::instance_options& options);
     void configure();
     void set_starts(bool structural);
     void set(const fmu_start& start);
 
+    messages messages_;
     fmu_model model_;
+    bool event_mode_ = false;
     std::vector<int> tunable_;  ///< variables; none unless the entry wants to be tunable
     std::string name_;          ///< of the subsystem
     foreign_code code_;
@@ -101,7 +105,6 @@ class fmu_component {
     const double* time_ = nullptr;  ///< before the initialisation there is none
     std::unique_ptr<fmi::instance> instance_;
     bool configured_ = false;
-    messages messages_;
 };
 
 }  // namespace mdpcosim

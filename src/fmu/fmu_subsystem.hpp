@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ std::unique_ptr<equations> make_fmu_equations(const subsystem_spec& spec);
 void check_fmu_step(const subsystem_spec& spec, double H);
 /// The same for a last step, up to `end`, that is shorter than the others; what there is to say where the FMU may refuse it.
 std::string check_last_fmu_step(const subsystem_spec& spec, double H, double last, double end);
+
+/// What its clocks mean, which nobody lets tick: a sentence, empty where it has none. An input of `driven` that only a clock would let in is a
+/// user error.
+std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<bool(const std::string& input)>& driven);
 
 /// Variables of a co-simulation of which the FMU does not say what they depend on: by the standard on all inputs.
 std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec);

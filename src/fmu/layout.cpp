@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
+#include <optional>
 
 #include "core/suggest.hpp"
 #include "core/units.hpp"
@@ -47,7 +49,8 @@ class fmu_layout_builder final : public port_variables {
         std::vector<port> ports = resolve_ports(spec_.ports, object(), *this);
         for (port& p : terminal_ports(fmu_, spec_.ports, *this)) ports.push_back(std::move(p));
         const std::size_t own = result_.outputs.size();
-        for (std::size_t i = 0; i < own; ++i) find_rate(static_cast<int>(i), false);
+        for (std::size_t i = 0; i < own; ++i)
+            if (result_.outputs[i].scale == 1) find_rate(static_cast<int>(i), false);
         for (port& p : ports) add_port(std::move(p));
         for (const fmu_use& use : result_.outputs)
             result_.silent.push_back(kind_ == fmi::kind::co_simulation && !structure_.direct_inputs(use.variable));
@@ -56,9 +59,23 @@ class fmu_layout_builder final : public port_variables {
         return std::move(result_);
     }
 
-    int find_input(const std::string& name) override { return slot_of(name, input_slots_); }
+    int find_input(const std::string& name) override {
+        const auto scaled = read_scaled(name);
+        if (!scaled) return slot_of(name, input_slots_);
+        if (const auto known = scaled_inputs_.find(name); known != scaled_inputs_.end()) return known->second;
+        const int slot = slot_of(scaled->name, input_slots_);
+        if (slot < 0 || result_.inputs[static_cast<std::size_t>(slot)].scale != 1) return -1;
+        scale(result_.inputs[static_cast<std::size_t>(slot)], scaled->factor);
+        input_at(slot).start *= scaled->factor;
+        input_at(slot).name = name;
+        return scaled_inputs_[name] = slot;
+    }
 
     int find_output(const std::string& name) override {
+        if (const auto scaled = read_scaled(name)) {
+            const int of = find_output(scaled->name);
+            return of < 0 ? -1 : scaled_output(of, scaled->factor);
+        }
         if (const int known = slot_of(name, output_slots_); known >= 0) return known;
         const fmu_element wanted = find_element(fmu_, name);
         if (wanted.variable < 0 || wanted.element < 0) return -1;
@@ -100,6 +117,57 @@ class fmu_layout_builder final : public port_variables {
     std::pair<std::string, std::string> output_words() const override { return {"local variable", "output"}; }
 
    private:
+    struct scaled_name {
+        double factor;
+        std::string name;
+    };
+
+    /// `-F`, `0.001*x`, `-2*x`, unless the FMU has a variable of that name.
+    std::optional<scaled_name> read_scaled(const std::string& text) const {
+        if (find_element(fmu_, text).variable >= 0) return std::nullopt;
+        scaled_name found{1, text};
+        const auto trim = [](std::string& s) { s.erase(0, s.find_first_not_of(' ')); };
+        if (text.starts_with('-') || text.starts_with('+')) {
+            found.factor = text.front() == '-' ? -1 : 1;
+            found.name.erase(0, 1);
+        }
+        trim(found.name);
+        if (const std::size_t star = found.name.find('*'); star != std::string::npos) {
+            double number = 0;
+            const char *begin = found.name.data(), *end = begin + star;
+            while (end > begin && end[-1] == ' ') --end;
+            const auto [last, status] = std::from_chars(begin, end, number);
+            if (status != std::errc{} || last != end || !std::isfinite(number) || number == 0) return std::nullopt;
+            found.factor *= number;
+            found.name.erase(0, star + 1);
+            trim(found.name);
+        } else if (found.name == text) {
+            return std::nullopt;
+        }
+        return find_element(fmu_, found.name).variable < 0 ? std::nullopt : std::optional(found);
+    }
+
+    static void scale(fmu_use& use, double factor) {
+        use.scale *= factor;
+        use.unit.factor *= factor;
+        use.unit.offset *= factor;
+    }
+
+    /// A further output, `factor` times that at `of`.
+    int scaled_output(int of, double factor) {
+        const std::pair key(of, factor);
+        if (const auto known = scaled_outputs_.find(key); known != scaled_outputs_.end()) return known->second;
+        output_variable made = output_at(of);
+        fmu_use use = result_.outputs[static_cast<std::size_t>(of)];
+        scale(use, factor);
+        made.name = factor == -1 ? "-" + made.name : fmt::format("{}*{}", factor, made.name);
+        made.slot = static_cast<int>(result_.outputs.size());
+        made.rate_slot = -1;
+        result_.outputs.push_back(use);
+        result_.description.outputs.push_back(std::move(made));
+        return scaled_outputs_[key] = static_cast<int>(result_.outputs.size()) - 1;
+    }
+
     std::string object() const { return fmt::format("subsystem '{}'", spec_.name); }
     const fmi::variable& at(int variable) const { return fmu_.variables[static_cast<std::size_t>(variable)]; }
     input_variable& input_at(int slot) { return result_.description.inputs[static_cast<std::size_t>(slot)]; }
@@ -266,6 +334,8 @@ class fmu_layout_builder final : public port_variables {
             rate = add_output_derivative(slot);
         }
         if (rate < 0) return -1;
+        if (const double own = result_.outputs[static_cast<std::size_t>(rate)].scale; own != use.scale)
+            rate = scaled_output(rate, use.scale / own);
         output_at(slot).rate_slot = rate;
         output_at(slot).rate_needs_input = needs_input;
         return rate;
@@ -280,7 +350,7 @@ class fmu_layout_builder final : public port_variables {
         made.description = fmt::format("rate of {}", output_at(slot).name);
         made.slot = static_cast<int>(result_.outputs.size());
         made.direct = output_at(slot).direct;
-        result_.outputs.push_back({use.variable, use.element, {made.unit, use.unit.factor, 0}, true});
+        result_.outputs.push_back({use.variable, use.element, {made.unit, use.unit.factor, 0}, true, false, use.scale});
         result_.description.outputs.push_back(std::move(made));
         return result_.description.outputs.back().slot;
     }
@@ -318,7 +388,9 @@ class fmu_layout_builder final : public port_variables {
     const fmi::interface_description& offers_;
     fmu_structure structure_;
     fmu_layout result_;
-    std::map<int, int> input_slots_, output_slots_;  // variable -> first slot
+    std::map<int, int> input_slots_, output_slots_;         // variable -> first slot
+    std::map<std::string, int> scaled_inputs_;              // as ports name them
+    std::map<std::pair<int, double>, int> scaled_outputs_;  // by slot and factor
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ struct fmu_use {
     fmu_unit unit;
     bool derivative = false;  ///< not the variable but its time derivative, which the FMU gives as output derivative
     bool discrete = false;    ///< an input that is set at events only, whatever the master makes of it
+    double scale = 1;  ///< the slot's value over the variable's, as a port says (`force: -F`); `unit` knows of it
 };
 
 /// The outside of an FMU. Elements of arrays are variables of their own, `x[0]`, `x[1]`, row by row.

@@ -18,7 +18,7 @@ constexpr std::size_t sparse_from = 20;  ///< states; the linear solvers' own bo
 struct fmu_memory final : snapshot {
     explicit fmu_memory(const fmu_component& of) : fmu(of) {}
     void state(state_bytes& bytes) override {
-        bytes(next_event, discrete_inputs);
+        bytes(next_event, discrete_inputs, in_event_mode);
         fmu.state(bytes, *saved, 0);
     }
 
@@ -26,6 +26,7 @@ struct fmu_memory final : snapshot {
     std::unique_ptr<fmi::saved_state> saved;
     double next_event = 0;
     std::vector<double> discrete_inputs;
+    bool in_event_mode = false;
 };
 
 std::vector<int> slots_of(const fmu_layout& l, bool discrete) {
@@ -35,7 +36,9 @@ std::vector<int> slots_of(const fmu_layout& l, bool discrete) {
     return slots;
 }
 
-/// Between calls the FMU rests in its continuous-time mode, at whatever time and state was asked for last.
+/// Between calls the FMU rests in its continuous-time mode, at whatever time and state was asked for last; at the start in its initialisation
+/// mode, where outputs follow inputs, until the inputs are known that the initial state belongs to; and in its event mode, from where discrete
+/// inputs have changed between two intervals until the next one begins.
 class fmu_equations final : public equations {
    public:
     explicit fmu_equations(const subsystem_spec& spec)
@@ -59,7 +62,23 @@ class fmu_equations final : public equations {
     int state_count() const override { return static_cast<int>(instance_.state_count()); }
     int event_count() const override { return static_cast<int>(instance_.indicator_count()); }
 
+    void expect(const usage& used) override {
+        keeps_state_ = offers_.state && used.goes_back;
+        end_ = used.end;
+    }
+
     void initial_state(double t0, double* x) const override { self().start(t0, x); }
+    bool settles() const override { return true; }
+    void settle(double t0, const double* u, double* x) override {
+        fmu_.call(time_, [&] {
+            set_inputs(u);
+            instance_.exit_initialisation();
+            update(t0);
+            enter_continuous_mode();
+            if (instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
+            find_nominals();
+        });
+    }
 
     void derivatives(double t, const double* x, const double* u, double* dx) const override {
         const std::span<double> result(dx, instance_.state_count());
@@ -71,9 +90,26 @@ class fmu_equations final : public equations {
 
     void outputs(double t, const double* x, const double* u, double* y) const override {
         fmu_.call(t, [&] {
-            if (place(t, x, u) != fmi::status::ok ||
-                outputs_.get(instance_, {y, describe_outputs()}) != fmi::status::ok)
-                fmu_.fail(t, "it discards the values of an accepted step");
+            fmi::status placed = fmi::status::ok;
+            if (mode_ == mode::initialisation)
+                self().set_inputs(u);
+            else
+                placed = place(t, x, u);
+            read_outputs(t, placed, y);
+        });
+    }
+
+    void outputs_between(double t, const double* x, const double* u, double* y) override {
+        if (mode_ == mode::initialisation || (mode_ == mode::continuous && !inputs_changed(u)))
+            return outputs(t, x, u, y);
+        fmu_.call(t, [&] {
+            fmi::status placed = fmi::status::ok;
+            if (mode_ == mode::continuous) {
+                placed = place(t, x, u);
+                enter_event_mode();
+            }
+            set_inputs(u);
+            read_outputs(t, placed, y);
         });
     }
 
@@ -125,6 +161,10 @@ class fmu_equations final : public equations {
 
     bool discrete_update(moment m, double t, double* x, const double* u) override {
         return fmu_.call(t, [&] {
+            if (mode_ == mode::event) {
+                finish_event(t, x, u);
+                return true;
+            }
             const bool due = m == moment::time_event ? next_event_ <= t : m == moment::interval && inputs_changed(u);
             if (!due && m != moment::micro_step) return false;
             place(t, x, u);
@@ -145,6 +185,7 @@ class fmu_equations final : public equations {
         auto& m = static_cast<fmu_memory&>(into);
         fmu_.call(time_, [&] { instance_.save(*m.saved); });
         m.next_event = next_event_;
+        m.in_event_mode = mode_ == mode::event;
         std::ranges::copy(discrete_now_, m.discrete_inputs.begin());
     }
     void restore_memory(const snapshot& from) override {
@@ -153,6 +194,7 @@ class fmu_equations final : public equations {
         continuous_.forget();
         discrete_.forget();
         next_event_ = m.next_event;
+        mode_ = m.in_event_mode ? mode::event : mode::continuous;
         std::ranges::copy(m.discrete_inputs, discrete_now_.begin());
     }
     std::string why_not_saved() const override {
@@ -189,6 +231,7 @@ class fmu_equations final : public equations {
 
    private:
     static constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+    enum class mode { initialisation, continuous, event };
 
     /// The FMU is the model's memory: it moves where the solver only asks.
     fmu_equations& self() const { return const_cast<fmu_equations&>(*this); }
@@ -197,17 +240,27 @@ class fmu_equations final : public equations {
     template <class Work>
     void in_event_mode(double t, double* x, const Work& work) {
         fmu_.call(t, [&] {
-            instance_.set_time(t);
-            if (instance_.state_count() > 0) instance_.set_states({x, instance_.state_count()});
-            instance_.enter_event_mode();
+            if (mode_ == mode::initialisation) return work();
+            if (mode_ == mode::continuous) {
+                instance_.set_time(t);
+                if (instance_.state_count() > 0) instance_.set_states({x, instance_.state_count()});
+                enter_event_mode();
+            }
             work();
-            const bool changed = update(t);
-            instance_.enter_continuous_mode();
-            if (changed && instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
+            leave_event_mode(t, x);
         });
     }
 
+    void read_outputs(double t, fmi::status placed, double* y) const {
+        if (placed != fmi::status::ok || outputs_.get(instance_, {y, describe_outputs()}) != fmi::status::ok)
+            fmu_.fail(t, "it discards the values of an accepted step");
+    }
+
     fmi::status place(double t, const double* x, const double* u) const {
+        if (mode_ == mode::event) {  // a solver that asks before its interval has begun
+            self().update(t);
+            self().enter_continuous_mode();
+        }
         time_ = t;
         instance_.set_time(t);
         const std::size_t n = instance_.state_count();
@@ -223,19 +276,32 @@ class fmu_equations final : public equations {
             if (started_) instance_.reset();
             started_ = true;
         });
-        fmu_.enter_initialisation(time_);
-        fmu_.call(time_, [&] {
-            std::vector<double> u(static_cast<std::size_t>(describe().input_count()));
-            for (const auto& input : describe().inputs) std::fill_n(u.begin() + input.slot, input.size, input.start);
-            const auto value_of = [&](int slot) { return u[static_cast<std::size_t>(slot)]; };
-            if (!continuous_.empty()) continuous_.set(instance_, value_of);
-            set_discrete(u.data());
-            instance_.exit_initialisation();
-            update(t0);
-            instance_.enter_continuous_mode();
-            if (instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
-            find_nominals();
-        });
+        fmu_.enter_initialisation(time_, end_);
+        mode_ = mode::initialisation;
+        next_event_ = std::numeric_limits<double>::infinity();
+        continuous_.forget();
+        discrete_.forget();
+        std::fill_n(x, instance_.state_count(), 0.0);
+        nominals_.assign(instance_.state_count(), 1.0);
+    }
+
+    void set_inputs(const double* u) {
+        if (!continuous_.empty()) continuous_.set(instance_, [u](int slot) { return u[slot]; });
+        set_discrete(u);
+    }
+
+    void enter_event_mode() {
+        instance_.enter_event_mode();
+        mode_ = mode::event;
+    }
+    void enter_continuous_mode() {
+        instance_.enter_continuous_mode();
+        mode_ = mode::continuous;
+    }
+    void leave_event_mode(double t, double* x) {
+        const bool changed = update(t);
+        enter_continuous_mode();
+        if (changed && instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
     }
 
     void find_nominals() {
@@ -270,18 +336,19 @@ class fmu_equations final : public equations {
     }
 
     void handle_event(double t, double* x, const double* u) {
-        instance_.enter_event_mode();
+        enter_event_mode();
+        finish_event(t, x, u);
+    }
+    void finish_event(double t, double* x, const double* u) {
         set_discrete(u);
-        const bool changed = update(t);
-        instance_.enter_continuous_mode();
-        if (changed && instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
+        leave_event_mode(t, x);
     }
 
     /// Tells the FMU where it has to know; true: it wants event mode.
     bool step_is_complete() {
         if (!offers_.completed_step) return false;
         bool terminate = false;
-        const bool wants_event = instance_.completed_step(offers_.state, terminate);
+        const bool wants_event = instance_.completed_step(keeps_state_, terminate);
         noticed.ask_to_end |= terminate;
         return wants_event;
     }
@@ -340,6 +407,9 @@ class fmu_equations final : public equations {
     mutable std::vector<double> seed_;  ///< empty: no directional derivatives
     mutable fmu_sensitivities rate_sensitivities_;
     mutable double time_ = 0;
+    mode mode_ = mode::initialisation;
+    bool keeps_state_ = offers_.state;
+    double end_ = std::numeric_limits<double>::infinity();  ///< of the run
     double next_event_ = std::numeric_limits<double>::infinity();
     std::vector<double> nominals_;  ///< of the states
     bool started_ = false;

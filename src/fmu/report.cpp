@@ -35,7 +35,7 @@ std::string conversion_text(const fmu_model& fmu) {
     std::map<std::string, std::pair<std::string, int>> seen;
     for (const auto* uses : {&fmu.layout.inputs, &fmu.layout.outputs})
         for (const fmu_use& use : *uses) {
-            if (use.unit.plain() || use.derivative) continue;
+            if (use.unit.plain() || use.derivative || use.unit.factor == use.scale) continue;
             const fmi::variable& v = fmu.description().variables[static_cast<std::size_t>(use.variable)];
             const std::string offset = use.unit.offset == 0 ? "" : fmt::format(" {:+.12g}", use.unit.offset);
             const std::string rule =

@@ -15,13 +15,15 @@ void fmu_values::assign(const fmi::instance& instance, std::span<const fmu_use> 
         const fmu_use& use = uses[static_cast<std::size_t>(slot)];
         by_type[variables[static_cast<std::size_t>(use.variable)].type].push_back(slot);
     }
-    std::vector<std::map<int, std::size_t>> first(by_type.size());  // by group: place of a variable's first element
+    // By group: place of a variable's first element. One that ports scale stands there for each scale.
+    const auto key = [](const fmu_use& use) { return std::pair(use.variable, use.scale); };
+    std::vector<std::map<std::pair<int, double>, std::size_t>> first(by_type.size());
     for (auto places = first.begin(); const auto& [type, members] : by_type) {
         std::vector<int> unique;
         std::size_t elements = 0;
         for (const int slot : members) {
             const int& variable = uses[static_cast<std::size_t>(slot)].variable;
-            if (!places->emplace(variable, elements).second) continue;
+            if (!places->emplace(key(uses[static_cast<std::size_t>(slot)]), elements).second) continue;
             unique.push_back(variable);
             const bool scalar = variables[static_cast<std::size_t>(variable)].dimensions.empty();
             elements += scalar ? 1 : instance.make_block({&variable, 1}).elements;
@@ -34,7 +36,7 @@ void fmu_values::assign(const fmi::instance& instance, std::span<const fmu_use> 
     for (auto places = first.begin(); const auto& [type, members] : by_type) {
         for (const int slot : members) {
             const fmu_use& use = uses[static_cast<std::size_t>(slot)];
-            const std::size_t at = (*places)[use.variable] + static_cast<std::size_t>(use.element);
+            const std::size_t at = (*places)[key(use)] + static_cast<std::size_t>(use.element);
             g->slots[at] = slot;
             part(g).units[at] = {use.unit.factor, use.unit.offset};
             g->plain = g->plain && use.unit.plain();

@@ -14,7 +14,8 @@ namespace mdpcosim {
 
 namespace {
 
-const method_traits explicit_traits{.evaluates_rates = true, .builds_on_history = true, .estimates = true};
+const method_traits explicit_traits{
+    .evaluates_rates = true, .builds_on_history = true, .goes_back = false, .estimates = true};
 
 class explicit_method final : public method {
    public:

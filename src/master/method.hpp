@@ -38,6 +38,7 @@ struct method_traits {
     bool evaluates_rates = false;
     bool builds_on_history = false;  ///< its order needs as many accepted times as the extrapolations have points
     bool repeats = false;       ///< steps, which it saves the begin of anyway, until it finds a solution or gives up
+    bool goes_back = true;      ///< also with steps of one length
     bool holds_joints = false;  ///< others need a scenario without
     bool own_steps = false;     ///< subsystems have steps of their own; `step`, `order` and `delay` in a scenario
     bool estimates = false;     ///< attempt_and_estimate() is there

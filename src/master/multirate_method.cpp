@@ -25,6 +25,7 @@ namespace {
 constexpr double shortest_choice = 1e-3;
 
 const method_traits multirate_traits{.evaluates_each_step = false,
+                                     .goes_back = false,
                                      .own_steps = true,
                                      .remedy =
                                          "take shorter steps for the subsystems at both ends, a lower order, the other "

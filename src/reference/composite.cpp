@@ -89,9 +89,22 @@ void composite_equations::start(double t0) {
     }
     coupling_.use_limit();
     coupling_.start(t0, y_);
+    settle_models(t0);
     if (joints_.empty()) return;
     couple(t0, x0_.data());
     joints_.check_start();
+}
+
+/// Initial states that follow from inputs, which outputs give that need no state.
+void composite_equations::settle_models(double t0) {
+    if (std::ranges::none_of(places_, [](const place& p) { return p.model && p.model->settles(); })) return;
+    couple(t0, x0_.data());
+    const std::vector<double> inputs = inputs_;
+    for (const auto& p : places_)
+        if (p.model && p.model->settles())
+            guarded(p, t0, [&] { p.model->settle(t0, inputs.data() + p.input, x0_.data() + p.state); });
+    couple(t0, x0_.data());
+    coupling_.start(t0, y_);
 }
 
 /// Failures name the subsystem, as they do in the co-simulation.

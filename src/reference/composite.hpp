@@ -100,6 +100,7 @@ class composite_equations final : public equations {
         const subsystem_description& describe() const { return model ? model->describe() : sampled->describe(); }
     };
 
+    void settle_models(double t0);
     void add(composite_parts::part from);
     void start(double t0);
     /// y_ of everything that coupling variables depend on, then u_ and the inputs of all subsystems.

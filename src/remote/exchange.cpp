@@ -90,14 +90,16 @@ void exchange::put_usage(std::size_t i, const usage& used) {
     };
     copy(used.outputs, needed(i));
     copy(used.inputs, driven(i));
-    expected(i) = {used.outputs_follow, used.next_event};
+    expected(i) = {used.outputs_follow, used.next_event, used.goes_back, used.end};
 }
 
 usage exchange::get_usage(std::size_t i) const {
     return {{needed(i).begin(), needed(i).end()},
             {driven(i).begin(), driven(i).end()},
             expected(i).outputs_follow,
-            expected(i).next_event};
+            expected(i).next_event,
+            expected(i).goes_back,
+            expected(i).end};
 }
 
 void exchange::notice(std::size_t member, const step_notice& told) {

@@ -72,7 +72,8 @@ struct alignas(64) remote_report {
 
 /// How a member is used, but for what is said slot by slot.
 struct remote_usage {
-    bool outputs_follow = false, next_event = false;
+    bool outputs_follow = false, next_event = false, goes_back = true;
+    double end = std::numeric_limits<double>::infinity();
 };
 
 /// A piece of a snapshot's bytes, or of a text.

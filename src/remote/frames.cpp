@@ -212,6 +212,8 @@ void put_request(wire_writer& to, const exchange& from) {
             put_all(to, from.driven(i));
             to.put(from.expected(i).outputs_follow);
             to.put(from.expected(i).next_event);
+            to.put(from.expected(i).goes_back);
+            to.put(from.expected(i).end);
         }
         if (wants_piece(r.command)) to.put(from.top().piece.at);
         if (brings_piece(r.command)) put_piece(to, from.top().piece);
@@ -241,6 +243,8 @@ void get_request(std::span<const char> frame, exchange& to) {
             get_all(from, to.driven(i));
             to.expected(i).outputs_follow = from.get<bool>();
             to.expected(i).next_event = from.get<bool>();
+            to.expected(i).goes_back = from.get<bool>();
+            to.expected(i).end = from.get<double>();
         }
         if (wants_piece(r.command)) to.top().piece.at = from.get<std::uint64_t>();
         if (brings_piece(r.command)) get_piece(from, to.top().piece);

@@ -146,7 +146,8 @@ void live_as_host(int count, char** arguments) {
 
 subsystem_text text_of(const subsystem_spec& spec) {
     subsystem_spec inside = spec;
-    inside.fmu.isolate = false;
+    inside.fmu.isolate = inside.fmu.isolate_decided = false;
+    inside.fmu.isolate_because = {};
     inside.limit = 0;
     inside.limits = {};
     return {spec.tunable ? "tunable entry" : "entry", write_entry(inside), spec.limits};

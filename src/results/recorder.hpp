@@ -17,6 +17,7 @@ struct recorded_column {
     std::string unit;
     source from = source::output;
     std::uint32_t index = 0;  ///< output slot or channel
+    bool shows_unit = false;  ///< in the header of a text file
 };
 
 /// Where rows go: a file format. Rows hold the time and then the columns.

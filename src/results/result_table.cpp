@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/files.hpp"
 #include "core/suggest.hpp"
+#include "core/units.hpp"
 
 namespace mdpcosim {
 
@@ -66,7 +67,9 @@ class reader {
     void read_header(const std::function<bool(std::string_view)>& keep) {
         if (!next_line()) throw user_error({file_, 1, 1}, "the file has no header line 'time,name,...'.");
         for (std::size_t at = 0; at <= line_.size();) {
-            const std::string name = header_name(at);
+            const std::size_t begin = at;
+            std::string name = header_name(at);
+            to_si_.push_back(split_unit(name, begin));
             all_.push_back(name);
             const bool is_time = name == "time" && time_column_ == npos;
             if (is_time) time_column_ = all_.size() - 1;
@@ -79,6 +82,20 @@ class reader {
         std::sort(sorted.begin(), sorted.end());
         const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
         if (twice != sorted.end()) fail(0, fmt::format("column '{}' is there twice.", *twice));
+    }
+
+    /// `a.x [mm]` as `a.x`, which has values in mm then: results are in SI. Without a unit they are taken as they are.
+    conversion split_unit(std::string& name, std::size_t at) const {
+        const std::size_t blank = name.rfind(" [");
+        if (!name.ends_with(']') || blank == std::string::npos || blank == 0) return {};
+        const std::string unit = name.substr(blank + 2, name.size() - blank - 3);
+        try {
+            const conversion found = find_conversion(unit, si_unit(unit));
+            name.resize(blank);
+            return found;
+        } catch (const unit_error& problem) {
+            fail(at, fmt::format("column '{}': {}", name, problem.message()));
+        }
     }
 
     /// The name that begins at `at`, which moves behind the comma after it.
@@ -120,7 +137,8 @@ class reader {
             if (column == time_column_)
                 time = value;
             else if (kept_[column])
-                table_.values.push_back(value);
+                table_.values.push_back(
+                    to_si_[column].factor == 1 && to_si_[column].offset == 0 ? value : to_si_[column](value));
             at = rest;
         }
         if (at != end)
@@ -147,6 +165,7 @@ class reader {
     int line_number_ = 0;
     std::vector<std::string> all_;
     std::vector<char> kept_;
+    std::vector<conversion> to_si_;  ///< of all columns
     std::size_t time_column_ = npos;
     result_table table_;
 };

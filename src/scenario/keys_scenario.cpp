@@ -108,7 +108,10 @@ const key_group& record_keys() {
             {number<record_spec>("every", &record_spec::every, "s", "Time between two recorded rows.")
                  .positive()
                  .by_default("every macro step"),
-             only.by_default("everything but `der(...)`")});
+             only.by_default("everything but `der(...)`"),
+             word<record_spec>("units", &record_spec::units, "Units (SI) in the first line of results.csv, `a.x [m]`.",
+                               {"none", "header"})
+                 .by_default("`none`")});
     }();
     return table;
 }

@@ -140,17 +140,28 @@ const key_group& isolation_keys() {
     static const key_group table = [] {
         auto limit = number<subsystem_spec>("limit", &subsystem_spec::limit, "s", "Wall time that one call may take.");
         limit.derived = true;  // written as the subsystem's own
-        return group<subsystem_spec>("isolate", "The FMU in a process of its own.", {limit.positive().needed()});
+        return group<subsystem_spec>(
+            "isolate", "Whether the FMU runs in a process of its own.",
+            {limit.positive(),
+             flag<subsystem_spec>(
+                 "apart", [](auto& s) -> auto& { return s.fmu.isolate; }, "In a process of its own.")
+                 .by_default("`true`"),
+             word<subsystem_spec>(
+                 "because", [](auto& s) -> auto& { return s.fmu.isolate_because; },
+                 "Why; what a run found where that was left to it.")});
     }();
     return table;
 }
 
-/// `isolate:` of an FMU: `true`, `false`, or `{limit: 10 s}`.
+/// `isolate:` of an FMU: `auto`, `true`, `false`, `{limit: 10 s}`, or `{apart: false, because: ...}`.
 void read_isolation(subsystem_spec& spec, const yaml_node& node, const key_place& at) {
     if (node.kind != yaml_node::type::map) {
+        if (node.scalar == "auto") return;
         spec.fmu.isolate = read_flag(node, at);
+        spec.fmu.isolate_decided = true;
         return;
     }
+    spec.fmu.isolate_decided = true;
     if (spec.limit > 0)
         throw user_error(node.where,
                          fmt::format("{}: the subsystem has a limit already. Leave one out.", at.inside("isolate")));
@@ -178,20 +189,28 @@ std::vector<key_info> of_files() {
 
 std::vector<key_info> of_fmus() {
     using spec = subsystem_spec;
-    auto isolate = special<spec>("isolate", "`true`, `false`, or `{limit: 10 s}`",
-                                 R"({"anyOf": [{"type": "boolean"}, {"$ref": "#/definitions/isolate"}]})",
-                                 "Run the FMU in a process of its own; with a limit, a call that takes longer ends the "
-                                 "run.",
-                                 read_isolation, [](const spec& s, yaml_node& out) {
-                                     if (s.fmu.isolate) out = scalar_node("true");
-                                 });
+    auto isolate =
+        special<spec>("isolate", "`auto`, `true`, `false`, or `{limit: 10 s}`",
+                      R"({"anyOf": [{"type": "boolean"}, {"const": "auto"}, {"$ref": "#/definitions/isolate"}]})",
+                      "Run the FMU in a process of its own; with a limit, a call that takes longer ends the run. "
+                      "`auto`: where a short "
+                      "trial fails, or where it costs little.",
+                      read_isolation, [](const spec& s, yaml_node& out) {
+                          if (!s.fmu.isolate_because.empty()) {
+                              out.kind = yaml_node::type::map;
+                              out.entries.push_back({{"apart", {}}, scalar_node(s.fmu.isolate ? "true" : "false")});
+                              out.entries.push_back({{"because", {}}, scalar_node(s.fmu.isolate_because.value)});
+                          } else if (s.fmu.isolate || s.fmu.isolate_decided) {
+                              out = scalar_node(s.fmu.isolate ? "true" : "false");
+                          }
+                      });
     isolate.inner = isolation_keys;
     return {
         word<spec>("interface", [](auto& s) -> auto& { return s.fmu.interface; }, "Which interface of the FMU is used.",
                    {"co-simulation", "model-exchange"})
             .of(fmu_bit)
             .by_default("`co-simulation` where the FMU offers it"),
-        isolate.of(fmu_bit).by_default("`false`"),
+        isolate.of(fmu_bit).by_default("`auto`"),
         number<spec>(
             "tolerance", [](auto& s) -> auto& { return s.fmu.tolerance; }, "1", "Relative tolerance handed to the FMU.")
             .positive()

@@ -95,8 +95,10 @@ struct file_spec {
 
 /// What an `fmu:` entry says beyond `set`, `ports` and `solver`.
 struct fmu_spec {
-    text interface;        ///< "co-simulation", "model-exchange"; empty: co-simulation where the FMU offers it
-    bool isolate = false;  ///< in a process of its own
+    text interface;                ///< "co-simulation", "model-exchange"; empty: co-simulation where the FMU offers it
+    bool isolate = false;          ///< in a process of its own
+    bool isolate_decided = false;  ///< not `auto`, which leaves it to the run
+    text isolate_because;          ///< the reason of a choice that a run made
     std::optional<double> tolerance;  ///< handed to the FMU; absent: that of its default experiment
     std::vector<text> outputs;        ///< variables that become outputs besides the FMU's own
     std::vector<text> continuous;     ///< inputs declared discrete that are extrapolated all the same
@@ -237,6 +239,7 @@ struct bond_spec {
 struct record_spec {
     std::optional<double> every;  ///< seconds; absent: every macro step
     std::vector<text> only;       ///< address patterns with `*`; empty: everything
+    text units;                   ///< `header`: in the first line of results.csv, too; empty: `none`
 };
 
 /// `reference:`, how `--monolithic` integrates the scenario as one system.

@@ -166,23 +166,7 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
 
 }  // namespace
 
-namespace {
-
-/// Ports of connections whose models came with the scenario; enough of them to find a sign that is wrong everywhere.
-std::vector<std::string> foreign_ports(const scenario& s) {
-    constexpr std::size_t most = 100;
-    std::set<std::string> names, ports;
-    for (const auto& entry : s.subsystems)
-        if (entry.kind != subsystem_spec::source_kind::model && entry.kind != subsystem_spec::source_kind::program)
-            names.insert(entry.name);
-    for (const auto& connection : s.connections)
-        for (const auto& end : connection.between)
-            if (ports.size() < most && names.contains(end.value.substr(0, end.value.find('.'))))
-                ports.insert(end.value);
-    return {ports.begin(), ports.end()};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string check(const scenario& s) {
     const simulation built(s, {.workers = 1, .watch = false});
@@ -237,8 +221,11 @@ std::string check(const scenario& s) {
     if (const expectations expected(s, a.columns); !expected.empty())
         out += fmt::format("\nexpected: {} of the results\n", expected.count());
     for (const auto& note : a.notes) out += fmt::format("\nnote: {}\n", note);
-    for (const auto& text : reversed_ports(full, foreign_ports(s)))
-        out += fmt::format("\nwarning: {}: change it there.\n", text);
+    for (const auto& text : reversed_ports(full, coupled_ports(s, [](const subsystem_spec& entry) {
+                                               return entry.kind != subsystem_spec::source_kind::model &&
+                                                      entry.kind != subsystem_spec::source_kind::program;
+                                           })))
+        out += fmt::format("\nwarning: {}: {}.\n", text, way_to_turn_a_port);
     return out;
 }
 

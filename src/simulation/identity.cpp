@@ -26,7 +26,8 @@ std::uint64_t sum_of(const std::filesystem::path& path) {
 std::string identity_of(scenario s, bool end_matters) {
     for (auto& entry : s.subsystems) {
         entry.scene.clear();
-        entry.fmu.isolate = false;
+        entry.fmu.isolate = entry.fmu.isolate_decided = false;
+        entry.fmu.isolate_because = {};
     }
     s.placement = {};
     if (!end_matters) s.time.end = s.time.start;

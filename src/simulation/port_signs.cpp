@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "simulation/simulation.hpp"
 
@@ -31,6 +32,18 @@ double position_after(const scenario& s, const std::string& name, const std::str
 }
 
 }  // namespace
+
+std::vector<std::string> coupled_ports(const scenario& s, const std::function<bool(const subsystem_spec&)>& wanted) {
+    constexpr std::size_t most = 100;
+    std::set<std::string> names, ports;
+    for (const auto& entry : s.subsystems)
+        if (wanted(entry)) names.insert(entry.name);
+    for (const auto& connection : s.connections)
+        for (const auto& end : connection.between)
+            if (ports.size() < most && names.contains(end.value.substr(0, end.value.find('.'))))
+                ports.insert(end.value);
+    return {ports.begin(), ports.end()};
+}
 
 std::vector<std::string> reversed_ports(const scenario& s, const std::vector<std::string>& addresses) {
     constexpr double rounding = 1e-13;

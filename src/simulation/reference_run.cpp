@@ -54,6 +54,8 @@ reference_run::reference_run(const scenario& s, assembly& a)
 
 void reference_run::start(const time_grid& grid, std::optional<double> record_every,
                           const std::atomic<bool>* interrupt) {
+    for (const auto& p : parts_.subsystems)
+        if (p.model) p.model->expect({.goes_back = false, .end = grid.end()});
     told([&] {
         auto equations = std::make_unique<composite_equations>(std::move(parts_), grid.start(), interrupt);
         whole_ = std::make_unique<monolithic_run>(std::move(equations), std::move(integrator_));

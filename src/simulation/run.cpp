@@ -9,17 +9,20 @@
 #include "assembly/step_control.hpp"
 #include "core/files.hpp"
 #include "core/last_words.hpp"
+#include "core/messages.hpp"
 #include "results/csv.hpp"
 #include "results/pace.hpp"
 #include "results/profile.hpp"
 #include "results/run_folder.hpp"
 #include "scenario/read.hpp"
 #include "simulation/expectations.hpp"
+#include "simulation/isolation.hpp"
 #include "simulation/port_signs.hpp"
 #include "simulation/row_recorder.hpp"
 #include "simulation/simulation.hpp"
 #include "simulation/system_description.hpp"
 #include "simulation/trust.hpp"
+#include "subsystem/factory.hpp"
 #include "transport/affinity.hpp"
 
 namespace mdpcosim {
@@ -140,6 +143,18 @@ run_summary bare_summary(const scenario& s, const run_options& options, const st
     return bare;
 }
 
+/// Of FMUs in this process, which can be asked quickly.
+void tell_reversed_ports(const simulation& all) {
+    const auto wanted = [](const subsystem_spec& entry) {
+        return entry.kind == subsystem_spec::source_kind::fmu && !lives_apart(entry);
+    };
+    const auto ports = coupled_ports(all.resolved(), wanted);
+    const messages out;
+    const message_scope silence({});
+    for (const auto& text : reversed_ports(all.resolved(), ports))
+        out.send(fmt::format("warning: {}: {}.", text, way_to_turn_a_port));
+}
+
 }  // namespace
 
 run_summary run(scenario s, const run_options& options) {
@@ -153,14 +168,23 @@ run_summary run(scenario s, const run_options& options) {
         made->write("fmi.log", std::string(fmi_log_head) + "\n");
         for (auto& entry : s.subsystems) entry.fmu.trace = made->file("fmi.log");
     }
+    if (transport_named(options.transport) == transport_kind::threads && !options.monolithic)
+        choose_isolation(s, goes_back(s));
     const binding_right may_bind;
-    simulation all(s, {.workers = options.workers,
-                       .transport = transport_named(options.transport),
-                       .monolithic = options.monolithic,
-                       .pin = options.pin && (may_bind.granted() || !s.placement.cores.empty()),
-                       .writable = false,
-                       .remote = options.remote,
-                       .interrupt = options.interrupt});
+    std::optional<simulation> built;
+    try {
+        built.emplace(s, simulation_options{.workers = options.workers,
+                                            .transport = transport_named(options.transport),
+                                            .monolithic = options.monolithic,
+                                            .pin = options.pin && (may_bind.granted() || !s.placement.cores.empty()),
+                                            .writable = false,
+                                            .remote = options.remote,
+                                            .interrupt = options.interrupt});
+    } catch (const run_error& problem) {  // of a process that did not start
+        return failed_at_start(made ? *made : made.emplace(out), s.time, problem.what());
+    }
+    simulation& all = *built;
+    tell_reversed_ports(all);
     const expectations expected(s, all.parts().columns);
     const std::string system = system_json(all.resolved(), all.parts());  // finds mistakes in scenes
     if (!made) made.emplace(out);

@@ -37,8 +37,16 @@ class equations {
     virtual const subsystem_description& describe() const noexcept = 0;
     virtual int state_count() const = 0;
     virtual void initial_state(double t0, double* x) const = 0;
+    /// Before initial_state(), where not all of it is used.
+    virtual void expect(const usage& /*used*/) {}
+    /// Where the initial state follows from the inputs: after initial_state() nothing but outputs() is called, as often as inputs change,
+    /// until settle() says which they are and gives x.
+    virtual bool settles() const { return false; }
+    virtual void settle(double /*t0*/, const double* /*u*/, double* /*x*/) {}
     virtual void derivatives(double t, const double* x, const double* u, double* dx) const = 0;
     virtual void outputs(double t, const double* x, const double* u, double* y) const = 0;
+    /// The same between two intervals, where the next one begins with discrete inputs as they are in u.
+    virtual void outputs_between(double t, const double* x, const double* u, double* y) { outputs(t, x, u, y); }
 
     /// Stiffness of the model against the ground at a port, near its rest position; NaN: it cannot tell.
     virtual double port_stiffness(int /*port*/) const { return std::numeric_limits<double>::quiet_NaN(); }

@@ -52,26 +52,37 @@ class native_subsystem final : public subsystem {
         return offered;
     }
 
+    void expect(const usage& used) override { model_->expect(used); }
+
     void initialise(double t0) override {
         initialised_ = true;
         time_ = t0;
         model_->initial_state(t0, x().data());
-        integrator_->initialise(*model_, t0, x());
+        settling_ = model_->settles();
+        if (!settling_) return integrator_->initialise(*model_, t0, x());
+        for (const auto& u : describe().inputs) std::fill_n(numbers_.get() + n_ + u.slot, u.size, u.start);
     }
 
     void reset() override {
         // A model that was given texts forgets them.
         if (!texts_.empty() && tuning_->make_equations) model_ = tuned(*tuning_, *model_, -1, 0);
         if (initialised_) renew_solver();
-        initialised_ = false;
+        initialised_ = settling_ = false;
         texts_.clear();
         counted_before_ = {};
         model_->noticed = {};
     }
 
-    void outputs(std::span<const double> u, std::span<double> y) override { evaluate_outputs(u.data(), y.data()); }
+    void outputs(std::span<const double> u, std::span<double> y) override {
+        if (settling_) std::ranges::copy(u, numbers_.get() + n_);
+        evaluate_outputs(u.data(), y.data());
+    }
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
+        if (settling_) [[unlikely]] {
+            input_values(inputs, 0, numbers_.get() + n_);
+            settle();
+        }
         integrator_->integrate(step.begin, step.end, inputs, x());
         time_ = step.end;
         if (model_->noticed.first_event <= step.end || model_->noticed.ask_to_end) [[unlikely]]
@@ -82,6 +93,10 @@ class native_subsystem final : public subsystem {
     }
 
     void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output) override {
+        if (settling_) {
+            std::ranges::copy(u, numbers_.get() + n_);
+            settle();
+        }
         model_->rate_sensitivities(time_, numbers_.get(), u.data(), input, by_output.data());
     }
 
@@ -95,6 +110,7 @@ class native_subsystem final : public subsystem {
 
     void save(snapshot& into) override {
         auto& s = static_cast<native_snapshot&>(into);
+        settle();
         s.time = time_;
         s.numbers.resize(n_ +
                          integrator_->memory_size());  // allocates only if the snapshot was made before initialise()
@@ -105,6 +121,7 @@ class native_subsystem final : public subsystem {
 
     void restore(const snapshot& from) override {
         const auto& s = static_cast<const native_snapshot&>(from);
+        settle();
         time_ = s.time;
         std::copy_n(s.numbers.begin(), n_, numbers_.get());
         if (s.model) model_->restore_memory(*s.model);
@@ -115,7 +132,7 @@ class native_subsystem final : public subsystem {
     void tune(int parameter, double value) override {
         if (!tuning_->make_equations) {
             model_->tune(parameter, value, time_, initialised_ ? x().data() : nullptr);
-            if (initialised_) integrator_->reset(time_, x());
+            if (initialised_ && !settling_) integrator_->reset(time_, x());
             return;
         }
         auto made = tuned(*tuning_, *model_, parameter, value);
@@ -137,7 +154,7 @@ class native_subsystem final : public subsystem {
         texts_.resize(describe().text_inputs.size());
         texts_[static_cast<std::size_t>(input)] = text;
         model_->set_text(input, text, time_, x().data());
-        integrator_->reset(time_, x());
+        if (!settling_) integrator_->reset(time_, x());
     }
     void get_text(int output, std::string& into) override { model_->get_text(output, time_, into); }
 
@@ -145,11 +162,24 @@ class native_subsystem final : public subsystem {
         subsystem_statistics all = integrator_->statistics();
         return all += counted_before_;
     }
-    double next_step() const override { return integrator_->next_step(); }
-    double next_event() const override { return model_->next_time_event(time_); }
+    double next_step() const override {
+        const_cast<native_subsystem*>(this)->settle();
+        return integrator_->next_step();
+    }
+    double next_event() const override {
+        const_cast<native_subsystem*>(this)->settle();
+        return model_->next_time_event(time_);
+    }
 
    private:
     std::span<double> x() { return {numbers_.get(), n_}; }
+
+    /// The start is over: the inputs that were seen last are those of it.
+    void settle() {
+        if (!std::exchange(settling_, false)) return;
+        model_->settle(time_, numbers_.get() + n_, x().data());
+        integrator_->initialise(*model_, time_, x());
+    }
 
     void hand_on_notice() {
         const step_notice from_model = std::exchange(model_->noticed, {});
@@ -176,7 +206,7 @@ class native_subsystem final : public subsystem {
             integrator_->solve_algebraic(time_, u, {copy, n_});
             state = copy;
         }
-        model_->outputs(time_, state, u, y);
+        model_->outputs_between(time_, state, u, y);
     }
 
     std::unique_ptr<equations> model_;
@@ -187,6 +217,7 @@ class native_subsystem final : public subsystem {
     std::unique_ptr<double[]> numbers_;  ///< state and room for input values and that copy, one allocation
     double time_ = 0;
     bool initialised_ = false;
+    bool settling_ = false;                          ///< the initial state waits for the inputs
     std::vector<std::optional<std::string>> texts_;  ///< that inputs were set to, for a model that is made again
     subsystem_statistics counted_before_;            ///< by solvers that are gone
 };

@@ -142,7 +142,9 @@ struct usage {
     std::vector<bool> inputs = {};  ///< by slot: it may change; the others keep their start value. Empty: all may
     /// outputs() is called after every advance() before anybody reads y: advance() may leave y as it is.
     bool outputs_follow = false;
-    bool next_event = false;  ///< next_event() is asked for after every advance()
+    bool next_event = false;                               ///< next_event() is asked for after every advance()
+    bool goes_back = true;                                 ///< restore() may lead behind the last step
+    double end = std::numeric_limits<double>::infinity();  ///< nobody goes on behind it
 };
 
 /// What a subsystem has to tell about a step besides its outputs. However it got there, at step.end it is.

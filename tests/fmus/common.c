@@ -58,8 +58,9 @@ FMI(Status) FMI(EnterContinuousTimeMode)(fmu_handle c) {
 FMI(Status)
 FMI(CompletedIntegratorStep)
 (fmu_handle c, FMI(Boolean) no_return_before_now, FMI(Boolean) * enter_event_mode, FMI(Boolean) * terminate) {
-    (void)no_return_before_now;
     ENTER(fmu_call_completed_step, fmu_continuous_time);
+    m->state->keeps_state = !no_return_before_now;
+    m->dirty = true;
     *enter_event_mode = m->model->completed_step && m->model->completed_step(m);
     *terminate = m->state->terminate;
     return (FMI(Status))status;

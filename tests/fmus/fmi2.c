@@ -93,6 +93,7 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, f
     ENTER(fmu_call_set_up, fmu_instantiated);
     if (stop_defined && !(stop > start)) return (fmi2Status)fmu_fail(m, __func__, "from %g s to %g s", start, stop);
     m->state->time = start;
+    m->state->stop = stop_defined ? stop : -1;
     m->state->set_up = true;
     return (fmi2Status)status;
 }
@@ -212,8 +213,8 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
 }
 
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean no_return_before_now) {
-    (void)no_return_before_now;
     ENTER(fmu_call_step, fmu_step_mode);
+    m->state->keeps_state = !no_return_before_now;
     fmu_step_result result;
     const int stepped = fmu_step(m, time, step, &result);
     return (fmi2Status)(stepped ? stepped : status);

@@ -78,6 +78,7 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_def
     ENTER(fmu_call_enter_initialization, fmu_instantiated);
     if (stop_defined && !(stop > start)) return (fmi3Status)fmu_fail(m, __func__, "from %g s to %g s", start, stop);
     m->state->time = start;
+    m->state->stop = stop_defined ? stop : -1;
     m->state->mode = fmu_initialization;
     m->dirty = true;
     return (fmi3Status)status;
@@ -239,8 +240,8 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference vr[
 fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Boolean no_return_before_now,
                       fmi3Boolean* event_handling_needed, fmi3Boolean* terminate, fmi3Boolean* early_return,
                       fmi3Float64* last_successful_time) {
-    (void)no_return_before_now;
     ENTER(fmu_call_step, fmu_step_mode);
+    m->state->keeps_state = !no_return_before_now;
     fmu_step_result result;
     const int stepped = fmu_step(m, time, step, &result);
     *event_handling_needed = result.event;

@@ -176,6 +176,8 @@ typedef enum {
 typedef struct {
     double time;
     double communication_step; /* the first one */
+    double stop;               /* -1: not said */
+    bool keeps_state;          /* the last step may be taken back */
     bool set_up;
     bool early_return; /* was asked for in the last intermediate update */
     bool terminate;

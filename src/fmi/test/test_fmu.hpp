@@ -36,7 +36,8 @@ inline status set(instance& fmu, const std::string& name, double value) {
 }
 
 inline void initialise(instance& fmu, double t0 = 0) {
-    fmu.enter_initialisation(t0, std::nullopt, std::nullopt);
+    fmu.set_up({.start = t0});
+    fmu.enter_initialisation();
     fmu.exit_initialisation();
 }
 

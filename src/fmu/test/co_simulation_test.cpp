@@ -224,7 +224,7 @@ TEST_P(both_versions, values_of_every_type_pass) {
 TEST_P(both_versions, texts_are_set) {
     const subsystem_spec spec = spec_of_fmu(fmu("feedthrough"), {{"text", "grüne Äpfel, 12 kg"}});
     fmu_component component(spec, read_fmu(spec));
-    component.enter_initialisation(0);
+    component.enter_initialisation(0, 1);
     const int text = component.model().description().index_of("text");
     EXPECT_THAT(component.instance().get_texts(text), ElementsAre("grüne Äpfel, 12 kg"));
 }

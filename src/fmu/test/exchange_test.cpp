@@ -98,6 +98,7 @@ TEST(exchange_of_arrays, structural_parameters_give_the_number_of_states) {
     std::vector<double> x(3);
     for (int start = 0; start < 2; ++start) {
         model->initial_state(0, x.data());
+        model->settle(0, std::vector<double>(2).data(), x.data());
         EXPECT_EQ(x, (std::vector<double>{1, 2, 4}));
     }
     const auto s = make_subsystem(spec);
