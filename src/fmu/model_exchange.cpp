@@ -179,6 +179,8 @@ class fmu_equations final : public equations {
     std::string state_name(int state) const override {
         const auto& d = fmu_.model().description();
         const auto i = static_cast<std::size_t>(state);
+        if (const int known = instance_.state_variable(i); known >= 0)
+            return fmt::format("'{}'", d.variables[static_cast<std::size_t>(known)].name);
         if (i >= d.derivatives.size() || d.derivatives.size() != instance_.state_count()) return std::to_string(state);
         const int derivative = d.derivatives[i].variable;
         const int of = d.variables[static_cast<std::size_t>(derivative)].derivative_of;
