@@ -127,6 +127,8 @@ struct interface_description {
     bool state = false;      ///< getFMUState, setFMUState
     bool serialise = false;  ///< of the state
     bool directional_derivatives = false;
+    /// Values can be read and inputs set again before the initialisation is over; not in 1.0.
+    bool initialisation_mode = true;
     // Co-simulation:
     bool variable_step = false;
     int output_derivatives = 0;  ///< highest order

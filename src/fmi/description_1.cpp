@@ -36,6 +36,7 @@ class reader_1 {
     /// Model exchange without <Implementation>, co-simulation with it: an FMU of 1.0 is one or the other.
     void read_interface(pugi::xml_node root) {
         interface_description offers;
+        offers.initialisation_mode = false;
         offers.model_identifier = xml_.required_text(root, "modelIdentifier");
         const pugi::xml_node implementation = root.child("Implementation");
         if (!implementation) {

@@ -1,15 +1,12 @@
 #include <cstdlib>
-#include <map>
 #include <stdexcept>
 
 #include "fmi/instance_base.hpp"
 #include "fmi/instance_versions.hpp"
 #include "fmi/log_text.hpp"
 
-/// Calls of FMI 1.0. It has no initialisation mode: values are set before the initialisation, and after it there is no way back. So
-/// that the path of the other versions stays one, this instance has one: values that are set before its end are kept, and
-/// handed over with the initialisation when something is read; an instance that has to start with other values is made
-/// anew. Why: docs/decisions/0038-initialisation-of-fmi-1.md.
+/// Calls of FMI 1.0. It has no modes: values are set before the initialisation, which is one call, and read after it
+/// (interface_description::initialisation_mode).
 namespace mdpcosim::fmi {
 
 namespace {
@@ -86,29 +83,41 @@ class instance_1 final : public instance_base {
     void exit_configuration() override { throw std::logic_error("fmi: FMI 1.0 has no configuration mode"); }
 
     void enter_initialisation(double t0, std::optional<double> stop, std::optional<double> tolerance) override {
-        t0_ = t0;
+        start_ = t0;
         stop_ = stop;
         tolerance_ = tolerance;
-        stage_ = stage::initialising;
-        changed_ = true;
+        if (!steps_) set_time(t0);
     }
     void exit_initialisation() override {
-        settle();
-        stage_ = stage::running;
-        given_.clear();
-        given_texts_.clear();
+        if (steps_) {
+            call(
+                f_.InitializeSlave, discard::refused,
+                [&] { return fmt::format("start {}, stop {}", start_, stop_.value_or(0)); }, start_,
+                static_cast<fmi1Boolean>(stop_ ? fmi1True : fmi1False), stop_.value_or(0));
+        } else {
+            at_start_ = nothing_new;
+            call(
+                f_.Initialize, discard::refused,
+                [&] { return fmt::format("tolerance {}{}", tolerance_.value_or(0), info_text(*at_start_)); },
+                static_cast<fmi1Boolean>(tolerance_ ? fmi1True : fmi1False), tolerance_.value_or(0), &*at_start_);
+        }
+        phase_ = phase::running;
     }
     void terminate() override {
         phase_ = phase::terminated;
         steps_ ? call(f_.TerminateSlave, discard::refused, nothing_to_tell)
                : call(f_.Terminate, discard::refused, nothing_to_tell);
     }
+    /// Made anew: fmiResetSlave is missing or broken in many FMUs, and model exchange has nothing like it.
     void reset() override {
-        if (initialised_) make_anew();
-        initialised_ = false;
-        stage_ = stage::instantiated;
-        given_.clear();
-        given_texts_.clear();
+        if (phase_ == phase::running) terminate();
+        known_components().remove(this);
+        free_component();
+        component_ = nullptr;
+        make();
+        phase_ = phase::instantiated;
+        discarded_ = false;
+        states_.clear();
     }
 
     value_block make_block(std::span<const int> variables) const override {
@@ -120,22 +129,36 @@ class instance_1 final : public instance_base {
     }
 
     status get(value_block& block, std::span<double> values) override {
-        settle();
-        const status result = get_now(block, values);
+        const status result = get_as_it_is(block, values);
         turn_sign(block, values);
         return result;
     }
     status set(value_block& block, std::span<const double> values) override {
         const std::span<const double> own = as_the_fmu_has_it(block, values);
-        if (stage_ == stage::running) return set_now(block, own);
-        const base_type type = block.type == base_type::enumeration ? base_type::int32 : block.type;
-        for (std::size_t i = 0; i < block.references.size(); ++i) given_[type][block.references[i]] = own[i];
-        changed_ = true;
-        return status::ok;
+        const std::size_t n = block.references.size();
+        const fmi1ValueReference* vr = block.references.data();
+        const auto access = [&](const auto& function, const auto* from) {
+            return call(
+                function, discard_in_access_,
+                [&] { return fmt::format("{}, {}", list_text(vr, n), list_text(from, n)); }, vr, n, from);
+        };
+        switch (block.type) {
+            case base_type::float64:
+                return access(f_.SetReal, own.data());
+            case base_type::boolean: {
+                auto* raw = reinterpret_cast<fmi1Boolean*>(block.raw.data());
+                for (std::size_t i = 0; i < n; ++i) raw[i] = own[i] != 0 ? fmi1True : fmi1False;
+                return access(f_.SetBoolean, raw);
+            }
+            case base_type::int32:
+            case base_type::enumeration:
+                return set_as<fmi1Integer>(block, own, [&](fmi1Integer* raw) { return access(f_.SetInteger, raw); });
+            default:
+                throw std::logic_error("fmi: not a number");
+        }
     }
 
     std::vector<std::string> get_texts(int index) override {
-        settle();
         const fmi1ValueReference vr = description().variables[index].reference;
         fmi1String text = nullptr;
         call(
@@ -146,9 +169,10 @@ class instance_1 final : public instance_base {
     void set_texts(int index, std::span<const std::string> values) override {
         if (values.size() != 1) throw std::logic_error("fmi: FMI 1.0 has no arrays");
         const fmi1ValueReference vr = description().variables[index].reference;
-        if (stage_ == stage::running) return set_text_now(vr, values[0]);
-        given_texts_[vr] = values[0];
-        changed_ = true;
+        const fmi1String text = values[0].c_str();
+        call(
+            f_.SetString, discard::refused, [&] { return fmt::format("[{}], \"{}\"", vr, text); }, &vr, std::size_t{1},
+            &text);
     }
 
     step_result do_step(double t, double H, bool) override {
@@ -249,8 +273,6 @@ class instance_1 final : public instance_base {
     }
 
    private:
-    enum class stage { instantiated, initialising, running };
-
     [[noreturn]] static void not_there() { throw std::logic_error("fmi: FMI 1.0 has no such function"); }
 
     void make() {
@@ -275,62 +297,7 @@ class instance_1 final : public instance_base {
         known_components().add(component_, options_.name, this);
     }
 
-    /// fmiResetSlave is not in every FMU, and there is nothing like it in model exchange.
-    void make_anew() {
-        if (phase_ == phase::running) terminate();
-        known_components().remove(this);
-        if (phase_ == phase::dead) return;  // calls say so
-        free_component();
-        component_ = nullptr;
-        make();
-        phase_ = phase::instantiated;
-        discarded_ = false;
-    }
-
-    /// Nothing is read that does not follow from the values given last.
-    void settle() {
-        if (stage_ == stage::initialising && changed_) [[unlikely]]
-            initialise();
-    }
-
-    void initialise() {
-        if (initialised_) make_anew();
-        initialised_ = true;  // or at least it was tried
-        set_given();
-        if (steps_) {
-            call(
-                f_.InitializeSlave, discard::refused,
-                [&] { return fmt::format("start {}, stop {}", t0_, stop_.value_or(0)); }, t0_,
-                static_cast<fmi1Boolean>(stop_ ? fmi1True : fmi1False), stop_.value_or(0));
-        } else {
-            set_time(t0_);
-            at_start_ = nothing_new;
-            call(
-                f_.Initialize, discard::refused,
-                [&] { return fmt::format("tolerance {}{}", tolerance_.value_or(0), info_text(*at_start_)); },
-                static_cast<fmi1Boolean>(tolerance_ ? fmi1True : fmi1False), tolerance_.value_or(0), &*at_start_);
-        }
-        phase_ = phase::running;
-        changed_ = false;
-    }
-
-    void set_given() {
-        for (const auto& [type, values] : given_) {
-            value_block block;
-            block.type = type;
-            std::vector<double> numbers;
-            for (const auto& [reference, value] : values) {
-                block.references.push_back(reference);
-                numbers.push_back(value);
-            }
-            block.elements = numbers.size();
-            block.raw.resize(block.elements * sizeof(fmi1Integer));
-            if (set_now(block, numbers) != status::ok) fail("the start values were discarded", false);
-        }
-        for (const auto& [reference, text] : given_texts_) set_text_now(reference, text);
-    }
-
-    status get_now(value_block& block, std::span<double> values) {
+    status get_as_it_is(value_block& block, std::span<double> values) {
         const std::size_t n = block.references.size();
         const fmi1ValueReference* vr = block.references.data();
         const auto access = [&](const auto& function, auto* to) {
@@ -355,37 +322,6 @@ class instance_1 final : public instance_base {
         }
     }
 
-    status set_now(value_block& block, std::span<const double> values) {
-        const std::size_t n = block.references.size();
-        const fmi1ValueReference* vr = block.references.data();
-        const auto access = [&](const auto& function, const auto* from) {
-            return call(
-                function, discard_in_access_,
-                [&] { return fmt::format("{}, {}", list_text(vr, n), list_text(from, n)); }, vr, n, from);
-        };
-        switch (block.type) {
-            case base_type::float64:
-                return access(f_.SetReal, values.data());
-            case base_type::boolean: {
-                auto* raw = reinterpret_cast<fmi1Boolean*>(block.raw.data());
-                for (std::size_t i = 0; i < n; ++i) raw[i] = values[i] != 0 ? fmi1True : fmi1False;
-                return access(f_.SetBoolean, raw);
-            }
-            case base_type::int32:
-            case base_type::enumeration:
-                return set_as<fmi1Integer>(block, values, [&](fmi1Integer* raw) { return access(f_.SetInteger, raw); });
-            default:
-                throw std::logic_error("fmi: not a number");
-        }
-    }
-
-    void set_text_now(fmi1ValueReference vr, const std::string& value) {
-        const fmi1String text = value.c_str();
-        call(
-            f_.SetString, discard::refused, [&] { return fmt::format("[{}], \"{}\"", vr, text); }, &vr, std::size_t{1},
-            &text);
-    }
-
     static void turn_sign(const value_block& block, std::span<double> values) {
         for (const std::size_t i : block.negated)
             values[i] = (block.type == base_type::boolean ? 1 : 0) - values[i];  // no -0
@@ -400,7 +336,6 @@ class instance_1 final : public instance_base {
     template <class Type, class Value>
     status vector_call(const function<Type>& function, std::span<Value> x) {
         if (x.empty()) return status::ok;
-        settle();
         return call(
             function, discard::returned, [&] { return list_text(x.data(), x.size()); }, x.data(), x.size());
     }
@@ -456,12 +391,7 @@ class instance_1 final : public instance_base {
     const functions_1& f_;
     const bool steps_;  ///< co-simulation
     const std::string uri_;
-    stage stage_ = stage::instantiated;
-    bool initialised_ = false;  ///< the FMU was, or failed to be
-    bool changed_ = false;      ///< values were given since then
-    std::map<base_type, std::map<value_reference, double>> given_;
-    std::map<value_reference, std::string> given_texts_;
-    double t0_ = 0;
+    double start_ = 0;
     std::optional<double> stop_, tolerance_;
     std::optional<fmi1EventInfo> at_start_;  ///< what the initialisation of model exchange says about events
     bool discarded_ = false;                 ///< the last step, which began at
