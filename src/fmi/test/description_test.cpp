@@ -264,7 +264,7 @@ TEST(description, of_an_fmu_coupled_to_a_tool_says_the_way_out) {
         FAIL() << "no exception";
     } catch (const user_error& error) {
         EXPECT_THAT(error.what(),
-                    testing::StartsWith("FMU 'p.fmu': modelDescription.xml, line 34: it needs the tool that made "
+                    testing::StartsWith("FMU 'p.fmu': modelDescription.xml, line 33: it needs the tool that made "
                                         "it (a tool) to run beside it"));
         EXPECT_THAT(error.what(), HasSubstr("entry point 'start.sh'"));
         EXPECT_THAT(error.what(), HasSubstr("Export it as stand-alone co-simulation"));
