@@ -175,7 +175,7 @@ std::vector<std::pair<std::string, std::string>> use_of(const fmu_model& fmu) {
     std::vector<std::pair<std::string, std::string>> lines;
     lines.emplace_back("capabilities", fmu_capabilities(fmu));
     if (fmu.kind == fmi::kind::model_exchange)
-        lines.emplace_back("size", fmt::format("{} states, {} event indicators", fmu.description().derivatives.size(),
+        lines.emplace_back("size", fmt::format("{} states, {} event indicators", fmu.description().state_count(),
                                                fmu.description().event_indicator_count));
     lines.emplace_back("inputs", input_text(fmu));
     std::size_t rates = 0;
@@ -243,7 +243,7 @@ json interface_json(const fmu_model& fmu) {
                       {"early_return", o.early_return},
                       {"event_mode", o.event_mode}});
     } else {
-        entry.update({{"states", fmu.description().derivatives.size()},
+        entry.update({{"states", fmu.description().state_count()},
                       {"event_indicators", fmu.description().event_indicator_count}});
     }
     json degrees = json::object();

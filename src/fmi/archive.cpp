@@ -115,7 +115,8 @@ std::string platform_name(version v) {
 }
 
 std::string fmu_files::resource_location() const {
-    const std::string path = (folder_ / "resources").string();
+    const bool whole = description_.version == version::v1;
+    const std::string path = (whole ? folder_ : folder_ / "resources").string();
     if (description_.version == version::v3) return path + "/";
     std::string uri = "file://";
     for (const char c : path)

@@ -23,7 +23,7 @@ class fmu_files {
     const std::filesystem::path& path() const { return path_; }      ///< of the archive
     const std::filesystem::path& folder() const { return folder_; }  ///< where it is unpacked
     const fmi::description& description() const { return description_; }
-    std::string resource_location() const;  ///< URI (2.0) or path (3.0)
+    std::string resource_location() const;  ///< URI of the FMU's folder (1.0) or of its resources (2.0), or path (3.0)
     /// The shared library for this platform: the one of that name, or the only one there is. A user_error says which
     /// platforms or libraries there are where it is missing.
     std::filesystem::path library(const std::string& model_identifier) const;
@@ -37,7 +37,7 @@ class fmu_files {
 /// no archive, entries that leave the folder, links, bombs, no description, a version that is not supported.
 std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, const archive_limits& limits = {});
 
-/// The folder under binaries/ for this machine: "linux64" (2.0), "x86_64-linux" (3.0).
+/// The folder under binaries/ for this machine: "linux64" (1.0, 2.0), "x86_64-linux" (3.0).
 std::string platform_name(version v);
 
 /// The texts alone, without unpacking, for `fmu info` and `fmu validate`.

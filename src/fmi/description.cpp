@@ -5,7 +5,10 @@
 
 namespace mdpcosim::fmi {
 
-std::string_view name(version v) { return v == version::v2 ? "2.0" : "3.0"; }
+std::string_view name(version v) {
+    constexpr std::string_view names[] = {"1.0", "2.0", "3.0"};
+    return names[static_cast<int>(v)];
+}
 
 std::string_view name(base_type t) {
     constexpr std::string_view names[] = {"Float64", "Float32",     "Int8",   "UInt8",  "Int16",
@@ -28,6 +31,12 @@ std::string_view name(variability v) {
 std::string_view name(initial i) {
     constexpr std::string_view names[] = {"exact", "approx", "calculated", "none"};
     return names[static_cast<int>(i)];
+}
+
+std::uint64_t description::state_count() const {
+    std::uint64_t n = unlisted_states;
+    for (const unknown& u : derivatives) n += variables[u.variable].element_count();
+    return n;
 }
 
 void description::build_index() {

@@ -10,16 +10,16 @@
 
 #include "archive/xml_file.hpp"
 
-/// What an FMU says about itself (modelDescription.xml, terminalsAndIcons.xml), as plain data, the same for FMI 2.0 and 3.0.
+/// What an FMU says about itself (modelDescription.xml, terminalsAndIcons.xml), as plain data, the same for FMI 1.0, 2.0 and 3.0.
 ///
-/// Words of the two versions become one: a Real of 2.0 is a float64, an Integer an int32, the guid a token; an attribute that a
+/// Words of the versions become one: a Real of 1.0 and 2.0 is a float64, an Integer an int32, the guid a token; an attribute that a
 /// version does not have holds the value that means "not offered".
 namespace mdpcosim::fmi {
 
 using archive::violation;
 
-enum class version { v2, v3 };
-std::string_view name(version v);  ///< "2.0", "3.0"
+enum class version { v1, v2, v3 };
+std::string_view name(version v);  ///< "1.0", "2.0", "3.0"
 
 enum class base_type {
     float64,
@@ -73,6 +73,8 @@ struct variable {
     std::optional<double> min, max, nominal;
     int derivative_of = -1;  ///< index of the variable this is the derivative of
     int alias_of = -1;  ///< index of the first variable with the same base type and reference; -1: this is the first
+    bool negated =
+        false;  ///< 1.0: the value that the FMU has under this reference, with the other sign; no alias of it
     bool intermediate_update = false;
     int line = 0;  ///< in modelDescription.xml
 
@@ -125,6 +127,8 @@ struct interface_description {
     bool state = false;      ///< getFMUState, setFMUState
     bool serialise = false;  ///< of the state
     bool directional_derivatives = false;
+    /// Values can be read and inputs set again before the initialisation is over; not in 1.0.
+    bool initialisation_mode = true;
     // Co-simulation:
     bool variable_step = false;
     int output_derivatives = 0;  ///< highest order
@@ -160,7 +164,7 @@ struct description {
     fmi::version version = fmi::version::v2;
     std::string version_text;  ///< as written: "2.0", "3.0.1"
     std::string model_name;
-    std::string token;  ///< guid (2.0), instantiationToken (3.0)
+    std::string token;  ///< guid (1.0, 2.0), instantiationToken (3.0)
     std::string text;
     std::string author, model_version, copyright, license, tool, date;
     bool structured_names = false;
@@ -171,6 +175,7 @@ struct description {
     std::vector<type_definition> types;
     std::vector<std::string> log_categories;
     std::vector<unknown> outputs, derivatives, initial_unknowns, event_indicators;
+    std::uint64_t unlisted_states = 0;  ///< 1.0: numberOfContinuousStates; their derivatives are not listed
     std::uint64_t event_indicator_count = 0;
     fmi::default_experiment experiment;
     std::vector<terminal> terminals;
@@ -179,6 +184,7 @@ struct description {
     int index_of(std::string_view wanted) const;          ///< -1: there is none
     const unit_definition* find_unit(std::string_view wanted) const;
     const type_definition* find_type(std::string_view wanted) const;
+    std::uint64_t state_count() const;  ///< continuous ones, arrays by their elements
     /// Fills the index that find() uses; the reader does it once.
     void build_index();
 

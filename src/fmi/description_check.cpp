@@ -4,7 +4,7 @@
 
 #include "fmi/description_reader.hpp"
 
-/// The rules of the standard that bind several elements of a description, the same for both versions.
+/// The rules of the standard that bind several elements of a description, the same for all versions.
 namespace mdpcosim::fmi {
 
 namespace {
@@ -63,6 +63,7 @@ class checker {
         }
         const auto unit = units_.find(x.unit);
         if (unit == units_.end()) {
+            if (d_.version == version::v1) return;  // there only units with display units need a definition
             note(x.line, "variable '{}': unit '{}' is not defined.", x.name, x.unit);
             return;
         }
@@ -74,8 +75,8 @@ class checker {
     }
 
     void check_start(const variable& x) {
-        const bool needed =
-            x.initial == initial::exact || x.initial == initial::approx || x.causality == causality::input;
+        const bool needed = x.initial == initial::exact || x.initial == initial::approx ||
+                            (x.causality == causality::input && d_.version != version::v1);
         if (x.type == base_type::clock) return;
         if (needed && x.start.empty() && x.alias_of < 0)
             warn(x.line, "variable '{}' ({}, {}) has no start value.", x.name, name(x.causality), name(x.variability));
@@ -131,7 +132,7 @@ class checker {
                      first.unit, x.unit);
             if ((first.variability == variability::constant) != (x.variability == variability::constant))
                 warn(x.line, "variables '{}' and '{}' have one value, but only one is constant.", first.name, x.name);
-            if (d_.version == version::v3 || !settable(x)) continue;
+            if (d_.version != version::v2 || !settable(x)) continue;
             const auto [place, is_new] = owner.emplace(x.alias_of, settable(first) ? &first : &x);
             if (!is_new || settable(first))
                 warn(x.line, "variables '{}' and '{}' have one value, and both can be set.", place->second->name,
@@ -197,7 +198,9 @@ class checker {
             const bool output = x.causality == causality::output;
             if (output && !outputs.contains(i))
                 warn(x.line, "output '{}' is missing among the outputs of <ModelStructure>.", x.name);
-            const bool computed = x.initial == initial::approx || x.initial == initial::calculated;
+            // FMI 1.0 lists no initial unknowns.
+            const bool computed =
+                (x.initial == initial::approx || x.initial == initial::calculated) && d_.version != version::v1;
             const bool initial_unknown = computed && (x.causality == causality::calculated_parameter || output ||
                                                       states.contains(i) || derivatives.contains(i));
             if (initial_unknown && x.type != base_type::clock && !initial_values.contains(original(d_, i)))

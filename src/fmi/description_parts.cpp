@@ -4,7 +4,7 @@
 
 #include "fmi/description_reader.hpp"
 
-/// The parts of a description that both versions write alike.
+/// The parts of a description that several versions write alike.
 namespace mdpcosim::fmi {
 
 namespace {

@@ -11,14 +11,12 @@ void read_version(const xml_file& xml, description& d, bool& known) {
     d.version_text = xml.required_text(xml.root(), "fmiVersion");
     const std::string& text = d.version_text;
     const bool unfinished = text.find_first_not_of("0123456789.") != std::string::npos;
-    if (text.starts_with("1."))
-        xml.fatal(xml.root(), "this is an FMU of FMI {}, which is not supported. Export it as FMI 2.0 or 3.0.", text);
-    else if (unfinished || !(text.starts_with("2.") || text.starts_with("3.")))
-        xml.fatal(xml.root(), "fmiVersion=\"{}\" is not supported{}. Supported are 2.0 and 3.0.", text,
+    if (unfinished || !(text.starts_with("1.") || text.starts_with("2.") || text.starts_with("3.")))
+        xml.fatal(xml.root(), "fmiVersion=\"{}\" is not supported{}. Supported are 1.0, 2.0 and 3.0.", text,
                   unfinished && !text.empty() ? " (not a released version)" : "");
     else
         known = true;
-    d.version = text.starts_with("3.") ? version::v3 : version::v2;
+    d.version = text.starts_with("3.") ? version::v3 : text.starts_with("1.") ? version::v1 : version::v2;
     if (known && text != name(d.version) && !text.starts_with(fmt::format("{}.", name(d.version))))
         xml.violation(xml.root(), "fmiVersion=\"{}\" is unknown; it is read as {}.", text, name(d.version));
 }
@@ -47,7 +45,9 @@ description consume_description(std::string text, std::string terminals_text, co
         if (!known) return d;
         read_root(xml, d);
         read_units(xml, d);
-        if (d.version == version::v2)
+        if (d.version == version::v1)
+            read_description_1(xml, d);
+        else if (d.version == version::v2)
             read_description_2(xml, d);
         else
             read_description_3(xml, d);

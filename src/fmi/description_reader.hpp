@@ -8,7 +8,7 @@
 #include "archive/xml_file.hpp"
 #include "fmi/description.hpp"
 
-/// What the readers of both versions share: elements and attributes to plain data, places of violations. Private to fmi/.
+/// What the readers of the versions share: elements and attributes to plain data, places of violations. Private to fmi/.
 namespace mdpcosim::fmi {
 
 using archive::parse_integer;
@@ -20,7 +20,7 @@ using archive::xml_file;
 /// Variables of a description by value reference.
 using reference_index = std::unordered_map<std::uint64_t, int>;
 inline std::uint64_t reference_key(version v, base_type type, value_reference reference) {
-    // In 2.0 the references of each type count for themselves, enumerations with the integers; in 3.0 all are one set.
+    // In 1.0 and 2.0 the references of each type count for themselves, enumerations with the integers; in 3.0 all are one set.
     if (v == version::v3) return reference;
     if (type == base_type::enumeration) type = base_type::int32;
     return static_cast<std::uint64_t>(type) << 32 | reference;
@@ -60,16 +60,17 @@ class consumed {
 using type_index = std::unordered_map<std::string_view, const type_definition*>;
 type_index index_types(const xml_file& xml, const description& d);
 
-void read_root(const xml_file& xml, description& d);  ///< what both versions have in the root and beside the variables
-void read_units(const xml_file& xml, description& d);
+void read_root(const xml_file& xml, description& d);   ///< what all versions have in the root and beside the variables
+void read_units(const xml_file& xml, description& d);  ///< 2.0 and 3.0
 void read_items(const xml_file& xml, pugi::xml_node type, type_definition& definition);
-/// Causality, variability, initial with the defaults of the standard, the rest of what both versions write alike; false
+/// Causality, variability, initial with the defaults of the standard, the rest of what 2.0 and 3.0 write alike; false
 /// when the variable has no meaning.
 bool read_common(const xml_file& xml, pugi::xml_node node, version v, variable& x);
 /// Unit, limits and declared type; `node` is the element that carries them.
 void read_value_attributes(const xml_file& xml, pugi::xml_node node, const type_index& types, variable& x);
 void read_terminals(const xml_file& xml, description& d);
 
+void read_description_1(const xml_file& xml, description& d);
 void read_description_2(const xml_file& xml, description& d);
 void read_description_3(const xml_file& xml, description& d);
 
@@ -77,7 +78,7 @@ void read_description_3(const xml_file& xml, description& d);
 description consume_description(std::string text, std::string terminals_text, const std::string& fmu,
                                 std::vector<violation>* violations = nullptr);
 
-/// The rules that bind several elements, the same for both versions.
+/// The rules that bind several elements, the same for all versions.
 void check_description(const xml_file& xml, const description& d);
 
 }  // namespace mdpcosim::fmi

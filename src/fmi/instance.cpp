@@ -15,8 +15,14 @@ std::unique_ptr<instance> make_instance(const std::shared_ptr<const fmu_files>& 
                                      wants_steps ? "co-simulation" : "model exchange",
                                      wants_steps ? "model exchange" : "co-simulation"));
     std::shared_ptr<fmu_library> library = load_library(fmu, options.kind);
-    return d.version == version::v2 ? make_instance_2(std::move(library), options)
-                                    : make_instance_3(std::move(library), options);
+    switch (d.version) {
+        case version::v1:
+            return make_instance_1(std::move(library), options);
+        case version::v2:
+            return make_instance_2(std::move(library), options);
+        default:
+            return make_instance_3(std::move(library), options);
+    }
 }
 
 }  // namespace mdpcosim::fmi

@@ -12,7 +12,7 @@
 #include "fmi/fmi2_functions.h"
 #include "fmi/fmi3_functions.h"
 
-/// One instance of an FMU behind an interface that is the same for all versions of the standard. instance_2.cpp and
+/// One instance of an FMU behind an interface that is the same for all versions of the standard. instance_1.cpp to
 /// instance_3.cpp translate it into calls of the C functions, and nothing else: who calls what, when and why stands in
 /// subsystem/.
 ///
@@ -42,7 +42,7 @@ class fmu_failure : public std::runtime_error {
 
 struct log_message {
     std::string_view instance, category, text;
-    int status = 0;  ///< fmi2Status, fmi3Status
+    int status = 0;  ///< fmi1Status, fmi2Status, fmi3Status
 };
 
 struct instance_options {
@@ -61,8 +61,9 @@ struct instance_options {
 struct value_block {
     std::vector<value_reference> references;
     base_type type = base_type::float64;
-    std::vector<unsigned char> raw;  ///< values as the FMU's type, where that is not double
-    std::size_t elements = 0;        ///< of all variables, arrays flattened
+    std::vector<unsigned char> raw;    ///< values as the FMU's type, where that is not double
+    std::size_t elements = 0;          ///< of all variables, arrays flattened
+    std::vector<std::size_t> negated;  ///< elements that the FMU has with the other sign (1.0)
 };
 
 struct experiment_setup {
@@ -181,6 +182,8 @@ class alignas(64) instance {
     virtual status get_derivatives(std::span<double> dx) = 0;
     virtual status get_indicators(std::span<double> z) = 0;
     virtual void get_nominals(std::span<double> nominal) = 0;
+    /// The variable that is the state, where the FMU tells it only when asked (1.0); -1: not known.
+    virtual int state_variable(std::size_t) { return -1; }
     /// True: the FMU wants event mode now (a step event).
     virtual bool completed_step(bool keep_state_before, bool& terminate) = 0;
 

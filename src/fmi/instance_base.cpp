@@ -68,7 +68,9 @@ std::size_t size_of(version v, base_type type) {
         case base_type::float64:
             return 0;  // no conversion
         case base_type::boolean:
-            return v == version::v2 ? sizeof(fmi2Boolean) : sizeof(fmi3Boolean);
+            return v == version::v1   ? sizeof(fmi1Boolean)
+                   : v == version::v2 ? sizeof(fmi2Boolean)
+                                      : sizeof(fmi3Boolean);
         case base_type::int8:
         case base_type::uint8:
             return 1;
@@ -187,7 +189,7 @@ void instance_base::receive_log(void* environment, int status, const char* categ
         const std::scoped_lock lock(live().mutex);
         if (!is_live(environment)) return;
         auto* self = static_cast<instance_base*>(environment);
-        if (self->description().version == version::v2) text = name_references(text, self->description());
+        if (self->description().version != version::v3) text = name_references(text, self->description());
         while (text.ends_with('\n')) text.pop_back();
         std::string kind = category == nullptr ? "" : read_text(category);
         for (std::string* part : {&text, &kind}) {

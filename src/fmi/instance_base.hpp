@@ -71,7 +71,7 @@ class instance_base : public instance {
     /// `made` is what the FMU's instantiation gives; nothing is a user_error with what the FMU said about it.
     template <class Make>
     void instantiate(const char* function, const Make& make) {
-        claim();
+        if (!claimed_) claim();
         try {
             note_call(function);
             component_ = make();

@@ -14,16 +14,24 @@ namespace mdpcosim::fmi {
 namespace {
 
 template <class Type>
-void find(void* handle, function<Type>& f) {
-    f.address = reinterpret_cast<Type*>(find_symbol(handle, f.name));
+void find(void* handle, const std::string& prefix, function<Type>& f) {
+    f.address = reinterpret_cast<Type*>(find_symbol(handle, (prefix + f.name).c_str()));
 }
 
-void find_all(void* handle, functions_2& f) {
-#define MDPCOSIM_FIND(name, result, arguments) find(handle, f.name);
-    FMI2_FUNCTIONS(MDPCOSIM_FIND)
+/// What stands before the names of the functions in the library: in FMI 1.0 the model identifier.
+std::string prefix_of(const description& d) {
+    if (d.version != version::v1) return {};
+    return (d.co_simulation ? d.co_simulation : d.model_exchange)->model_identifier + "_";
 }
 
-void find_all(void* handle, functions_3& f) {
+void find_all(void* handle, const std::string& prefix, functions_1& f) {
+#define MDPCOSIM_FIND(name, result, arguments) find(handle, prefix, f.name);
+    FMI1_FUNCTIONS(MDPCOSIM_FIND)
+}
+
+void find_all(void* handle, const std::string& prefix, functions_2& f) { FMI2_FUNCTIONS(MDPCOSIM_FIND) }
+
+void find_all(void* handle, const std::string& prefix, functions_3& f) {
     FMI3_FUNCTIONS(MDPCOSIM_FIND)
 #undef MDPCOSIM_FIND
 }
@@ -36,8 +44,9 @@ class promises {
     template <class Type>
     void need(const function<Type>& f, bool condition, const char* why) const {
         if (condition && f.address == nullptr)
-            throw user_error(fmt::format("FMU '{}': its library '{}' has no function '{}', which {}.",
-                                         fmu_.path().string(), path_.filename().string(), f.name, why));
+            throw user_error(fmt::format("FMU '{}': its library '{}' has no function '{}{}', which {}.",
+                                         fmu_.path().string(), path_.filename().string(), prefix_of(fmu_.description()),
+                                         f.name, why));
     }
     template <class Type>
     void need(const function<Type>& f) const {
@@ -65,6 +74,46 @@ bool can_be_set(const description& d, base_type type) {
     });
 }
 
+template <class Functions>
+void check_access(const Functions& f, const description& d, const promises& p) {
+    p.need(f.GetReal, has_type(d, base_type::float64), for_variables);
+    p.need(f.SetReal, can_be_set(d, base_type::float64), for_variables);
+    p.need(f.GetInteger, has_type(d, base_type::int32) || has_type(d, base_type::enumeration), for_variables);
+    p.need(f.SetInteger, can_be_set(d, base_type::int32) || can_be_set(d, base_type::enumeration), for_variables);
+    p.need(f.GetBoolean, has_type(d, base_type::boolean), for_variables);
+    p.need(f.SetBoolean, can_be_set(d, base_type::boolean), for_variables);
+}
+
+template <class Functions>
+void check_derivatives(const Functions& f, const interface_description& offers, const promises& p) {
+    p.need(f.SetRealInputDerivatives, offers.input_derivatives, "the description promises (input derivatives)");
+    p.need(f.GetRealOutputDerivatives, offers.output_derivatives > 0, "the description promises (output derivatives)");
+}
+
+void check(const functions_1& f, const description& d, const interface_description& offers, kind k, const promises& p) {
+    check_access(f, d, p);
+    if (k == kind::co_simulation) {
+        p.need(f.InstantiateSlave);
+        p.need(f.InitializeSlave);
+        p.need(f.TerminateSlave);
+        p.need(f.FreeSlaveInstance);
+        p.need(f.DoStep);
+        return check_derivatives(f, offers, p);
+    }
+    const bool states = d.state_count() > 0;
+    p.need(f.InstantiateModel);
+    p.need(f.FreeModelInstance);
+    p.need(f.Initialize);
+    p.need(f.Terminate);
+    p.need(f.SetTime);
+    p.need(f.EventUpdate);
+    p.need(f.CompletedIntegratorStep);
+    p.need(f.SetContinuousStates, states, for_states);
+    p.need(f.GetContinuousStates, states, for_states);
+    p.need(f.GetDerivatives, states, for_states);
+    p.need(f.GetEventIndicators, d.event_indicator_count > 0, for_indicators);
+}
+
 void check(const functions_2& f, const description& d, const interface_description& offers, kind k, const promises& p) {
     p.need(f.Instantiate);
     p.need(f.FreeInstance);
@@ -72,22 +121,14 @@ void check(const functions_2& f, const description& d, const interface_descripti
     p.need(f.EnterInitializationMode);
     p.need(f.ExitInitializationMode);
     p.need(f.Terminate);
-    p.need(f.GetReal, has_type(d, base_type::float64), for_variables);
-    p.need(f.SetReal, can_be_set(d, base_type::float64), for_variables);
-    p.need(f.GetInteger, has_type(d, base_type::int32) || has_type(d, base_type::enumeration), for_variables);
-    p.need(f.SetInteger, can_be_set(d, base_type::int32) || can_be_set(d, base_type::enumeration), for_variables);
-    p.need(f.GetBoolean, has_type(d, base_type::boolean), for_variables);
-    p.need(f.SetBoolean, can_be_set(d, base_type::boolean), for_variables);
+    check_access(f, d, p);
     p.need(f.GetFMUstate, offers.state, for_state);
     p.need(f.SetFMUstate, offers.state, for_state);
     p.need(f.FreeFMUstate, offers.state, for_state);
     p.need(f.GetDirectionalDerivative, offers.directional_derivatives, for_directions);
     if (k == kind::co_simulation) {
         p.need(f.DoStep);
-        p.need(f.SetRealInputDerivatives, offers.input_derivatives, "the description promises (input derivatives)");
-        p.need(f.GetRealOutputDerivatives, offers.output_derivatives > 0,
-               "the description promises (output derivatives)");
-        return;
+        return check_derivatives(f, offers, p);
     }
     const bool states = !d.derivatives.empty();
     p.need(f.EnterEventMode);
@@ -154,12 +195,17 @@ void load(fmu_library& library, const std::filesystem::path& path) {
         throw user_error(fmt::format("FMU '{}': an exception left its library '{}' while it was loaded.",
                                      fmu.path().string(), path.filename().string()));
     }
-    if (fmu.description().version == version::v2) {
-        find_all(library.handle, library.v2);
-        check_version(fmu, library.v2.GetVersion.address);
-    } else {
-        find_all(library.handle, library.v3);
-        check_version(fmu, library.v3.GetVersion.address);
+    const auto find_functions = [&](auto& functions) {
+        find_all(library.handle, prefix_of(fmu.description()), functions);
+        check_version(fmu, functions.GetVersion.address);
+    };
+    switch (fmu.description().version) {
+        case version::v1:
+            return find_functions(library.v1);
+        case version::v2:
+            return find_functions(library.v2);
+        case version::v3:
+            return find_functions(library.v3);
     }
 }
 
@@ -180,10 +226,13 @@ std::shared_ptr<fmu_library> load_library(const std::shared_ptr<const fmu_files>
         known = std::move(library);
     }
     if (bool& checked = known->checked[static_cast<int>(k)]; !checked) {
-        if (d.version == version::v2)
-            check(known->v2, d, offers, k, promises(*fmu, path));
+        const promises p(*fmu, path);
+        if (d.version == version::v1)
+            check(known->v1, d, offers, k, p);
+        else if (d.version == version::v2)
+            check(known->v2, d, offers, k, p);
         else
-            check(known->v3, d, offers, k, promises(*fmu, path));
+            check(known->v3, d, offers, k, p);
         checked = true;
     }
     return known;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include "fmi/fmi1_functions.h"
 #include "fmi/fmi2_functions.h"
 #include "fmi/fmi3_functions.h"
 #include "fmi/instance.hpp"
@@ -15,6 +16,12 @@ template <class Type>
 struct function {
     const char* name;
     Type* address = nullptr;
+};
+
+struct functions_1 {
+#define MDPCOSIM_MEMBER(name, result, arguments) function<fmi1##name##TYPE> name{"fmi" #name};
+    FMI1_FUNCTIONS(MDPCOSIM_MEMBER)
+#undef MDPCOSIM_MEMBER
 };
 
 struct functions_2 {
@@ -32,7 +39,8 @@ struct functions_3 {
 struct fmu_library {
     std::shared_ptr<const fmu_files> fmu;
     void* handle = nullptr;
-    functions_2 v2;  ///< filled where the FMU is of that version
+    functions_1 v1;  ///< filled where the FMU is of that version
+    functions_2 v2;
     functions_3 v3;
     std::atomic<int> instances = 0;
     bool checked[2] = {false, false};  ///< per kind: it has the functions that the description promises

@@ -77,18 +77,19 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
     void initialise(double t0) override {
         begun_ = true;
+        waits_ = !offers_.initialisation_mode && std::ranges::count(driven_, true) > 0;
         time_ = t0;
         fmu_.enter_initialisation(time_, end_);
         group_variables();
         mode_ = mode::initialisation;
         knows_start_ = false;
         // Output derivatives exist after the initialisation only.
-        if (!rates_.empty()) fmu_.call(time_, [&] { leave_initialisation(); });
+        if (!rates_.empty() && offers_.initialisation_mode) fmu_.call(time_, [&] { leave_initialisation(); });
     }
 
     void reset() override {
         if (!begun_) return;
-        begun_ = ended_ = false;
+        begun_ = ended_ = asked_ = false;
         micro_steps_ = 0;
         counted_ = {};
         fmu_.call(time_, [&] { instance_->reset(); });
@@ -98,8 +99,10 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
     void outputs(std::span<const double> u, std::span<double> y) override {
         fmu_.call(time_, [&] {
+            if (waits_for_inputs(u)) return give_starts(y);
             const auto changed = set_all([&](int slot) { return u[static_cast<std::size_t>(slot)]; });
             knows_start_ = true;
+            if (mode_ == mode::initialisation && !offers_.initialisation_mode) leave_initialisation();
             if (mode_ == mode::initialisation || !read_) return get(y);
             // Only what follows the inputs that changed is asked for again.
             outputs_.get_again(y);
@@ -198,6 +201,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         read_ = false;
     }
     void get_text(int output, std::string& into) override {
+        if (mode_ == mode::initialisation && !offers_.initialisation_mode) return fmu_.get_start_text(output, into);
         fmu_.call(time_, [&] { fmu_.get_text(output, into); });
     }
 
@@ -219,6 +223,24 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         if (stepping) enter_event_mode();
         work();
         if (stepping && !by_event_) leave_event_mode();
+    }
+
+    /// Without an initialisation mode the FMU is initialised once, with the inputs that others give: the first question, when nobody
+    /// knows them, gets start values for an answer, and so does one with inputs that have no value yet.
+    bool waits_for_inputs(std::span<const double> u) {
+        if (!waits_ || mode_ != mode::initialisation) return false;
+        waits_ = !(asked_ && std::ranges::all_of(u, [](double value) { return std::isfinite(value); }));
+        asked_ = true;
+        return waits_;
+    }
+
+    void give_starts(std::span<double> y) const {
+        const fmu_model& model = fmu_.model();
+        for (std::size_t i = 0; i < model.layout.outputs.size(); ++i) {
+            const fmu_use& use = model.layout.outputs[i];
+            const fmi::variable& v = model.description().variables[static_cast<std::size_t>(use.variable)];
+            y[i] = use.derivative ? 0 : use.unit.to_si(start_value(v, use.element, use.unit.from_si(0)));
+        }
     }
 
     /// What the FMU has been set to is not known any more.
@@ -468,6 +490,8 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     double end_ = std::numeric_limits<double>::infinity();  ///< of the run, which the FMU knows
     bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
     bool outputs_follow_ = false;
+    bool waits_ = false;    ///< for the inputs that it is initialised with
+    bool asked_ = false;    ///< for outputs, since initialise()
     bool ended_ = false;    ///< it asked for the end of the simulation and takes no more steps
     bool follows_ = false;  ///< outputs follow inputs that change during the step
     int degree_ = 0;        ///< highest of the inputs

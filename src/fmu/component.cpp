@@ -234,6 +234,12 @@ void fmu_component::get_text(int output, std::string& into) const {
     into = instance_->get_texts(use.variable).at(static_cast<std::size_t>(use.element));
 }
 
+void fmu_component::get_start_text(int output, std::string& into) const {
+    const fmu_use& use = model_.layout.text_outputs[static_cast<std::size_t>(output)];
+    const auto& start = model_.description().variables[static_cast<std::size_t>(use.variable)].start;
+    into = start.empty() ? "" : start[std::min(static_cast<std::size_t>(use.element), start.size() - 1)];
+}
+
 std::vector<tunable_parameter> fmu_component::parameters() const {
     std::vector<tunable_parameter> found;
     for (const int variable : tunable_) {

@@ -77,6 +77,7 @@ class fmu_component {
     /// Strings and binaries, by their slot in the layout.
     void set_text(int input, std::string_view text);
     void get_text(int output, std::string& into) const;
+    void get_start_text(int output, std::string& into) const;  ///< what the description says
 
     /// The FMU's state in one of its saved states, to bytes or from them.
     void state(state_bytes& bytes, fmi::saved_state& saved, double t) const;

@@ -68,7 +68,7 @@ class fmu_equations final : public equations {
     }
 
     void initial_state(double t0, double* x) const override { self().start(t0, x); }
-    bool settles() const override { return true; }
+    bool settles() const override { return offers_.initialisation_mode; }
     void settle(double t0, const double* u, double* x) override {
         fmu_.call(time_, [&] {
             set_inputs(u);
@@ -221,6 +221,8 @@ class fmu_equations final : public equations {
     std::string state_name(int state) const override {
         const auto& d = fmu_.model().description();
         const auto i = static_cast<std::size_t>(state);
+        if (const int known = instance_.state_variable(i); known >= 0)
+            return fmt::format("'{}'", d.variables[static_cast<std::size_t>(known)].name);
         if (i >= d.derivatives.size() || d.derivatives.size() != instance_.state_count()) return std::to_string(state);
         const int derivative = d.derivatives[i].variable;
         const int of = d.variables[static_cast<std::size_t>(derivative)].derivative_of;
@@ -283,6 +285,10 @@ class fmu_equations final : public equations {
         discrete_.forget();
         std::fill_n(x, instance_.state_count(), 0.0);
         nominals_.assign(instance_.state_count(), 1.0);
+        if (settles()) return;
+        std::vector<double> u(static_cast<std::size_t>(describe().input_count()));
+        for (const auto& input : describe().inputs) std::fill_n(u.begin() + input.slot, input.size, input.start);
+        settle(t0, u.data(), x);
     }
 
     void set_inputs(const double* u) {

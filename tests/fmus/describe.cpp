@@ -1,6 +1,7 @@
 // Writes modelDescription.xml, and for FMI 3.0 terminalsAndIcons/terminalsAndIcons.xml where the model has a terminal, from
 // the table of variables in an FMU's library:
 //   describe LIBRARY VERSION NAME TOKEN FOLDER
+// VERSION is 1-cs, 1-me (an FMU of FMI 1.0 has one interface), 2 or 3.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -88,13 +89,20 @@ std::string number(double value) {
 
 class description {
    public:
-    description(const fmu_model& model, int version, std::string name, std::string token, std::ostream& out)
-        : model_(model), version_(version), name_(std::move(name)), token_(std::move(token)), out_(out) {
+    description(const fmu_model& model, const std::string& version, std::string name, std::string token,
+                std::ostream& out)
+        : model_(model),
+          version_(version[0] - '0'),
+          implementation_(version == "1-cs"),
+          name_(std::move(name)),
+          token_(std::move(token)),
+          out_(out) {
         unsigned count = 0;
         for (unsigned r = 0; r < model_.variable_count; ++r) indices_.push_back(count += !hidden(r));
     }
 
     void write() {
+        if (version_ == 1) return write_1();
         out_ << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription"
              << attribute("fmiVersion", version_ == 2 ? "2.0" : "3.0") << attribute("modelName", name_)
              << attribute(version_ == 2 ? "guid" : "instantiationToken", token_)
@@ -133,12 +141,70 @@ class description {
         return count;
     }
 
+    std::string identifier() const {
+        std::string text = name_;
+        for (char& c : text)
+            if (c == '-') c = '_';
+        return text;
+    }
+
+    void write_1() {
+        unsigned states = 0;
+        for (unsigned r = 0; r < model_.variable_count; ++r) states += at(r).derivative_of != 0;
+        out_ << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription" << attribute("fmiVersion", "1.0")
+             << attribute("modelName", name_) << attribute("modelIdentifier", identifier()) << attribute("guid", token_)
+             << attribute("description", model_.description) << attribute("generationTool", "mdpcosim tests")
+             << attribute("variableNamingConvention", "structured")
+             << attribute("numberOfContinuousStates", std::to_string(states))
+             << attribute("numberOfEventIndicators", std::to_string(indicator_count())) << ">\n";
+        unit_definitions();
+        type_definitions();
+        out_ << "  <DefaultExperiment startTime=\"0\"" << attribute("stopTime", number(model_.stop))
+             << "/>\n  <VendorAnnotations><Tool name=\"mdpcosim tests\"/></VendorAnnotations>\n  <ModelVariables>\n";
+        for (unsigned r = 0; r < model_.variable_count; ++r) {
+            if (hidden(r)) continue;
+            variable_1(r, at(r).name, "noAlias");
+            if (at(r).alias) variable_1(r, at(r).alias, "alias");
+            if (at(r).negated) variable_1(r, at(r).negated, "negatedAlias");
+        }
+        out_ << "  </ModelVariables>\n";
+        if (implementation_)
+            out_ << "  <Implementation><CoSimulation_StandAlone>\n    <Capabilities"
+                 << attribute("canHandleVariableCommunicationStepSize", !can(fmu_fixed_step))
+                 << attribute("canInterpolateInputs", can(fmu_takes_rates))
+                 << attribute("maxOutputDerivativeOrder", can(fmu_gives_rates) ? "1" : "0")
+                 << attribute("canBeInstantiatedOnlyOncePerProcess", can(fmu_one_instance))
+                 << "/>\n  </CoSimulation_StandAlone></Implementation>\n";
+        out_ << "</fmiModelDescription>\n";
+    }
+
+    /// Parameters are a variability; an alias is a variable like others, and here none that has a start value or is coupled.
+    void variable_1(unsigned r, const char* name, const std::string& alias) {
+        const fmu_variable& v = at(r);
+        const bool own = alias == "noAlias";
+        const char* role = own && v.causality == fmu_input    ? "input"
+                           : own && v.causality == fmu_output ? "output"
+                                                              : "internal";
+        const char* changes = v.causality == fmu_parameter ? "parameter" : variabilities[v.variability];
+        const char* type = v.type == fmu_float64 ? "Real" : v.type == fmu_int32 ? "Integer" : type_names[v.type];
+        out_ << "    <ScalarVariable" << attribute("name", name) << attribute("valueReference", std::to_string(r))
+             << attribute("description", v.description) << attribute("variability", changes)
+             << attribute("causality", role) << attribute("alias", alias) << "><" << type << attribute("unit", v.unit)
+             << attribute("displayUnit", v.display_unit) << nominal(r)
+             << (v.items ? attribute("declaredType", type_of(r)) : std::string()) << (own ? start(r) : "") << "/>";
+        if (own && v.causality == fmu_output && v.dependencies) {
+            out_ << "<DirectDependency>";
+            std::istringstream in(v.dependencies);
+            for (unsigned known; in >> known;)
+                if (at(known).causality == fmu_input) out_ << "<Name>" << escaped(at(known).name) << "</Name>";
+            out_ << "</DirectDependency>";
+        }
+        out_ << "</ScalarVariable>\n";
+    }
+
     void interfaces() {
         const std::string letter = version_ == 2 ? "s" : "S", plural = version_ == 2 ? "" : "s";
-        std::string identifier = name_;
-        for (char& c : identifier)
-            if (c == '-') c = '_';
-        const std::string both = attribute("modelIdentifier", identifier) +
+        const std::string both = attribute("modelIdentifier", identifier()) +
                                  attribute("canBeInstantiatedOnlyOncePerProcess", can(fmu_one_instance)) +
                                  attribute(("canGetAndSetFMU" + letter + "tate").c_str(), can(fmu_saves)) +
                                  attribute(("canSerializeFMU" + letter + "tate").c_str(), can(fmu_saves)) +
@@ -171,6 +237,14 @@ class description {
         out_ << "  <UnitDefinitions>\n";
         for (const std::string& name : used) {
             const unit& u = units.at(name);
+            if (version_ == 1) {
+                out_ << "    <BaseUnit" << attribute("unit", name) << ">";
+                if (u.display)
+                    out_ << "<DisplayUnitDefinition" << attribute("displayUnit", u.display)
+                         << attribute("gain", u.factor) << "/>";
+                out_ << "</BaseUnit>\n";
+                continue;
+            }
             out_ << "    <Unit" << attribute("name", name) << "><BaseUnit " << u.base << "/>";
             if (u.display)
                 out_ << "<DisplayUnit" << attribute("name", u.display) << attribute("factor", u.factor) << "/>";
@@ -191,15 +265,20 @@ class description {
         for (unsigned r = 0; r < model_.variable_count; ++r) {
             if (!at(r).items || !done.insert(type_of(r)).second) continue;
             if (done.size() == 1) out_ << "  <TypeDefinitions>\n";
-            if (version_ == 2)
+            if (version_ == 1)
+                out_ << "    <Type" << attribute("name", type_of(r)) << "><EnumerationType>\n";
+            else if (version_ == 2)
                 out_ << "    <SimpleType" << attribute("name", type_of(r)) << "><Enumeration>\n";
             else
                 out_ << "    <EnumerationType" << attribute("name", type_of(r)) << ">\n";
             std::istringstream items(at(r).items);
             std::string item;
             for (int value = 1; items >> item; ++value)
-                out_ << "      <Item" << attribute("name", item) << attribute("value", std::to_string(value)) << "/>\n";
-            out_ << (version_ == 2 ? "    </Enumeration></SimpleType>\n" : "    </EnumerationType>\n");
+                out_ << "      <Item" << attribute("name", item)
+                     << (version_ == 1 ? "" : attribute("value", std::to_string(value))) << "/>\n";
+            out_ << (version_ == 1   ? "    </EnumerationType></Type>\n"
+                     : version_ == 2 ? "    </Enumeration></SimpleType>\n"
+                                     : "    </EnumerationType>\n");
         }
         if (!done.empty()) out_ << "  </TypeDefinitions>\n";
     }
@@ -305,6 +384,7 @@ class description {
 
     const fmu_model& model_;
     int version_;
+    bool implementation_;  ///< 1.0: co-simulation
     std::string name_, token_;
     std::ostream& out_;
     std::vector<unsigned> indices_;
@@ -334,11 +414,11 @@ int main(int argc, char** argv) {
         return 1;
     }
     const fmu_model& model = *reinterpret_cast<const fmu_model* (*)()>(symbol)();
-    const int version = argv[2][0] - '0';
+    const std::string version = argv[2];
     const std::filesystem::path folder = argv[5];
     std::ofstream out(folder / "modelDescription.xml");
     description(model, version, argv[3], argv[4], out).write();
-    if (version == 3 && model.terminal.name) {
+    if (version == "3" && model.terminal.name) {
         std::filesystem::create_directories(folder / "terminalsAndIcons");
         std::ofstream terminals(folder / "terminalsAndIcons" / "terminalsAndIcons.xml");
         write_terminal(model, terminals);

@@ -184,25 +184,8 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo* info) {
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t count,
                                        const fmi2Integer orders[], const fmi2Real values[]) {
     ENTER(fmu_call_set, fmu_instantiated | fmu_initialization | fmu_step_mode);
-    if (!(m->model->capabilities & fmu_takes_rates)) return (fmi2Status)fmu_fail(m, __func__, "not provided");
-    for (size_t i = 0; i < count; ++i) {
-        if (!fmu_write(m, __func__, vr[i], real)) return fmi2Error;
-        if (orders[i] < 1 || orders[i] > FMU_MAX_DEGREE || m->model->variables[vr[i]].causality != fmu_input)
-            return (fmi2Status)fmu_fail(m, __func__, "order %d of variable %u", orders[i], vr[i]);
-        unsigned k = 0;
-        while (k < m->state->polynomial_count && m->state->polynomials[k].reference != vr[i]) ++k;
-        if (k == FMU_MAX_POLYNOMIALS) return (fmi2Status)fmu_fail(m, __func__, "too many inputs");
-        if (k == m->state->polynomial_count || m->state->polynomials[k].start < m->state->time) {
-            memset(&m->state->polynomials[k], 0, sizeof m->state->polynomials[k]);
-            m->state->polynomials[k].reference = vr[i];
-            m->state->polynomials[k].start = m->state->time;
-            if (k == m->state->polynomial_count) ++m->state->polynomial_count;
-        }
-        double factorial = 1;
-        for (int n = 2; n <= orders[i]; ++n) factorial *= n;
-        m->state->polynomials[k].coefficients[orders[i]] = values[i] / factorial;
-    }
-    return (fmi2Status)status;
+    const int result = fmu_set_input_rates(m, __func__, vr, count, orders, values);
+    return (fmi2Status)(result ? result : status);
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t count,

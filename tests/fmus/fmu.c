@@ -1,4 +1,4 @@
-/* Instances, modes and values of test FMUs, alike in both versions. */
+/* Instances, modes and values of test FMUs, alike in all versions. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

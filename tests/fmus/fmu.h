@@ -1,5 +1,5 @@
-/* What a test FMU is made of: a table of variables and a few functions, the same for FMI 2.0 and 3.0. The framework
- * (fmu.c, and fmi2.c or fmi3.c) makes the FMI functions from them, describe.cpp the model description.
+/* What a test FMU is made of: a table of variables and a few functions, the same for FMI 1.0, 2.0 and 3.0. The framework
+ * (fmu.c, and fmi1.c, fmi2.c or fmi3.c) makes the FMI functions from them, describe.cpp the model description.
  *
  * The framework is strict, so that an importer's mistake shows: a call in the wrong mode, an unknown value reference or
  * a value that may not be set is an error with a log message; any call after a fatal error ends the process.
@@ -58,6 +58,7 @@ typedef struct {
     const char* kinds; /* of the dependencies; NULL: not said */
     const char* initial_dependencies; /* the same in initialisation mode */
     const char* alias;                /* a second name */
+    const char* negated;              /* a name for the value with the other sign (1.0) */
     const char* items;                /* of an enumeration, separated by blanks; the first has value 1 */
     unsigned dimensions[2];           /* the structural parameters that give them; 0: none */
     int only;                         /* 3: FMI 3.0 only */
@@ -68,7 +69,7 @@ enum { /* capabilities */
        fmu_saves = 1,
        fmu_derives = 2,              /* directional derivatives */
        fmu_gives_rates = 4,          /* first derivatives of the outputs in co-simulation */
-       fmu_takes_rates = 8,          /* derivatives of the inputs (2.0) */
+       fmu_takes_rates = 8,          /* derivatives of the inputs (1.0, 2.0) */
        fmu_intermediate_update = 16, /* 3.0 */
        fmu_event_mode = 32,          /* in co-simulation (3.0) */
        fmu_early_return = 64,        /* 3.0 */
@@ -79,7 +80,7 @@ enum { /* capabilities */
        fmu_no_co_simulation = 2048
 };
 
-/* Status codes of both versions. */
+/* Status codes of all versions. */
 enum { fmu_ok, fmu_warning, fmu_discard, fmu_error, fmu_fatal, fmu_pending };
 
 /* Where a model can have its say before anything is done. */
@@ -205,7 +206,7 @@ struct fmu {
     bool dirty; /* evaluate has not been called since the last change */
     bool fatal;
     void* environment;
-    const void* callbacks; /* 2.0: the structure */
+    const void* callbacks; /* 1.0, 2.0: the structure */
     void (*log)(void);     /* 3.0: the log callback */
     void (*update)(void);  /* 3.0: the intermediate update */
 };

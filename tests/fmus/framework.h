@@ -1,11 +1,13 @@
-/* What fmi2.c and fmi3.c build on: instances, modes, values, steps. Statuses are those of fmu.h. */
+/* What fmi1.c, fmi2.c and fmi3.c build on: instances, modes, values, steps. Statuses are those of fmu.h. */
 #ifndef MDPCOSIM_TEST_FMU_FRAMEWORK_H
 #define MDPCOSIM_TEST_FMU_FRAMEWORK_H
 
 #include "fmu.h"
 
 /* The framework is compiled once for each version of the standard. */
-#if FMI_VERSION == 2
+#if FMI_VERSION == 1
+#include "fmi/fmi1_functions.h"
+#elif FMI_VERSION == 2
 #include "fmi/fmi2_functions.h"
 #define FMI(name) fmi2##name
 #define FMI_PROTOTYPE(name, result, arguments) FMU_EXPORT result fmi2##name arguments;
@@ -44,16 +46,20 @@ typedef struct {
     bool event, early, terminate;
 } fmu_step_result;
 
+/* Derivatives of inputs: polynomials from now on (1.0, 2.0). */
+int fmu_set_input_rates(fmu* m, const char* function, const unsigned* references, size_t count, const int* orders,
+                        const double* values);
+
 /* A communication step from `time` over `step`. Discard: not done to its end; `reached` says how far. */
 int fmu_step(fmu* m, double time, double step, fmu_step_result* result);
 
-/* In fmi3.c (2.0: does nothing): asks for inputs at `time`, or tells that an internal step ended there; true when the
+/* In fmi3.c (1.0, 2.0: does nothing): asks for inputs at `time`, or tells that an internal step ended there; true when the
  * importer wants to come back, at the latest at `*return_time`. */
 bool fmu_intermediate_update_at(fmu* m, double time, bool finished, double* return_time);
-/* In fmi2.c and fmi3.c: zeroed memory, in 2.0 from the importer's callbacks where it gives some. */
+/* In fmi1.c to fmi3.c: zeroed memory, in 1.0 and 2.0 from the importer's callbacks where it gives some. */
 void* fmu_allocate(fmu* m, size_t size);
 void fmu_release(fmu* m, void* memory);
-/* In fmi2.c and fmi3.c: hands a message to the importer's callback. */
+/* In fmi1.c to fmi3.c: hands a message to the importer's callback. */
 void fmu_send(fmu* m, int status, const char* category, const char* text);
 
 #endif

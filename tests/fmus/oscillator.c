@@ -74,11 +74,11 @@ static const fmu_variable variables[] = {
     {"c", "stiffness", fmu_float64, fmu_parameter, fmu_fixed, "100", "N/m"},
     {"d", "damping", fmu_float64, fmu_parameter, fmu_fixed, "0", "N.s/m"},
     {"x0", "position at the start", fmu_float64, fmu_parameter, fmu_fixed, "0", "m", "mm"},
-    {"v0", "velocity at the start", fmu_float64, fmu_parameter, fmu_fixed, "0", "m/s"},
+    {"v0", "velocity at the start", fmu_float64, fmu_parameter, fmu_fixed, "0", "m/s", .negated = "approach0"},
     {"position", "position of the mass", fmu_float64, fmu_output, .unit = "m", .display_unit = "mm",
      .dependencies = "7", .kinds = "constant", .initial_dependencies = "5", .alias = "x"},
     {"velocity", "velocity of the mass", fmu_float64, fmu_output, .unit = "m/s", .derivative_of = position,
-     .dependencies = "8", .kinds = "constant", .initial_dependencies = "6", .alias = "v"},
+     .dependencies = "8", .kinds = "constant", .initial_dependencies = "6", .alias = "v", .negated = "approach"},
     {"acceleration", "acceleration of the mass", fmu_float64, fmu_output, .unit = "m/s2", .derivative_of = velocity,
      .dependencies = "1 7 8", .kinds = "fixed fixed fixed", .initial_dependencies = "1 2 3 4 5 6"},
 #ifdef BUSY

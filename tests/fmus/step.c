@@ -4,7 +4,7 @@
 
 #include "framework.h"
 
-/* Inputs given as polynomials (2.0) or on request (3.0). */
+/* Inputs given as polynomials (1.0, 2.0) or on request (3.0). */
 static void inputs_at(fmu* m, double time) {
     m->state->time = time;
     for (unsigned k = 0; k < m->state->polynomial_count; ++k) {
@@ -98,6 +98,29 @@ double fmu_input_rate(fmu* m, unsigned reference) {
     return 0;
 }
 
+int fmu_set_input_rates(fmu* m, const char* function, const unsigned* references, size_t count, const int* orders,
+                        const double* values) {
+    if (!(m->model->capabilities & fmu_takes_rates)) return fmu_fail(m, function, "not provided");
+    for (size_t i = 0; i < count; ++i) {
+        if (!fmu_write(m, function, references[i], 1U << fmu_float64)) return fmu_error;
+        if (orders[i] < 1 || orders[i] > FMU_MAX_DEGREE || m->model->variables[references[i]].causality != fmu_input)
+            return fmu_fail(m, function, "order %d of variable %u", orders[i], references[i]);
+        unsigned k = 0;
+        while (k < m->state->polynomial_count && m->state->polynomials[k].reference != references[i]) ++k;
+        if (k == FMU_MAX_POLYNOMIALS) return fmu_fail(m, function, "too many inputs");
+        if (k == m->state->polynomial_count || m->state->polynomials[k].start < m->state->time) {
+            memset(&m->state->polynomials[k], 0, sizeof m->state->polynomials[k]);
+            m->state->polynomials[k].reference = references[i];
+            m->state->polynomials[k].start = m->state->time;
+            if (k == m->state->polynomial_count) ++m->state->polynomial_count;
+        }
+        double factorial = 1;
+        for (int n = 2; n <= orders[i]; ++n) factorial *= n;
+        m->state->polynomials[k].coefficients[orders[i]] = values[i] / factorial;
+    }
+    return fmu_ok;
+}
+
 int fmu_output_rates(fmu* m, const char* function, const unsigned* references, size_t count, const int* orders,
                      double* values) {
     if (!m->model->rate) return fmu_fail(m, function, "not provided");
@@ -158,5 +181,5 @@ int fmu_step(fmu* m, double time, double step, fmu_step_result* result) {
     result->reached = m->state->time;
     result->terminate = m->state->terminate;
     result->early = m->state->time < asked;
-    return FMI_VERSION == 2 && (result->early || result->terminate) ? fmu_discard : fmu_ok;
+    return FMI_VERSION < 3 && (result->early || result->terminate) ? fmu_discard : fmu_ok;
 }

@@ -14,6 +14,12 @@ TEST(corpus, descriptions_keep_the_promises) {
     for (const std::string& text : texts) try_description(text, good_3);
 }
 
+TEST(corpus, descriptions_of_1_keep_the_promises) {
+    const std::vector<std::string> texts = test::corpus("fmi/test/corpus/description-1");
+    EXPECT_GE(texts.size(), 5u);
+    for (const std::string& text : texts) try_description(text, good_3);
+}
+
 TEST(corpus, archives_keep_the_promises) {
     const test_folder folder;
     const std::vector<std::string> archives = test::corpus("fmi/test/corpus/archive");

@@ -27,6 +27,66 @@ std::string told(const std::vector<violation>& violations) {
     return text;
 }
 
+TEST(description, reads_1) {
+    std::vector<violation> violations;
+    const description d = read_description(good_1, "", "p.fmu", &violations);
+    EXPECT_EQ(told(violations), "");
+    EXPECT_EQ(d.version, version::v1);
+    EXPECT_EQ(name(d.version), "1.0");
+    EXPECT_EQ(d.token, "{1234}");
+    EXPECT_EQ(d.state_count(), 2u);
+    EXPECT_EQ(d.event_indicator_count, 3u);
+    EXPECT_FALSE(d.model_exchange);
+    ASSERT_TRUE(d.co_simulation);
+    EXPECT_EQ(d.co_simulation->model_identifier, "pump");
+    EXPECT_TRUE(d.co_simulation->variable_step && d.co_simulation->input_derivatives);
+    EXPECT_TRUE(d.co_simulation->once_per_process);
+    EXPECT_EQ(d.co_simulation->output_derivatives, 2);
+    EXPECT_FALSE(d.co_simulation->state || d.co_simulation->serialise || d.co_simulation->directional_derivatives);
+    EXPECT_FALSE(d.co_simulation->initialisation_mode);
+    EXPECT_EQ(d.experiment.start, 0.5);
+    EXPECT_EQ(d.experiment.tolerance, 1e-6);
+
+    ASSERT_EQ(d.variables.size(), 14u);
+    EXPECT_EQ(d.find("J")->causality, causality::parameter);
+    EXPECT_EQ(d.find("J")->variability, variability::fixed);
+    EXPECT_EQ(d.find("i")->causality, causality::calculated_parameter);
+    EXPECT_EQ(d.find("guess")->causality, causality::calculated_parameter);
+    EXPECT_EQ(d.find("mode")->causality, causality::parameter);
+    EXPECT_EQ(d.find("pi")->variability, variability::constant);
+    const variable& w = *d.find("w");
+    EXPECT_EQ(w.causality, causality::output);
+    EXPECT_EQ(w.unit, "rad/s");  // from its type
+    EXPECT_EQ(w.nominal, 100);
+    EXPECT_EQ(w.initial, initial::exact);
+    EXPECT_EQ(w.line, 19);
+    EXPECT_EQ(d.find("x")->initial, initial::approx);
+    EXPECT_EQ(d.find("p")->initial, initial::none);
+    EXPECT_EQ(d.find("speed")->alias_of, d.index_of("w"));
+    EXPECT_EQ(d.find("back")->alias_of, -1);  // another value: that with the other sign
+    EXPECT_TRUE(d.find("back")->negated);
+    EXPECT_EQ(d.find("on")->variability, variability::discrete);
+    EXPECT_EQ(d.find("mode")->type, base_type::enumeration);
+    EXPECT_EQ(d.find_type("Mode")->items[1].value, 2);  // counted from one
+    EXPECT_EQ(d.find("count")->min, 0);
+    EXPECT_EQ(d.find("file")->start[0], "a b & c");
+    EXPECT_EQ(d.find_unit("rad/s")->display_units[0].name, "rpm");
+    EXPECT_EQ(d.find_unit("K")->display_units[0].offset, -273.15);
+
+    ASSERT_EQ(d.outputs.size(), 4u);
+    EXPECT_EQ(d.outputs[0].dependencies, std::vector<int>{});
+    EXPECT_EQ(d.outputs[1].dependencies, std::nullopt);  // nothing is said
+    EXPECT_EQ(d.outputs[2].dependencies, (std::vector<int>{d.index_of("torque"), d.index_of("on")}));
+}
+
+TEST(description, of_1_without_implementation_is_for_model_exchange) {
+    const std::size_t from = good_1.find("  <Implementation>"), to = good_1.find("</fmiModelDescription>");
+    const description d = read_description(std::string(good_1).erase(from, to - from), "", "p.fmu");
+    EXPECT_FALSE(d.co_simulation);
+    ASSERT_TRUE(d.model_exchange);
+    EXPECT_TRUE(d.model_exchange->completed_step);
+}
+
 TEST(description, reads_2) {
     std::vector<violation> violations;
     const description d = read_description(good_2, "", "p.fmu", &violations);
@@ -163,8 +223,57 @@ TEST_P(violations_of, are_told_with_their_line) {
     }
 }
 
+const spoiled spoiled_1[] = {
+    {good_1, R"(guid="{1234}")", "", "xml:2: <fmiModelDescription> has no attribute 'guid'", true},
+    {good_1, R"(modelIdentifier="pump")", "", "has no attribute 'modelIdentifier'", true},
+    {good_1, R"(fmiVersion="1.0")", R"(fmiVersion="1.5")", "it is read as 1.0"},
+    {good_1, R"(numberOfContinuousStates="2")", R"(numberOfContinuousStates="-2")",
+     "numberOfContinuousStates=\"-2\", which is not a whole number"},
+    {good_1, R"(unit="K")", R"(unit="rad/s")", "xml:6: unit 'rad/s' is defined twice"},
+    {good_1, R"(displayUnit="rpm" gain)", R"(displayUnit="1/min" gain)", "unit 'rad/s' has no display unit 'rpm'"},
+    {good_1, "<IntegerType", "<WordType", "xml:11: type 'Count' has no known base type"},
+    {good_1, R"(declaredType="Speed")", R"(declaredType="Sped")", "xml:19: variable 'w': type 'Sped' is not defined"},
+    {good_1, R"(name="torque")", R"(name="J")", "xml:24: the name 'J' is taken by the variable in line 16"},
+    {good_1, R"(valueReference="6")", R"(valueReference="six")", "variable 'torque' has no usable valueReference",
+     true},
+    {good_1, R"(causality="input")", R"(causality="local")",
+     "xml:24: variable 'torque' has causality=\"local\". Allowed are: internal, input, output, none.", true},
+    {good_1, R"(variability="discrete")", R"(variability="fixed")",
+     "variability=\"fixed\". Allowed are: continuous, constant, parameter, discrete.", true},
+    {good_1, R"(alias="alias")", R"(alias="other")", "xml:21: variable 'speed' has alias=\"other\"", true},
+    {good_1, R"(variability="discrete"><Boolean/>)", R"(variability="continuous"><Boolean/>)", "cannot be continuous"},
+    {good_1, R"(causality="input")", R"(causality="input" variability="constant")",
+     "causality input and variability constant do not go"},
+    {good_1, "<Boolean/>", "<Bool/>", "xml:25: variable 'on' has no known type", true},
+    {good_1, "<Name>on</Name>", "<Name>of</Name>", "xml:22: output 'p' depends on 'of', which is no input"},
+    {good_1, "<Name>on</Name>", "<Name>w</Name>", "output 'p' depends on 'w', which is no input"},
+    {good_1, R"(start="0.1")", R"(start="a tenth")", "xml:16: variable 'J': start value 'a tenth' is not a number"},
+    {good_1, R"(fixed="false")", R"(fixed="no")", "has fixed=\"no\""},
+    {good_1, R"(name="file" valueReference="0")", R"(name="file" valueReference="0" alias="negatedAlias")",
+     "variable 'file' is a text and cannot be a negated alias", true},
+};
+INSTANTIATE_TEST_SUITE_P(version_1, violations_of, testing::ValuesIn(spoiled_1));
+
+TEST(description, of_an_fmu_coupled_to_a_tool_says_the_way_out) {
+    const std::size_t from = good_1.find("<CoSimulation_StandAlone>"), to = good_1.find("  </Implementation>");
+    const std::string xml = std::string(good_1).replace(
+        from, to - from,
+        "<CoSimulation_Tool><Capabilities/><Model entryPoint=\"start.sh\" type=\"x/y\"/></CoSimulation_Tool>\n");
+    try {
+        read_description(xml, "", "p.fmu");
+        FAIL() << "no exception";
+    } catch (const user_error& error) {
+        EXPECT_THAT(error.what(),
+                    testing::StartsWith("FMU 'p.fmu': modelDescription.xml, line 33: it needs the tool that made "
+                                        "it (a tool) to run beside it"));
+        EXPECT_THAT(error.what(), HasSubstr("entry point 'start.sh'"));
+        EXPECT_THAT(error.what(), HasSubstr("Export it as stand-alone co-simulation"));
+    }
+}
+
 const spoiled spoiled_2[] = {
-    {good_2, R"(fmiVersion="2.0")", R"(fmiVersion="1.0")", "which is not supported. Export it as FMI 2.0 or 3.0", true},
+    {good_2, R"(fmiVersion="2.0")", R"(fmiVersion="1.0")", "has no attribute 'modelIdentifier'", true},
+    {good_2, R"(fmiVersion="2.0")", R"(fmiVersion="0.9")", "Supported are 1.0, 2.0 and 3.0", true},
     {good_2, R"(fmiVersion="2.0")", R"(fmiVersion="4.0")", "fmiVersion=\"4.0\" is not supported", true},
     {good_2, R"(fmiVersion="2.0")", R"(fmiVersion="3.0-beta.2")", "not a released version", true},
     {good_2, R"(fmiVersion="2.0")", "", "xml:2: <fmiModelDescription> has no attribute 'fmiVersion'", true},

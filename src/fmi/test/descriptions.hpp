@@ -5,6 +5,46 @@
 /// Descriptions without any violation, one per version, for tests that spoil them.
 namespace mdpcosim::fmi {
 
+inline const std::string good_1 = R"xml(<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="1.0" modelName="Pump" modelIdentifier="pump" guid="{1234}" generationTool="a tool" variableNamingConvention="structured"
+    numberOfContinuousStates="2" numberOfEventIndicators="3">
+  <UnitDefinitions>
+    <BaseUnit unit="rad/s"><DisplayUnitDefinition displayUnit="rpm" gain="9.5492965855137201"/></BaseUnit>
+    <BaseUnit unit="K"><DisplayUnitDefinition displayUnit="degC" gain="1" offset="-273.15"/></BaseUnit>
+  </UnitDefinitions>
+  <TypeDefinitions>
+    <Type name="Speed"><RealType quantity="AngularVelocity" unit="rad/s" displayUnit="rpm" max="1000" nominal="100"/></Type>
+    <Type name="Mode"><EnumerationType><Item name="off"/><Item name="on"/></EnumerationType></Type>
+    <Type name="Count"><IntegerType min="0"/></Type>
+  </TypeDefinitions>
+  <DefaultExperiment startTime="0.5" stopTime="10" tolerance="1e-6"/>
+  <VendorAnnotations><Tool name="a tool"><Annotation name="x" value="1"/></Tool></VendorAnnotations>
+  <ModelVariables>
+    <ScalarVariable name="J" valueReference="1" variability="parameter"><Real unit="kg.m2" start="0.1"/></ScalarVariable>
+    <ScalarVariable name="i" valueReference="2" variability="parameter" causality="internal"><Real/></ScalarVariable>
+    <ScalarVariable name="guess" valueReference="3" variability="parameter"><Real start="1" fixed="false"/></ScalarVariable>
+    <ScalarVariable name="w" valueReference="4" causality="output"><Real declaredType="Speed" start="3"/><DirectDependency/></ScalarVariable>
+    <ScalarVariable name="back" valueReference="4" causality="output" alias="negatedAlias"><Real declaredType="Speed"/></ScalarVariable>
+    <ScalarVariable name="speed" valueReference="4" alias="alias"><Real unit="rad/s"/></ScalarVariable>
+    <ScalarVariable name="p" valueReference="5" causality="output" variability="continuous"><Real unit="Pa"/>
+      <DirectDependency><Name>torque</Name><Name>on</Name></DirectDependency></ScalarVariable>
+    <ScalarVariable name="torque" valueReference="6" causality="input"><Real unit="N.m" start="2"/></ScalarVariable>
+    <ScalarVariable name="on" valueReference="0" causality="input" variability="discrete"><Boolean/></ScalarVariable>
+    <ScalarVariable name="mode" valueReference="0" variability="parameter"><Enumeration declaredType="Mode" start="2"/></ScalarVariable>
+    <ScalarVariable name="count" valueReference="1" causality="output" variability="discrete"><Integer declaredType="Count"/></ScalarVariable>
+    <ScalarVariable name="file" valueReference="0" variability="parameter"><String start="a b &amp; c"/></ScalarVariable>
+    <ScalarVariable name="pi" valueReference="7" variability="constant" causality="none"><Real start="3.14"/></ScalarVariable>
+    <ScalarVariable name="x" valueReference="8"><Real start="0.5" fixed="false"/></ScalarVariable>
+  </ModelVariables>
+  <Implementation>
+    <CoSimulation_StandAlone>
+      <Capabilities canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true" maxOutputDerivativeOrder="2"
+          canBeInstantiatedOnlyOncePerProcess="true" canRunAsynchronuously="false"/>
+    </CoSimulation_StandAlone>
+  </Implementation>
+</fmiModelDescription>
+)xml";
+
 inline const std::string good_2 = R"xml(<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="Pendulum" guid="{4711}" numberOfEventIndicators="2" variableNamingConvention="structured">
   <ModelExchange modelIdentifier="pendulum" canGetAndSetFMUstate="true"/>

@@ -16,6 +16,7 @@ inline void expect_sound(const description& d) {
         const variable& x = d.variables[i];
         EXPECT_TRUE(x.derivative_of == -1 || within(x.derivative_of));
         EXPECT_TRUE(x.alias_of == -1 || (within(x.alias_of) && x.alias_of != i));
+        EXPECT_TRUE(x.alias_of == -1 || d.variables[x.alias_of].negated == x.negated);
         EXPECT_LE(x.element_count(), 1ULL << 31);
         EXPECT_NE(d.find(x.name), nullptr);
         EXPECT_EQ(d.find(x.name)->name, x.name);

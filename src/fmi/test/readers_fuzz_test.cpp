@@ -67,6 +67,61 @@ TEST(fuzz, description_reader) {
     EXPECT_GT(fuzz.outcomes(), 40u);
 }
 
+TEST(fuzz, description_1_reader) {
+    test::fuzzer fuzz("description-1", test::corpus("fmi/test/corpus/description-1"),
+                      {"<",
+                       ">",
+                       "/>",
+                       "\"",
+                       "&amp;",
+                       "&x;",
+                       "<![CDATA[",
+                       "<!--",
+                       "-->",
+                       "0",
+                       "-1",
+                       "4294967295",
+                       "4294967296",
+                       "1e999",
+                       "NaN",
+                       "INF",
+                       "",
+                       " ",
+                       "true",
+                       "false",
+                       "constant",
+                       "parameter",
+                       "discrete",
+                       "continuous",
+                       "input",
+                       "output",
+                       "internal",
+                       "none",
+                       "noAlias",
+                       "alias",
+                       "negatedAlias",
+                       "1.0",
+                       "2.0",
+                       "3.0",
+                       "\xff\xfe",
+                       "<DirectDependency>",
+                       "</DirectDependency>",
+                       "<Name>torque</Name>",
+                       "<Implementation>",
+                       "</Implementation>",
+                       "<CoSimulation_StandAlone>",
+                       "<CoSimulation_Tool>",
+                       "<Capabilities/>",
+                       "<BaseUnit unit=\"m\">",
+                       "<Item name=\"a\"/>",
+                       "<String/>",
+                       "<Enumeration/>"});
+    const long count = fuzz.run([](const std::string& xml) { return try_description(xml, good_3); });
+    std::cout << count << " descriptions of FMI 1.0, " << fuzz.outcomes() << " kinds of outcome\n";
+    EXPECT_GT(count, 1000);
+    EXPECT_GT(fuzz.outcomes(), 40u);
+}
+
 TEST(fuzz, archive_reader) {
     test::fuzzer fuzz("archive", test::corpus("fmi/test/corpus/archive"),
                       {"PK\1\2", "PK\3\4", "PK\5\6", "PK\6\6", "PK\6\7", "../", "/", "\\", "modelDescription.xml", "x",

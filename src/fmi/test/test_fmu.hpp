@@ -13,6 +13,15 @@ inline std::shared_ptr<const fmu_files> test_fmu(const std::string& name, versio
     return open_fmu(std::string(MDPCOSIM_BINARY_DIR "/fmus/") + name + (v == version::v2 ? "-2.fmu" : "-3.fmu"));
 }
 
+/// Of FMI 1.0, where each kind is an FMU of its own.
+inline std::unique_ptr<instance> make_1(const std::string& name, kind k, instance_options options = {}) {
+    options.kind = k;
+    options.name = "one";
+    return make_instance(open_fmu(std::string(MDPCOSIM_BINARY_DIR "/fmus/") + name +
+                                  (k == kind::co_simulation ? "-1-cs.fmu" : "-1-me.fmu")),
+                         options);
+}
+
 inline value_block block_of(const instance& fmu, const std::vector<std::string>& names) {
     std::vector<int> indices;
     for (const std::string& name : names) indices.push_back(fmu.description().index_of(name));

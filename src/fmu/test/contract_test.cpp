@@ -6,7 +6,7 @@ namespace mdpcosim::test {
 
 namespace {
 
-/// Co-simulation of both versions: FMUs that take polynomials, that hold their inputs, with events, with time limits, with
+/// Co-simulation of all versions: FMUs that take polynomials, that hold their inputs, with events, with time limits, with
 /// arrays, with every type, in other units.
 std::vector<subsystem_case> cases() {
     std::vector<subsystem_case> all;
@@ -29,6 +29,12 @@ std::vector<subsystem_case> cases() {
         all.back().input_scale = 0.1;  // unsigned numbers take nothing below -0.5
         add("wide" + version, {}, 0.02, 1e-12);
     }
+    for (const char* kind : {"oscillator", "plain-oscillator", "limited-oscillator"})
+        add(kind + std::string("-1-cs"), oscillator, 0.02, 1e-5);
+    add("inertia-1-cs", {{"J", "0.3 kg.m2"}, {"d", "0.2 N.m.s/rad"}, {"w0", "60 rpm"}}, 0.02, 1e-5);
+    for (const char* kind : {"decay", "stairs", "bouncing-ball", "sawtooth"})
+        add(kind + std::string("-1-cs"), {}, 0.02, 1e-5);
+    add("feedthrough-1-cs", {{"gain", "3"}}, 0.02, 1e-12);
     add("oscillator-2", oscillator, 0.02, 1e-5, max_degree);
     add("oscillator-3", oscillator, 0.02, 1e-5, 0);
     add("state-space-3", {}, 0.02, 1e-5);
