@@ -264,8 +264,7 @@ class iterated_method final : public method {
         for (std::size_t c = 0; c < channels_.size(); ++c) {
             const polynomial& p = by_step_before ? polynomials_before_[c] : predictions_[c];
             const double from = by_step_before ? H_before_ : 0;
-            for (std::size_t j = 0; j < points(); ++j)
-                x_[c * points() + j] = p(from + time(step, j + 1) - step.begin);
+            for (std::size_t j = 0; j < points(); ++j) x_[c * points() + j] = p(from + time(step, j + 1) - step.begin);
         }
         w.solver.begin();
     }
@@ -377,8 +376,8 @@ class iterated_method final : public method {
             }
             if (converged) continue;
             const auto [first, second] = left_of(c, H);
-            const double left = std::max(std::abs(first.value) + std::abs(second.value),
-                                         std::abs(first.rate) + std::abs(second.rate));
+            const double left =
+                std::max(std::abs(first.value) + std::abs(second.value), std::abs(first.rate) + std::abs(second.rate));
             if (!(std::max(std::abs(change.value), std::abs(change.rate)) <= not_worth_a_look * left)) return false;
         }
         return true;
