@@ -232,11 +232,67 @@ TEST_F(iteration_run, a_number_of_iterations_fails_nothing) {
 
 /// 80 to 88 integrations of both, by tolerance and points.
 TEST_F(iteration_run, the_oscillator_pair_at_equal_work) {
-    const run_summary s = run_scenario(oscillator_pair("{name: iterated, points: 4, tolerance: 1e-7}", 10.0 / 32));
+    const run_summary s = run_scenario(oscillator_pair("{name: iterated, points: 4, tolerance: 1e-7}", 10.0 / 40));
     ASSERT_EQ(s.status, "done") << s.message;
     EXPECT_GE(s.integrations, 80);
     EXPECT_LE(s.integrations, 88);
-    EXPECT_LE(shown(fmt::format("{} integrations", s.integrations), error_of_positions(10.0 / 32)), 1.4e-6);
+    EXPECT_LE(shown(fmt::format("{} integrations", s.integrations), error_of_positions(10.0 / 40)), 1.4e-6);
+}
+
+struct worked {
+    std::int64_t integrations;
+    double error;  ///< largest of the positions, whose range is about 2
+};
+
+/// Two masses of 1 kg on springs of 1 N/m, one of them displaced by 1 m: their sum and their difference swing by themselves.
+worked run_pair(double stiffness, double damping, const std::string& more) {
+    coupled_run run(read_scenario_text(
+        fmt::format(
+            "subsystems:\n  A: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 1, x0: 1}}, solver: &s {{name: "
+            "erk-8, rtol: 1e-13, atol: 1e-14}}}}\n  B: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 1}}, "
+            "solver: *s}}\nconnections:\n  coupling: {{law: spring-damper, between: [A.mass, B.mass], stiffness: {}, "
+            "damping: {}}}\n{}",
+            stiffness, damping, more),
+        "s.yaml"));
+    const std::size_t A = run.watch("A.mass.position"), B = run.watch("B.mass.position");
+    const double omega = std::sqrt(1 + 2 * stiffness - damping * damping);
+    worked found{0, 0};
+    while (!run.done()) {
+        run.step();
+        const double t = run.time();
+        const double sum = std::cos(t), difference = std::exp(-damping * t) *
+                                                     (std::cos(omega * t) + damping / omega * std::sin(omega * t));
+        found.error = std::max({found.error, std::abs(run.value(A) - (sum + difference) / 2),
+                                std::abs(run.value(B) - (sum - difference) / 2)});
+    }
+    found.integrations = run.all.parts().system.integrations;
+    return found;
+}
+
+/// Controlled steps are as accurate as the best constant step with 1/1.15 of the integrations: which step that is they find by themselves.
+TEST(iteration, controlled_steps_at_the_work_of_the_best_constant_step) {
+    for (const auto& [stiffness, damping] : {std::pair{1.0, 0.1}, std::pair{2.0, 0.5}})
+        for (const int points : {2, 4})
+            for (const double rtol : {1e-3, 1e-4, 1e-5}) {
+                const std::string method = fmt::format("method: {{name: iterated, points: {}, tolerance: {}}}\n",
+                                                       points, points == 2 ? 1e-6 : 1e-7);
+                const worked controlled =
+                    run_pair(stiffness, damping,
+                             fmt::format("{}time: {{end: 10, step: {}}}\nstep-control: {{rtol: {}, atol: {}}}\n",
+                                         method, 10.0 / 24, rtol, rtol));
+                worked constant{controlled.integrations, 0};
+                for (auto steps = controlled.integrations / 2;
+                     1.15 * static_cast<double>(constant.integrations) > static_cast<double>(controlled.integrations);
+                     --steps)
+                    constant = run_pair(
+                        stiffness, damping,
+                        fmt::format("{}time: {{end: 10, step: {}}}\n", method, 10.0 / static_cast<double>(steps)));
+                shown(fmt::format("{} N.s/m, {} points, rtol {:g}: {} integrations", damping, points, rtol,
+                                  controlled.integrations),
+                      controlled.error);
+                shown(fmt::format("  constant steps, {} integrations", constant.integrations), constant.error);
+                EXPECT_LE(controlled.error, constant.error);
+            }
 }
 
 TEST(iteration, what_needs_more_is_refused_with_the_way_that_needs_less) {

@@ -18,6 +18,8 @@ class fixed_point::accelerator {
     virtual void begin() {}
     /// False: there is no way on.
     virtual bool step(std::span<double> x, const look& at) = 0;
+    /// The last look of a problem, which tells as much as any other.
+    virtual void end(const look& /*at*/) {}
     /// Before any other use of an evaluation: true where it was one for differences.
     virtual bool measured(std::span<double> /*x*/, std::span<const double> /*g*/) { return false; }
     /// What one problem leaves to the next.
@@ -105,6 +107,10 @@ class secants final : public accelerator {
         for (std::size_t k = 0; k < used_; ++k)
             for (std::size_t i = 0; i < x.size(); ++i) x[i] -= c_[k] * dg_[kept_[k]][i];
         return true;
+    }
+
+    void end(const look& now) override {
+        if (has_last_) remember(now);
     }
 
     void state(state_bytes& bytes) override {
@@ -409,6 +415,7 @@ fixed_point::outcome fixed_point::next(std::span<double> x, std::span<const doub
         }
     const bool small = look(x, g);
     if (small) {
+        acting_->end({g, residuals_, scale_});
         for (std::size_t i = 0; i < x.size(); ++i) size_[i] = std::max(size_[i], std::abs(g[i]));
         return outcome::done;
     }

@@ -8,7 +8,7 @@
 // the parts takes the place of dense output: any subsystem that can save and restore takes part. Held signals (of sampled subsystems) are not iterated.
 // Where a signal jumps at the end of the step, as at a sample, what the laws give there belongs to the next step: this one is done again in m + 1 parts, with
 // x at the first m of them and nothing at the end.
-// The error is estimated from two iterates, the first and the last one. Order and cost: docs/methods/iteration.md.
+// The error is estimated from two iterates, the first and the last one; iterations end where they no longer change it. Order and cost: docs/methods/iteration.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,6 +43,9 @@ std::vector<polynomial> interpolation_basis(int m, int parts) {
 /// Rates are off by at least so much of what values are off by: where the integral over the step vanishes, what acts inside subsystems remains.
 constexpr double less_of_rates = 0.05;
 
+/// Of what polynomials leave: what further iterations would change less by is not worth an integration.
+constexpr double not_worth_a_look = 0.05;
+
 /// Integrals over the step, s from 0 to 1: what acts on a rate, and with (1 - s) on a value.
 struct effect {
     double rate = 0, value = 0;
@@ -66,7 +69,6 @@ struct way {
     fixed_point solver;
     std::vector<effect> of_points;  ///< of polynomials that are 1 at one point
     effect nodes, next_nodes;       ///< of prod (s - s_j), and of s prod (s - s_j)
-    effect but_last_node;           ///< of prod (s - s_j) without the last one
 
     way(int m, int in_parts, const fixed_point_options& options)
         : parts(in_parts), basis(interpolation_basis(m, in_parts)), solver(0, options) {
@@ -75,7 +77,6 @@ struct way {
                 std::span(basis[static_cast<std::size_t>(j)].c).first(static_cast<std::size_t>(m + 1)));
         std::vector<double> product{1};
         for (int j = 0; j <= m; ++j) {
-            if (j == m) but_last_node = effect(product);
             product.insert(product.begin(), 0.0);
             for (std::size_t k = 0; k + 1 < product.size(); ++k)
                 product[k] -= static_cast<double>(j) / parts * product[k + 1];
@@ -149,12 +150,16 @@ class iterated_method final : public method {
                 begin(ways_[1], step);
             } else {
                 if (!last_.empty()) note(system);
+                const int iterations = used_->solver.iterations();
+                const bool enough = !last_.empty() && leaves_little(step.end - step.begin);
                 state = used_->solver.next(x_, g_);
                 if (state != fixed_point::outcome::more || used_->solver.iterations() == iterations_) break;
+                if (enough && used_->solver.iterations() > iterations) break;  // it was none for differences
             }
             system.restore_begin();
         }
         counts_.add(used_->solver);
+        if (state == fixed_point::outcome::done) look_twice(system, step);
         if (state == fixed_point::outcome::failed) fail(net, step);
     }
 
@@ -164,7 +169,9 @@ class iterated_method final : public method {
         last_.assign(x_.size(), 0.0);
         began_.assign(x_.size(), 0.0);
         before_.assign(channels_.size(), {});
-        tried_ = before_;
+        tried_ = between_ = before_;
+        polynomials_before_.assign(channels_.size(), {});
+        polynomials_tried_ = polynomials_before_;
         ratio_.assign(system.subsystems->size(), effect());
         surprised_.assign(system.subsystems->size(), false);
         expected_.assign(system.coupling.channels(), 0.0);
@@ -206,6 +213,7 @@ class iterated_method final : public method {
             const double start = start_[channels_[c].value()];
             const double* end = last_.data() + (c + 1) * points();
             tried_[c] = {points_ > 1 ? end[-2] : start, points_ > 2 ? end[-3] : start};
+            polynomials_tried_[c] = system.coupling.channel_polynomial(channels_[c]);
         }
         H_tried_ = used_ == &ways_[0] ? H : jumped;
         const auto y = system.subsystems->outputs();
@@ -231,7 +239,7 @@ class iterated_method final : public method {
     }
 
     void state(state_bytes& bytes) override {
-        bytes(ways_[0].solver, ways_[1].solver, before_, H_before_);
+        bytes(ways_[0].solver, ways_[1].solver, before_, polynomials_before_, H_before_);
         constants_.state(bytes);
     }
 
@@ -243,17 +251,21 @@ class iterated_method final : public method {
         constants_.committed();
         if (H_tried_ == 0) return;
         std::ranges::copy(tried_, before_.begin());
+        std::ranges::copy(polynomials_tried_, polynomials_before_.begin());
         H_before_ = std::max(H_tried_, 0.0);
         H_tried_ = 0;
     }
 
-    /// From the extrapolations.
+    /// From the extrapolations; where steps change their length, from the polynomials before, which have more points.
     void begin(way& w, const macro_step& step) {
         used_ = &w;
         looks_ = 0;
-        for (std::size_t c = 0; c < channels_.size(); ++c)
-            for (std::size_t j = 0; j < points(); ++j)
-                x_[c * points() + j] = predictions_[c](time(step, j + 1) - step.begin);
+        const bool by_step_before = points_ > 1 && H_before_ > 0;
+        for (std::size_t c = 0; c < channels_.size(); ++c) {
+            const polynomial& p = by_step_before ? polynomials_before_[c] : predictions_[c];
+            const double from = by_step_before ? H_before_ : 0;
+            for (std::size_t j = 0; j < points(); ++j) x_[c * points() + j] = p(from + time(step, j + 1) - step.begin);
+        }
         w.solver.begin();
     }
 
@@ -267,6 +279,14 @@ class iterated_method final : public method {
                 for (const channel_index c : system.fed_by(subsystem_index(i)))
                     if (may_jump_[c.value()]) return true;
         return false;
+    }
+
+    /// Where the first iterate is a solution already: estimates need two.
+    void look_twice(coupled_system& system, const macro_step& step) {
+        if (last_.empty() || looks_ > 1 || by_constants() || x_ == g_) return;
+        std::ranges::copy(g_, x_.begin());
+        look_again(system, step);
+        note(system);
     }
 
     /// After a look, for estimates: x as it was used, and what the first one gave.
@@ -321,26 +341,46 @@ class iterated_method final : public method {
     /// With one point, polynomials through accepted values, which x ends: their errors are those of the semi-implicit method.
     bool by_constants() const { return used_->parts == 1; }
 
-    /// What the converged polynomial leaves of u, as two values before the step have it:
+    /// What the converged polynomial leaves of u, as two more values have it, of the step before or between points:
     /// (a + b (s - s_-1)) prod (s - s_j), a and b divided differences, a part each.
     std::array<effect, 2> left_of(std::size_t c, double H) const {
-        const int m = points_, known = H_before_ > 0 && m > 1 ? 2 : 0;
+        const int m = points_;
         std::array<double, max_degree + 3> s{}, u{};
         for (std::size_t j = 0; j <= points(); ++j) {
             s[j] = static_cast<double>(j) / used_->parts;
             u[j] = j == 0 ? start_[channels_[c].value()] : last_[c * points() + j - 1];
         }
-        const auto nodes = static_cast<std::size_t>(m + 1 + known);
-        for (int k = 1; k <= known; ++k) {
-            s[static_cast<std::size_t>(m + k)] = -k * H_before_ / m / H;
-            u[static_cast<std::size_t>(m + k)] = before_[c][static_cast<std::size_t>(k - 1)];
+        const std::size_t nodes = points() + 3;
+        for (std::size_t k = 0; k < 2; ++k) {
+            const double back = static_cast<double>(k + 1) * H_before_ / m / H;
+            s[points() + 1 + k] = looks_between() ? (k == 0 ? 0.5 : m - 0.5) / used_->parts : -back;
+            u[points() + 1 + k] = looks_between() ? between_[c][k] : before_[c][k];
         }
         for (std::size_t order = 1; order < nodes; ++order)
             for (std::size_t i = nodes - 1; i >= order; --i) u[i] = (u[i] - u[i - 1]) / (s[i] - s[i - order]);
-        // In the first step, what the last value added to the polynomial.
-        if (known == 0) return {u[points()] * used_->but_last_node, effect{}};
         return {u[points() + 1] * used_->nodes,
                 u[points() + 2] * (used_->next_nodes + -s[points() + 1] * used_->nodes)};
+    }
+
+    /// Whether what further iterations would change is little beside what the polynomials leave anyway.
+    bool leaves_little(double H) const {
+        if (looks_ < 2 || by_constants()) return false;
+        const fixed_point_options& allowed = used_->solver.options();
+        for (std::size_t c = 0; c < channels_.size(); ++c) {
+            effect change;
+            bool converged = true;
+            for (std::size_t j = 0; j < points(); ++j) {
+                const double g = g_[c * points() + j], by = g - x_[c * points() + j];
+                change = change + by * used_->of_points[j];
+                converged = converged && std::abs(by) <= allowed.tolerance * std::abs(g) + allowed.absolute;
+            }
+            if (converged) continue;
+            const auto [first, second] = left_of(c, H);
+            const double left =
+                std::max(std::abs(first.value) + std::abs(second.value), std::abs(first.rate) + std::abs(second.rate));
+            if (!(std::max(std::abs(change.value), std::abs(change.rate)) <= not_worth_a_look * left)) return false;
+        }
+        return true;
     }
 
     /// By subsystem, what is left over what was corrected, as the first iterate's outputs show it.
@@ -386,12 +426,28 @@ class iterated_method final : public method {
             set_polynomial(system.coupling, channels_[c], H, std::span(x_).subspan(c * points(), points()));
         for (std::size_t j = 0; j < static_cast<std::size_t>(used_->parts); ++j) {
             const macro_step part{time(step, j), time(step, j + 1), step.counter};
-            system.coupling.deliver_part(part.begin - step.begin, part.end - part.begin, system.subsystems->inputs());
-            system.advance(part);
+            if (looks_between() && (j == 0 || j + 1 == points())) {
+                const double middle = part.begin + (part.end - part.begin) / 2;
+                advance_part(system, step, {part.begin, middle, step.counter});
+                for (std::size_t c = 0; c < channels_.size(); ++c)
+                    between_[c][j == 0 ? 0 : 1] = system.u[channels_[c].value()];
+                advance_part(system, step, {middle, part.end, step.counter});
+                --system.integrations;
+            } else {
+                advance_part(system, step, part);
+            }
             if (j == points()) break;
             for (std::size_t c = 0; c < channels_.size(); ++c) g_[c * points() + j] = system.u[channels_[c].value()];
         }
         system.integrations -= used_->parts - 1;  // which are counted by macro steps
+    }
+
+    /// Without values of the step before, those between the first two and the last two points show what polynomials leave.
+    bool looks_between() const { return !between_.empty() && points_ > 1 && H_before_ == 0; }
+
+    static void advance_part(coupled_system& system, const macro_step& step, const macro_step& part) {
+        system.coupling.deliver_part(part.begin - step.begin, part.end - part.begin, system.subsystems->inputs());
+        system.advance(part);
     }
 
     void set_polynomial(network& net, channel_index channel, double H, std::span<const double> x) const {
@@ -464,6 +520,8 @@ class iterated_method final : public method {
     std::vector<double> began_, last_;  ///< x of the first and of the last look
     /// u at the last two points but one of the step before, and of this one, the later first.
     std::vector<std::array<double, 2>> before_, tried_;
+    std::vector<std::array<double, 2>> between_;  ///< the same in the middle of the first and of the last part
+    std::vector<polynomial> polynomials_before_, polynomials_tried_;  ///< of the same steps
     static constexpr double jumped = -1;  ///< as H_tried_: there will be nothing before the next step
     double H_before_ = 0, H_tried_ = 0;
     int looks_ = 0;

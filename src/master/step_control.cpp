@@ -16,8 +16,13 @@ using level = step_control_options::level;
 
 constexpr double safety = 0.9;
 constexpr double most_growth = 2, most_shrinking = 0.2;
-/// Steps stay as they are while they could grow by less: equal steps are cheaper, and answers and weights are kept.
-constexpr double worth_growing = 1.2;
+/// Steps stay as they are while they should change by less: equal steps are cheaper, and answers, weights and what iterations have learned
+/// are kept.
+constexpr double worth_growing = 1.2, worth_shrinking = 0.95;
+/// What steps before allowed counts the less the longer ago it was, by so much a step; nothing once errors leave room for almost the largest growth.
+constexpr double forgetting = 1.02, much_room = 0.9 * most_growth;
+/// Steps up to a point that must be met that are made equal.
+constexpr double equal_at_the_end = 24;
 /// Errors that are nothing say nothing about longer steps: beyond the step that the user named, steps then grow slowly. Of high orders, errors are
 /// nothing where steps could grow twice by as much as they ever do.
 constexpr double growth_while_quiet = 1.25;
@@ -160,7 +165,7 @@ macro_step step_controller::step(coupled_system& system, method& chosen) {
     return options_.estimate == estimator::trial ? step_with_trials(system, chosen) : step_and_look(system, chosen);
 }
 
-/// Up to the next point that must be met no step is left over that is much shorter than the others. A jump that a subsystem announces is met,
+/// The last steps up to a point that must be met are equal: none is left over that is much shorter than the others. A jump that a subsystem announces is met,
 /// so that extrapolations do not run across it.
 macro_step step_controller::next_step(const transport& subsystems) const {
     double goal = end_;
@@ -173,7 +178,7 @@ macro_step step_controller::next_step(const transport& subsystems) const {
     const double left = goal - t_;
     const double steps = std::ceil(left / H_ * (1 - 1e-9));
     if (steps <= 1) return {t_, goal, n_};
-    return {t_, t_ + (steps <= 2 ? left / 2 : H_), n_};
+    return {t_, t_ + (steps <= equal_at_the_end ? left / steps : H_), n_};
 }
 
 macro_step step_controller::step_with_trials(coupled_system& system, method& chosen) {
@@ -340,20 +345,21 @@ void step_controller::accept(const macro_step& step, const verdict& v, std::stri
     // Ends of short steps are rounded, which is no cut.
     const double rounding =
         4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(step.begin), std::abs(step.end));
-    const bool cut = H_ - H > 1e-9 * H_ + rounding;
+    const bool cut = H < 0.75 * H_ - rounding;
     if (!cut || counts_.accepted == 1) {
         counts_.smallest = counts_.smallest == 0 ? H : std::min(counts_.smallest, H);
         counts_.largest = std::max(counts_.largest, H);
     }
-    // The leading error may just change its sign: what the step before allowed counts, too.
-    double allowed = std::min(v.factor, std::max(1.0, factor_before_));
-    factor_before_ = v.factor;
+    // The leading error may just change its sign: what steps before allowed counts, too.
+    const double before = std::max(1.0, factor_before_);
+    double allowed = std::min(v.factor, before);
+    factor_before_ = v.factor >= much_room ? v.factor : std::min(v.factor, forgetting * before);
     bank_ = std::max(0.0, bank_ + H - std::min(v.error, 1.0) * (H + loan()));
     if (!cut && v.error < v.quiet && H >= options_.first * (1 - 1e-9)) allowed = std::min(allowed, growth_while_quiet);
     if (cut) {
         // What a step that was cut off says about a free one ends where growth is limited.
         H_ = allowed < most_growth ? H * allowed : H_;
-    } else if (allowed < 1 || (allowed >= worth_growing && !repeated_)) {
+    } else if (allowed < worth_shrinking || (allowed >= worth_growing && !repeated_)) {
         H_ = H * allowed;
     }
     H_ = std::clamp(H_, options_.smallest, options_.largest);
