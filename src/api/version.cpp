@@ -19,7 +19,7 @@ std::string about_this_build() {
     return fmt::format(
         "mdpcosim {} (commit {})\n"
         "results in:   {}\n"
-        "FMI:          2.0 and 3.0, co-simulation and model exchange\n"
+        "FMI:          1.0, 2.0 and 3.0, co-simulation and model exchange\n"
         "transports:   threads, processes, tcp{}\n"
         "reports:      {}\n"
         "SUNDIALS:     {}\n"

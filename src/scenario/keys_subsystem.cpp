@@ -122,7 +122,7 @@ std::vector<key_info> sources() {
             .more_in("plugins.md"),
         source_file(
             "fmu", fmu_bit, [](spec & s) -> auto& { return s.path; },
-            "A Functional Mock-up Unit (FMI 2.0 or 3.0). The path starts at the folder of the scenario.")
+            "A Functional Mock-up Unit (FMI 1.0, 2.0 or 3.0). The path starts at the folder of the scenario.")
             .more_in("fmu.md"),
         special<spec>(
             "program", "a command line, or a list of its words",
