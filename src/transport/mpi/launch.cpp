@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -87,7 +88,8 @@ std::vector<std::string> command_line(const launcher& by, const mpi_launch& laun
         add({"-q", "--oversubscribe", "--bind-to", "none", "-x", "MDPCOSIM_MPI=openmpi", "-x",
              fmt::format("{}={}", mark_variable, mark)});
         // On other machines the folder does not exist.
-        if (!session.empty() && hosts.empty()) add({"--mca", "orte_tmpdir_base", session});
+        if (!session.empty() && std::ranges::all_of(launch.hosts, is_this_machine))
+            add({"--mca", "orte_tmpdir_base", session});
         if (geteuid() == 0) add({"--allow-run-as-root"});
         if (!hosts.empty()) add({"--host", list});
     } else {
