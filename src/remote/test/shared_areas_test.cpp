@@ -123,9 +123,7 @@ TEST(shared_areas, any_bytes_are_taken_or_refused) {
     EXPECT_GT(refused, 100);
 }
 
-TEST(shared_areas, a_hostile_process_never_breaks_the_master) {
-    fuzz_shared_memory(25, 7);
-}
+TEST(shared_areas, a_hostile_process_never_breaks_the_master) { fuzz_shared_memory(25, 7); }
 
 }  // namespace
 }  // namespace mdpcosim::test
