@@ -159,7 +159,7 @@ int run_here(const run_settings& o) {
 }
 
 int run_as_rank(const run_settings& o) {
-    watch_mpi_rank([](int how, bool told) { return finish_child(how, told, tell_end); });
+    watch_mpi_rank(patience(), [](const rank_end& e) { return finish_child(e.how, e.told, e.waited, tell_end); });
     watch_crashes();
     end_in_order_on({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, on_signal_to_rank);
     // Messages come before the farewell to the other ranks, which may take its time.

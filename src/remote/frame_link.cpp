@@ -14,6 +14,7 @@ using clock = std::chrono::steady_clock;
 linked_group::linked_group(options given, std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process)
     : options_(std::move(given)), link_(std::move(link)), process_(std::move(process)) {
     set_limit(options_.limit);
+    set_title_of(options_.name);
 }
 
 linked_group::~linked_group() { leave(); }

@@ -78,6 +78,7 @@ subsystem_process::subsystem_process(const process_options& options, const std::
     words.put(spin_);
     put(words, members);
     process_ = start_host("sharing", words, {shared_.file(), question.get()}, limits_of(members));
+    set_title_of(name_);
 }
 
 subsystem_process::~subsystem_process() {

@@ -32,13 +32,6 @@ constexpr int passed_on[] = {SIGUSR1, SIGUSR2};
 
 bool supervised_here = false;
 
-double patience() {
-    const char* given = std::getenv("MDPCOSIM_PATIENCE");
-    char* end = nullptr;
-    const double seconds = given == nullptr ? 0 : std::strtod(given, &end);
-    return given != nullptr && end != given && seconds >= 0 && seconds < 1e9 ? seconds : default_patience;
-}
-
 std::string signal_text(int number) {
     const char* name = ::sigabbrev_np(number);
     return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
@@ -90,9 +83,12 @@ std::string cause(int how, const last_words& words) {
 }
 
 std::string cause_of_interrupt(const last_words& words, double seconds) {
-    const auto inside = places_inside(words);
+    std::string at_work = list_of(places_inside(words), words);
+    for (const auto& other : words.awaited)
+        if (other[0] != '\0')
+            at_work += (at_work.empty() ? "" : ", ") + std::string(other, ::strnlen(other, sizeof other));
     return fmt::format("interrupted; the run did not end within {:.3g} s and was killed{}", seconds,
-                       inside.empty() ? std::string() : "; at work: " + list_of(inside, words));
+                       at_work.empty() ? at_work : "; at work: " + at_work);
 }
 
 /// Children of this process at present, those that others have left to it among them.
@@ -148,7 +144,8 @@ void remove_files(last_words& words, bool folders) {
 
 class watch {
    public:
-    watch(pid_t child, const sigset_t& heard) : child_(child), heard_(heard), patience_(patience()) {}
+    watch(pid_t child, const sigset_t& heard, const std::atomic<double>& grace)
+        : child_(child), heard_(heard), grace_(grace), patience_(patience()) {}
 
     /// Until the child has ended; how, as waitpid() says it.
     int wait() {
@@ -206,13 +203,15 @@ class watch {
     }
 
     bool due() {
-        if (asked_ == 0 || waited_ > 0 || clock::now() < deadline_) return false;
+        const auto more = std::chrono::duration<double>(grace_.load());
+        if (asked_ == 0 || waited_ > 0 || clock::now() < deadline_ + more) return false;
         waited_ = std::chrono::duration<double>(clock::now() - first_).count();
         return true;
     }
 
     pid_t child_;
     const sigset_t& heard_;
+    const std::atomic<double>& grace_;
     double patience_;
     int how_ = 0, asked_ = 0;
     clock::time_point first_, deadline_;
@@ -232,7 +231,7 @@ int in_child(const supervision& all, pid_t parent, const sigset_t& before) {
 
 int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const std::vector<pid_t>& others) {
     last_words& words = *last_words::shared();
-    watch over(child, heard);
+    watch over(child, heard, words.grace);
     const int how = over.wait();
     const bool left = end_leftovers(others);
     int status = words.status;
@@ -253,13 +252,20 @@ int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const 
 
 }  // namespace
 
-bool finish_child(int how, bool told, const std::function<int(const sudden_end&)>& tell) {
+double patience() {
+    const char* given = std::getenv("MDPCOSIM_PATIENCE");
+    char* end = nullptr;
+    const double seconds = given == nullptr ? 0 : std::strtod(given, &end);
+    return given != nullptr && end != given && seconds >= 0 && seconds < 1e9 ? seconds : default_patience;
+}
+
+bool finish_child(int how, bool told, double waited, const std::function<int(const sudden_end&)>& tell) {
     last_words& words = *last_words::shared();
     if (words.status >= 0) return true;
-    sudden_end end{cause(how, words), {}, told ? 130 : 1};
+    sudden_end end{waited > 0 ? cause_of_interrupt(words, waited) : cause(how, words), {}, told ? 130 : 1};
     end.closed = close_runs(words, told ? "interrupted" : "failed", end.message);
     remove_files(words, true);
-    if (!told) tell(end);
+    if (!told || waited > 0) tell(end);
     return false;
 }
 

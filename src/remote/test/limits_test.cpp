@@ -13,6 +13,7 @@
 #include "remote/kept_text.hpp"
 #include "remote/system_calls.hpp"
 #include "support/far_function.hpp"
+#include "support/sanitizer.hpp"
 #include "support/solver_test_models.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -23,14 +24,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 namespace fs = std::filesystem;
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-constexpr bool sanitized = __has_feature(address_sanitizer);
-#else
-constexpr bool sanitized = false;
-#endif
 
 struct shell_outcome {
     std::string end, text;
@@ -77,7 +70,7 @@ TEST(child_process, subsystems_get_no_rights_and_no_token) {
 }
 
 TEST(limits, memory_that_is_not_there_is_named) {
-    if (sanitized) GTEST_SKIP() << "the sanitizer needs terabytes of address space";
+    MDPCOSIM_NEEDS_BOUNDED_MEMORY();
     subsystem_text text = far_subsystem([]() -> std::unique_ptr<subsystem> {
         return make_native_subsystem(
             std::make_unique<function_model>(
@@ -153,6 +146,7 @@ TEST_F(system_calls, hold_for_plugins) {
         s.values.push_back({value, {}});
         spec.set.push_back(s);
     }
+    const no_leak_checks in_processes;
     for (const bool filtered : {false, true}) {
         spec.limits.compute_only = filtered;
         ::setenv("MDPCOSIM_TEST_FAULT", "status", 1);
