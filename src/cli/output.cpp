@@ -26,7 +26,7 @@ int why_not_written = 0;  ///< errno
 
 }  // namespace
 
-void write_output(const std::string& text) {
+void print_output(const std::string& text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && why_not_written == 0)
         why_not_written = errno;
 }

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::content;
 
-constexpr double limit = 0.5;  // s
+constexpr double limit = 3;  // s, for its start on a busy machine, too
 using test::mark_variable;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -272,7 +272,7 @@ class fault_run {
                                : "the paper is out.*" + told(R"(called exit\(5\))");
             case kind::hang:
             case kind::flood:
-                return "did not answer within 0.5 s";
+                return fmt::format("did not answer within {:g} s in ", limit);
             case kind::not_a_number:
                 return "(is|became) -?(nan|inf)";
             case kind::error:
