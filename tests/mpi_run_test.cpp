@@ -270,11 +270,12 @@ TEST_P(mpi_run, a_crash_under_another_mpiexec_is_named_and_keeps_all_rows) {
         "  bad: {{fmu: {}/fmus/misbehave-2.fmu, set: {{where: step, how: crash, when: 50 ms}}}}\n", build_folder);
     const std::string good = "  good: {model: lag-1, solver: rk4}\n";
     for (const bool on_first : {true, false}) {
-        const std::string file = scenario("time: {end: 1 s, step: 1 ms}\nsubsystems:\n" +
-                                          (on_first ? bad + good : good + bad));
+        const std::string file =
+            scenario("time: {end: 1 s, step: 1 ms}\nsubsystems:\n" + (on_first ? bad + good : good + bad));
         const auto end = run(foreign(2, file, {"--quiet"}));
         EXPECT_NE(end.exit_status, 0);
-        EXPECT_THAT(end.err, HasSubstr("subsystem 'bad' (fmu misbehave-2.fmu): crashed (SIGSEGV) in fmi2DoStep at t = "));
+        EXPECT_THAT(end.err,
+                    HasSubstr("subsystem 'bad' (fmu misbehave-2.fmu): crashed (SIGSEGV) in fmi2DoStep at t = "));
         expect_whole_rows();
         EXPECT_EQ(summary()["status"], "failed");
         fs::remove_all(out());

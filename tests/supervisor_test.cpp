@@ -254,8 +254,9 @@ TEST_F(supervised_run, who_loops_in_another_process_is_named) {
         child.send(SIGTERM);
         const auto seen = child.wait();
         EXPECT_EQ(seen.exit_status, 130);
-        EXPECT_THAT(seen.err, ContainsRegex("was killed; at work: subsystem 'misbehave' \\(process [0-9]+\\) in advance "
-                                            "at t = 0.5 s"));
+        EXPECT_THAT(seen.err,
+                    ContainsRegex("was killed; at work: subsystem 'misbehave' \\(process [0-9]+\\) in advance "
+                                  "at t = 0.5 s"));
         expect_whole_results("interrupted");
         expect_nothing_left();
         fs::remove_all(out());

@@ -13,6 +13,9 @@ namespace mdpcosim {
 void print_output(const std::string& text);
 void flush_output();
 
+/// From now on standard output is for say() alone: what FMUs and plugins print goes to standard error.
+void keep_output();
+
 /// To standard output, and to standard error. What cannot be written ends nothing: finish_output() tells.
 template <class... Arguments>
 void say(fmt::format_string<Arguments...> text, Arguments&&... arguments) {

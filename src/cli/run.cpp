@@ -205,7 +205,8 @@ int tell_sudden_end(const run_settings& o, const sudden_end& end) {
 }
 
 int run_watched(const run_settings& o) {
-    std::signal(SIGPIPE, SIG_IGN);                                     // a reader that has gone is no reason to end
+    std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is no reason to end
+    if (o.json && (o.transport != "mpi" || is_mpi_rank())) keep_output();
     if (o.transport == "mpi" && is_mpi_rank()) return run_command(o);  // watched by who has started it
     if (o.no_supervisor) ::setenv("MDPCOSIM_SUPERVISOR", "0", 1);
     return watched([&] { return run_command(o); }, [&](const sudden_end& end) { return tell_sudden_end(o, end); });

@@ -81,7 +81,17 @@ run_in_work::run_in_work(const std::filesystem::path& folder, const std::string&
     }
 }
 
-run_in_work::~run_in_work() { enter(open_run::state::none); }
+/// Rows that could not be written (foreign code has closed our files, or taken the right to write them) and a summary that is missing are the parent's
+/// to bring.
+run_in_work::~run_in_work() {
+    if (run_ == nullptr) return;
+    const open_run::state now = run_->now;
+    std::error_code unknown;
+    const bool left = now == open_run::state::closing &&
+                      (run_->journal.used > 0 ||
+                       !std::filesystem::exists(std::filesystem::path(run_->folder) / "summary.json", unknown));
+    if (!left) enter(open_run::state::none);
+}
 
 void run_in_work::enter(open_run::state next) {
     if (run_ != nullptr) run_->now = next;

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/error.hpp"
+#include "core/forked_copy.hpp"
 
 namespace mdpcosim {
 
@@ -105,6 +106,7 @@ void serve(frame_link& link, request_host& host, const wire_writer& introduction
         while (!link.receive(frame, std::chrono::minutes(1), 2 * areas.size())) continue;
         get_request(frame, areas);
         host.carry_out(areas);
+        if (is_forked_copy()) end_forked_copy();
         last = areas.top().request.command == remote_command::quit;
         said.clear();
         put_reply(said, areas);

@@ -1,8 +1,10 @@
 #include "supervisor/supervisor.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,10 +15,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <set>
 
 #include "archive/work_folder.hpp"
 #include "core/foreign_call.hpp"
 #include "core/last_words.hpp"
+#include "core/messages.hpp"
 
 namespace mdpcosim {
 
@@ -58,8 +62,30 @@ std::string list_of(const std::vector<const foreign_place*>& places, const last_
 std::string manner_of(int how) {
     if (!WIFSIGNALED(how)) return fmt::format("ended the program with _exit({})", WEXITSTATUS(how));
     const int number = WTERMSIG(how);
+    rlimit time{};
+    const bool timed = ::getrlimit(RLIMIT_CPU, &time) == 0 && time.rlim_cur != RLIM_INFINITY;
+    if (number == SIGXCPU || (number == SIGKILL && timed))
+        return fmt::format("was killed ({}: probably at the limit of {} s of CPU time that was set for it, ulimit -t)",
+                           signal_text(number), time.rlim_cur);
     if (number == SIGKILL) return "was killed (SIGKILL: by hand, or by the system where memory ran out)";
     return fmt::format("crashed ({})", signal_text(number));
+}
+
+/// What may have been damaged by one of them before: the last calls, and whose they may have been.
+std::string traces_of(const last_words& words) {
+    constexpr std::size_t most = 8;
+    std::set<std::string> calls, codes;
+    for (const foreign_place& place : words.threads)
+        if (place.thread != 0 && place.function.load() != nullptr)
+            calls.insert(text_of_call(place.function, place.time));
+    for (const named_code& each : words.codes) {
+        foreign_place place;
+        place.code = each.key.load();
+        if (place.code.load() != nullptr && codes.size() < most) codes.insert(words.name_of(place));
+    }
+    if (calls.empty() || codes.empty()) return {};
+    return fmt::format("; the last call of one was{}, there {}: {}", *calls.rbegin(), codes.size() == 1 ? "is" : "are",
+                       fmt::join(codes, ", "));
 }
 
 /// Who ended it: told by the handlers in it, or by where its threads were.
@@ -78,7 +104,7 @@ std::string cause(int how, const last_words& words) {
                            text_of_call(inside[0]->function, inside[0]->time));
     const std::string what = WIFSIGNALED(how) ? "mdpcosim " + manner_of(how)
                                               : fmt::format("the program was ended with _exit({})", WEXITSTATUS(how));
-    if (inside.empty()) return what + " outside of all FMUs and plugins";
+    if (inside.empty()) return what + " outside of all FMUs and plugins" + traces_of(words);
     return fmt::format("{}; at work: {}", what, list_of(inside, words));
 }
 
@@ -203,7 +229,8 @@ class watch {
     }
 
     bool due() {
-        const auto more = std::chrono::duration<double>(grace_.load());
+        constexpr double most = 10;  // whatever foreign code has written there
+        const auto more = std::chrono::duration<double>(std::fmin(grace_.load(), most));
         if (asked_ == 0 || waited_ > 0 || clock::now() < deadline_ + more) return false;
         waited_ = std::chrono::duration<double>(clock::now() - first_).count();
         return true;
@@ -229,13 +256,19 @@ int in_child(const supervision& all, pid_t parent, const sigset_t& before) {
     return status;
 }
 
-int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const std::vector<pid_t>& others) {
+/// What was left open by a process that has finished.
+void close_left(last_words& words) {
+    for (const closed_run& run : close_runs(words, "failed", {}))
+        messages().send(fmt::format("{}; what the run could not write itself was brought to {} ({} rows)", run.message,
+                                    run.folder.string(), run.rows));
+}
+
+/// All that is to be done after the child's end; the exit status.
+int close_all(const supervision& all, const watch& over, int how, bool left) {
     last_words& words = *last_words::shared();
-    watch over(child, heard, words.grace);
-    const int how = over.wait();
-    const bool left = end_leftovers(others);
     int status = words.status;
     const bool finished = status >= 0, in_order = WIFEXITED(how) && WEXITSTATUS(how) == status;
+    if (finished && in_order && status != 0) close_left(words);
     if (!finished || !in_order) {
         sudden_end end{over.waited() > 0 && !finished ? cause_of_interrupt(words, over.waited()) : cause(how, words),
                        {}};
@@ -250,6 +283,31 @@ int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const 
     return status;
 }
 
+/// Foreign code can write into the last words, too: who reads them may crash, and somebody must be left to tell.
+int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const std::vector<pid_t>& others) {
+    watch over(child, heard, last_words::shared()->grace);
+    const int how = over.wait();
+    const bool left = end_leftovers(others);
+    std::fflush(nullptr);
+    const pid_t reader = WIFEXITED(how) && WEXITSTATUS(how) == 0 && last_words::shared()->status == 0 ? -1 : ::fork();
+    if (reader <= 0) {
+        const int status = close_all(all, over, how, left);
+        if (reader < 0) return status;
+        std::fflush(nullptr);
+        ::_exit(status);
+    }
+    int end = 0;
+    while (::waitpid(reader, &end, 0) < 0 && errno == EINTR) continue;
+    if (WIFEXITED(end)) return WEXITSTATUS(end);
+    archive::remove_left_folders();
+    return all.ended(
+        {fmt::format("mdpcosim {}, and what it left for its parent is damaged: an FMU or a plugin has written "
+                     "over memory that is not its own. Run it in a process of its own (--transport processes)",
+                     WIFSIGNALED(how) ? manner_of(how) : fmt::format("ended with status {}", WEXITSTATUS(how))),
+         {},
+         over.asked() != 0 ? 130 : 1});
+}
+
 }  // namespace
 
 double patience() {
@@ -261,7 +319,10 @@ double patience() {
 
 bool finish_child(int how, bool told, double waited, const std::function<int(const sudden_end&)>& tell) {
     last_words& words = *last_words::shared();
-    if (words.status >= 0) return true;
+    if (words.status >= 0) {
+        close_left(words);
+        return true;
+    }
     sudden_end end{waited > 0 ? cause_of_interrupt(words, waited) : cause(how, words), {}, told ? 130 : 1};
     end.closed = close_runs(words, told ? "interrupted" : "failed", end.message);
     remove_files(words, true);

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "remote/listener.hpp"
 #include "remote/tcp.hpp"
+#include "support/sanitizer.hpp"
 #include "support/told_messages.hpp"
 
 namespace mdpcosim {
@@ -226,6 +227,7 @@ TEST(listener, processes_of_the_run_have_tokens_of_their_own) {
 
 /// With no file left for a connection, waiting for it would be in vain.
 TEST(listener, too_few_files_are_told_at_once) {
+    MDPCOSIM_NEEDS_LAST_FILE();
     listener l({});
     l.expect("a");
     const file_handle socket = connect_to(parse_tcp_address(l.address()), 0);
