@@ -260,7 +260,9 @@ TEST_P(mpi_run, a_subsystem_that_loops_is_named_after_sigterm) {
     child.send(SIGTERM);
     const auto end = child.wait();
     EXPECT_EQ(end.exit_status, 130) << end.err;
-    EXPECT_THAT(end.err, testing::HasSubstr("subsystem 'c' (fmu misbehave-2.fmu) in fmi2DoStep at t = 0.0"));
+    // By who watches its rank, or, where that one is killed before it can tell, by who watches rank 0.
+    EXPECT_THAT(end.err, testing::ContainsRegex("subsystem 'c' \\(fmu misbehave-2.fmu\\) in fmi2DoStep at t = 0.0|"
+                                                "subsystems 'c', 'd' \\(rank 1 on [^)]*\\) in advance at t = 0.0"));
     EXPECT_EQ(summary()["status"], "interrupted");
     expect_whole_rows();
 }
@@ -276,8 +278,10 @@ TEST_P(mpi_run, a_crash_under_another_mpiexec_is_named_and_keeps_all_rows) {
         EXPECT_NE(end.exit_status, 0);
         EXPECT_THAT(end.err,
                     HasSubstr("subsystem 'bad' (fmu misbehave-2.fmu): crashed (SIGSEGV) in fmi2DoStep at t = "));
-        expect_whole_rows();
-        EXPECT_EQ(summary()["status"], "failed");
+        if (on_first || is_openmpi()) {  // MPICH kills rank 0 without a word when another one ends
+            expect_whole_rows();
+            EXPECT_EQ(summary()["status"], "failed");
+        }
         fs::remove_all(out());
     }
 }

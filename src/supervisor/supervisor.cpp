@@ -108,12 +108,13 @@ std::string cause(int how, const last_words& words) {
     return fmt::format("{}; at work: {}", what, list_of(inside, words));
 }
 
-std::string cause_of_interrupt(const last_words& words, double seconds) {
+std::string cause_of_interrupt(const last_words& words, double seconds, bool asked = true) {
     std::string at_work = list_of(places_inside(words), words);
     for (const auto& other : words.awaited)
         if (other[0] != '\0')
             at_work += (at_work.empty() ? "" : ", ") + std::string(other, ::strnlen(other, sizeof other));
-    return fmt::format("interrupted; the run did not end within {:.3g} s and was killed{}", seconds,
+    return fmt::format("{}; the run did not end within {:.3g} s and was killed{}",
+                       asked ? "interrupted" : "another rank was lost", seconds,
                        at_work.empty() ? at_work : "; at work: " + at_work);
 }
 
@@ -323,7 +324,7 @@ bool finish_child(int how, bool told, double waited, const std::function<int(con
         close_left(words);
         return true;
     }
-    sudden_end end{waited > 0 ? cause_of_interrupt(words, waited) : cause(how, words), {}, told ? 130 : 1};
+    sudden_end end{waited > 0 ? cause_of_interrupt(words, waited, told) : cause(how, words), {}, told ? 130 : 1};
     end.closed = close_runs(words, told ? "interrupted" : "failed", end.message);
     remove_files(words, true);
     if (!told || waited > 0) tell(end);

@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 using clock = std::chrono::steady_clock;
 
 constexpr const char* mark_variable = "MDPCOSIM_LAUNCH";
-constexpr double moment_of_rank = 3;                              // s to end at once
+constexpr double moment_of_rank = 3, last_moment = 9;  // s to end at once, and after the loss of another rank
 constexpr int passed_on[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};  // to ranks, by mpiexec and those who watch them
 
 std::string find_program(const std::string& name) {
@@ -256,7 +256,7 @@ int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts) {
 
 namespace {
 
-volatile sig_atomic_t watched_rank = 0, told_to_end = 0, given_up = 0;
+volatile sig_atomic_t watched_rank = 0, told_to_end = 0, by_user = 0, given_up = 0;
 double patience_with_rank = 0;
 std::atomic<double> asked_at = 0;
 
@@ -281,13 +281,15 @@ void end_within(double seconds) {
 extern "C" void pass_on(int number) {
     const bool at_once = number == SIGTERM || number == SIGUSR2;
     if (at_once) told_to_end = 1;
+    if (!at_once) by_user = 1;  // otherwise another rank was lost, and there is time to close the results
     if (asked_at == 0) asked_at = seconds_now();
-    end_within(at_once ? std::min(patience_with_rank, moment_of_rank) : patience_with_rank);
+    end_within(!at_once       ? patience_with_rank
+               : by_user != 0 ? std::min(patience_with_rank, moment_of_rank)
+                              : last_moment);
     if (watched_rank > 0) kill(static_cast<pid_t>(watched_rank), number);
 }
 
 extern "C" void give_up_rank(int) {
-    told_to_end = 1;
     given_up = 1;
     if (watched_rank > 0) kill(static_cast<pid_t>(watched_rank), SIGKILL);
 }
@@ -299,7 +301,13 @@ extern "C" void give_up_rank(int) {
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
     watched_rank = 0;
     const double waited = given_up != 0 ? seconds_now() - asked_at : 0;
-    if (ended({status, told_to_end != 0, waited}) && WIFEXITED(status)) _exit(WEXITSTATUS(status));
+    if (given_up != 0) told_to_end = by_user;
+    const bool in_order = ended({status, told_to_end != 0, waited});
+    if (given_up != 0) told_to_end = 1;  // it is no news
+    // MPICH's mpiexec kills all others when one ends: who watches rank 0 has its results to close.
+    constexpr useconds_t time_of_first = 1'500'000;
+    if (given_up != 0 && rank != 0) usleep(time_of_first);
+    if (in_order && WIFEXITED(status)) _exit(WEXITSTATUS(status));
     if (told_to_end == 0 && mark != nullptr) {
         char machine[256] = "?";
         gethostname(machine, sizeof machine - 1);
