@@ -27,17 +27,17 @@ std::string finite_value(const std::string& text, bool (*fits)(double), const ch
 int why_not_written = 0;  ///< errno
 FILE* own_output = nullptr;
 
-FILE* output() { return own_output != nullptr ? own_output : stdout; }
+FILE* output_file() { return own_output != nullptr ? own_output : stdout; }
 
 }  // namespace
 
 void print_output(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), output()) != text.size() && why_not_written == 0)
+    if (std::fwrite(text.data(), 1, text.size(), output_file()) != text.size() && why_not_written == 0)
         why_not_written = errno;
 }
 
 void flush_output() {
-    if (std::fflush(output()) != 0 && why_not_written == 0) why_not_written = errno;
+    if (std::fflush(output_file()) != 0 && why_not_written == 0) why_not_written = errno;
 }
 
 void keep_output() {
@@ -52,8 +52,8 @@ void show(const std::string& text, bool is_json) { say("{}", is_json ? text : es
 int finish_output(int status) {
     std::cout.flush();
     flush_output();
-    if (std::ferror(output()) == 0 && std::cout.good()) return status;
-    std::clearerr(output());
+    if (std::ferror(output_file()) == 0 && std::cout.good()) return status;
+    std::clearerr(output_file());
     std::cout.clear();
     if (why_not_written == EBADF) return status;  // closed by who started the program: nothing was wanted
     tell("mdpcosim: standard output cannot be written{}; what was printed is not complete\n",
