@@ -244,7 +244,7 @@ TEST_F(supervised_run, one_signal_ends_a_run_that_loops) {
 
 /// It lives elsewhere, and cannot tell by itself what it is doing.
 TEST_F(supervised_run, who_loops_in_another_process_is_named) {
-    ::setenv("MDPCOSIM_PATIENCE", "0.5", 1);
+    ::setenv("MDPCOSIM_PATIENCE", "2", 1);  // that it is late is noted after 0.2 s
     for (const char* transport : {"processes", "tcp"}) {
         auto words = misbehaving("loop");
         words.insert(words.end(), {"--transport", transport});
