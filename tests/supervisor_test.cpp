@@ -245,12 +245,14 @@ TEST_F(supervised_run, one_signal_ends_a_run_that_loops) {
 /// It lives elsewhere, and cannot tell by itself what it is doing.
 TEST_F(supervised_run, who_loops_in_another_process_is_named) {
     ::setenv("MDPCOSIM_PATIENCE", "2", 1);  // that it is late is noted after 0.2 s
+    const std::string moment = (folder_ / "moment").string();
     for (const char* transport : {"processes", "tcp"}) {
-        auto words = misbehaving("loop");
+        auto words = misbehaving("as-told");
         words.insert(words.end(), {"--transport", transport});
-        process child(command(words), {});
-        while (content(folder_ / "out/results.csv").empty()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        words = command(words);
+        words.insert(words.begin(), {"/usr/bin/env", "MDPCOSIM_TEST_FAULT=hang", "MDPCOSIM_TEST_MOMENT=" + moment});
+        process child(words, {});
+        while (child.lives() && content(moment).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
         child.send(SIGTERM);
         const auto seen = child.wait();
         EXPECT_EQ(seen.exit_status, 130);
@@ -260,6 +262,7 @@ TEST_F(supervised_run, who_loops_in_another_process_is_named) {
         expect_whole_results("interrupted");
         expect_nothing_left();
         fs::remove_all(out());
+        fs::remove(moment);
     }
 }
 
