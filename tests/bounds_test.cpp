@@ -69,6 +69,14 @@ TEST_F(bounds, a_solvers_step_is_taken_or_refused) {
     }
 }
 
+/// No macro step is longer than the run, whatever its size is said to be.
+TEST_F(bounds, a_macro_step_beyond_the_run_is_the_run) {
+    subsystem("model: mass-spring-damper, solver: {name: rk4, step: 1 ms}");
+    const outcome seen = run("run s.yaml --out r --step 1e30 --no-verify --quiet");
+    EXPECT_EQ(seen.status, 0) << seen.err;
+    EXPECT_THAT(content(folder_ / "r/results.csv"), HasSubstr("\n0.01,"));
+}
+
 TEST_F(bounds, files_without_a_name) {
     for (const char* key : {"plugin", "fmu", "file"}) {
         subsystem(std::string(key) + ": ''");

@@ -1,5 +1,7 @@
 // The transport mpi through the real program and the mpiexec of each MPI that is installed: one result, one message, one exit
 // status, whoever has started the ranks; lost ranks, interrupts, mistakes.
+#include <fmt/format.h>
+
 #include "mpi_fixture.hpp"
 #include "scenarios.hpp"
 
@@ -239,6 +241,46 @@ TEST_P(mpi_run, a_lost_rank_is_told_by_the_launching_process) {
             EXPECT_THAT(
                 summary()["message"].get<std::string>(),
                 testing::ContainsRegex("subsystem 'c' failed at t = .*rank 1 on .* was lost in advance .macro step"));
+        }
+        fs::remove_all(out());
+    }
+}
+
+/// Who loops is killed by who watches its rank, and rank 0 closed by who watches that.
+TEST_P(mpi_run, a_subsystem_that_loops_is_named_after_sigterm) {
+    const std::string loops =
+        fmt::format("c: {{fmu: {}/fmus/misbehave-2.fmu, set: {{where: step, how: loop, when: 50 ms}}}}", build_folder);
+    const std::string file = scenario(with(four, "c: {model: lag-1, solver: rk4}", loops));
+    ::setenv("MDPCOSIM_PATIENCE", "1", 1);
+    process child(own(2, file, {"--quiet"}), {});
+    ::unsetenv("MDPCOSIM_PATIENCE");
+    while (child.lives() && content(folder_ / "out/results.csv").empty())
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    child.send(SIGTERM);
+    const auto end = child.wait();
+    EXPECT_EQ(end.exit_status, 130) << end.err;
+    // By who watches its rank, or, where that one is killed before it can tell, by who watches rank 0.
+    EXPECT_THAT(end.err, testing::ContainsRegex("subsystem 'c' \\(fmu misbehave-2.fmu\\) in fmi2DoStep at t = 0.0|"
+                                                "subsystems 'c', 'd' \\(rank 1 on [^)]*\\) in advance at t = 0.0"));
+    EXPECT_EQ(summary()["status"], "interrupted");
+    expect_whole_rows();
+}
+
+TEST_P(mpi_run, a_crash_under_another_mpiexec_is_named_and_keeps_all_rows) {
+    const std::string bad = fmt::format(
+        "  bad: {{fmu: {}/fmus/misbehave-2.fmu, set: {{where: step, how: crash, when: 50 ms}}}}\n", build_folder);
+    const std::string good = "  good: {model: lag-1, solver: rk4}\n";
+    for (const bool on_first : {true, false}) {
+        const std::string file =
+            scenario("time: {end: 1 s, step: 1 ms}\nsubsystems:\n" + (on_first ? bad + good : good + bad));
+        const auto end = run(foreign(2, file, {"--quiet"}));
+        EXPECT_NE(end.exit_status, 0);
+        EXPECT_THAT(end.err,
+                    HasSubstr("subsystem 'bad' (fmu misbehave-2.fmu): crashed (SIGSEGV) in fmi2DoStep at t = "));
+        if (on_first || is_openmpi()) {  // MPICH kills rank 0 without a word when another one ends
+            expect_whole_rows();
+            EXPECT_EQ(summary()["status"], "failed");
         }
         fs::remove_all(out());
     }

@@ -52,7 +52,7 @@ class process {
         if (pid_ == 0) {
             ::dup2(out[1], STDOUT_FILENO);
             ::dup2(err[1], STDERR_FILENO);
-            ::signal(SIGINT, SIG_DFL);
+            for (const int ends : {SIGHUP, SIGINT, SIGQUIT}) ::signal(ends, SIG_DFL);  // whatever nohup or a shell said
             if (given.file_size) {
                 const rlimit limit{*given.file_size, *given.file_size};
                 ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -79,6 +79,7 @@ class process {
         ::close(err_);
     }
 
+    pid_t id() const { return pid_; }
     void send(int signal) { ::kill(pid_, signal); }
     bool lives() const {
         siginfo_t seen{};

@@ -1,4 +1,5 @@
 // Subsystems that programs elsewhere bring over TCP, through the real program: same results, and every mistake told.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -141,6 +142,17 @@ TEST_F(serve, waiting_ends_with_an_interrupt) {
     const auto end = run.wait();
     EXPECT_EQ(end.exit_status, 130);
     EXPECT_THAT(end.err, HasSubstr("interrupted while waiting for subsystem 'm0'"));
+    EXPECT_FALSE(fs::exists(folder_ / "token"));
+}
+
+TEST_F(serve, a_killed_run_leaves_no_token) {
+    process run = start_run("out", {"--transport", "tcp", "--remote", "m0"});
+    address(run);
+    EXPECT_TRUE(fs::exists(folder_ / "token"));
+    const std::string children = content(fmt::format("/proc/{0}/task/{0}/children", run.id()));
+    ASSERT_GT(std::atoi(children.c_str()), 0);
+    ::kill(std::atoi(children.c_str()), SIGKILL);
+    EXPECT_EQ(run.wait().exit_status, 1);
     EXPECT_FALSE(fs::exists(folder_ / "token"));
 }
 

@@ -244,6 +244,52 @@ TEST_F(supervised_run, one_signal_ends_a_run_that_loops) {
     }
 }
 
+/// It lives elsewhere, and cannot tell by itself what it is doing.
+TEST_F(supervised_run, who_loops_in_another_process_is_named) {
+    ::setenv("MDPCOSIM_PATIENCE", "2", 1);  // that it is late is noted after 0.2 s
+    const std::string moment = (folder_ / "moment").string();
+    for (const char* transport : {"processes", "tcp"}) {
+        auto words = misbehaving("as-told");
+        words.insert(words.end(), {"--transport", transport});
+        words = command(words);
+        words.insert(words.begin(), {"/usr/bin/env", "MDPCOSIM_TEST_FAULT=hang", "MDPCOSIM_TEST_MOMENT=" + moment});
+        process child(words, {});
+        while (child.lives() && content(moment).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        child.send(SIGTERM);
+        const auto seen = child.wait();
+        EXPECT_EQ(seen.exit_status, 130);
+        EXPECT_THAT(seen.err,
+                    ContainsRegex("was killed; at work: subsystem 'misbehave' \\(process [0-9]+\\) in advance "
+                                  "at t = 0.5 s"));
+        expect_whole_results("interrupted");
+        expect_nothing_left();
+        fs::remove_all(out());
+        fs::remove(moment);
+    }
+}
+
+/// Ctrl-Z and fg, or kill -TSTP and -CONT.
+TEST_F(supervised_run, stops_and_goes_on) {
+    process child(command({"run", endless(), "--out", out(), "--quiet"}), {});
+    const pid_t worker = worker_of_begun();
+    const auto is_stopped = [&](pid_t id) {
+        const std::string text = content(fmt::format("/proc/{}/stat", id));
+        return text.find(") T ") != std::string::npos;
+    };
+    for (int i = 0; i < 2; ++i) {
+        child.send(SIGTSTP);
+        while (child.lives() && !(is_stopped(child.id()) && is_stopped(worker)))
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        child.send(SIGCONT);
+        while (child.lives() && (is_stopped(child.id()) || is_stopped(worker)))
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    ASSERT_TRUE(child.lives());
+    child.send(SIGTERM);
+    EXPECT_EQ(child.wait().exit_status, 130);
+    expect_nothing_left();
+}
+
 TEST_F(supervised_run, a_hangup_ends_in_order) {
     process child(command({"run", endless(), "--out", out()}), {});
     worker_of_begun();

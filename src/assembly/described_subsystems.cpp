@@ -18,12 +18,12 @@ described_subsystems::described_subsystems(const scenario& s) {
         part.input_offset = inputs_.size();
         part.output_offset = outputs_.size();
         if (is_sampled(spec)) {
-            const subsystem_spec on_grid = on_macro_grid(spec, s.time.step);
+            const subsystem_spec on_grid = on_macro_grid(spec, s.time.step, s.time.end - s.time.start);
             part.sampled = make_subsystem(on_grid);
             part.clock = sampling_of(on_grid);
             offered = part.sampled->offers();
         } else {
-            part.model = make_equations(on_macro_grid(spec, s.time.step));
+            part.model = make_equations(on_macro_grid(spec, s.time.step, s.time.end - s.time.start));
             for (std::size_t i = 0; i < part.model->describe().ports.size(); ++i)
                 offered.port_stiffness.push_back(part.model->port_stiffness(static_cast<int>(i)));
         }

@@ -45,7 +45,9 @@ bool is_mpi_rank() { return told_by_launcher().has_value(); }
 
 int mpi_rank_number() { return told_by_launcher()->rank; }
 
-void watch_mpi_rank(const std::function<bool(int how, bool told)>& ended) { watch_rank(mpi_rank_number(), ended); }
+void watch_mpi_rank(double patience, const std::function<bool(const rank_end&)>& ended) {
+    watch_rank(mpi_rank_number(), patience, ended);
+}
 
 void tell_mpi_launcher(int status) { tell_launcher(status); }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scenario/spec.hpp"
+#include "transport/mpi/launch.hpp"
 
 /// Runs on MPI, as the command line starts them: one process launches mpiexec and watches it, or this process is a rank that
 /// mpiexec (ours or any) or Slurm has started.
@@ -20,9 +21,8 @@ bool is_mpi_rank();
 /// Which one it is; to be asked of a rank only.
 int mpi_rank_number();
 
-/// A rank that launch_mpi() has started goes on in another process, so that its end is noticed: first of all calls.
-/// `ended`: see watch_rank().
-void watch_mpi_rank(const std::function<bool(int how, bool told)>& ended);
+/// A rank goes on in another process, so that its end is noticed: first of all calls. See watch_rank().
+void watch_mpi_rank(double patience, const std::function<bool(const rank_end&)>& ended);
 /// Of rank 0: its exit status, for the process that has launched it.
 void tell_mpi_launcher(int status);
 

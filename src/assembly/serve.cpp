@@ -92,6 +92,7 @@ token_file::token_file(std::filesystem::path path, const std::string& token) : p
     const std::string there = text_in(path_);
     if (there.size() == token.size() && there.find_first_of(" \t\r\n") == std::string::npos) ::unlink(path_.c_str());
     const file_handle file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (file.get() >= 0) watched_.emplace(path_);
     const int code = file.get() < 0 ? errno : write_all(file.get(), token + "\n");
     if (code == 0) return;
     if (file.get() >= 0) ::unlink(path_.c_str());
@@ -123,7 +124,7 @@ std::unique_ptr<token_file> announce(const scenario& s, const remote_options& re
 void serve_subsystems(const scenario& s, const serve_options& options) {
     const std::string token = read_token(options.token_file);
     std::vector<subsystem_text> texts;
-    for (const auto& name : options.names) texts.push_back(text_for_process(subsystem_named(name, s), s.time.step));
+    for (const auto& name : options.names) texts.push_back(text_for_process(subsystem_named(name, s), s));
     const bool spin = static_cast<int>(options.names.size()) < available_cores();
     std::vector<served> all;
     for (const auto& name : options.names)

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "assembly/transports.hpp"
+#include "core/last_words.hpp"
 
 /// The two ends of a run whose subsystems are partly elsewhere: what the master tells, and who brings them.
 namespace mdpcosim {
@@ -27,6 +29,7 @@ class token_file {
 
    private:
     std::filesystem::path path_;
+    std::optional<file_in_work> watched_;
 };
 
 /// Leaves the token, unless everybody knows it, and tells what to start elsewhere.

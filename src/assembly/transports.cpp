@@ -42,7 +42,7 @@ std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>&
     std::vector<int> units;
     for (const int i : members) {
         const auto& spec = s.subsystems[static_cast<std::size_t>(i)];
-        const subsystem_spec on_grid = on_macro_grid(spec, s.time.step);
+        const subsystem_spec on_grid = on_macro_grid(spec, s.time.step, s.time.end - s.time.start);
         subsystems.push_back({spec.name, make_subsystem(on_grid)});
         for (int k = 0; k < spec.replicas; ++k) subsystems.back().replicas.push_back(make_subsystem(on_grid));
         units.push_back(cores.of(static_cast<std::size_t>(i)));
@@ -76,7 +76,8 @@ std::unique_ptr<transport> make_threads(const scenario& s, const transport_optio
             here.members.push_back(number);
             continue;
         }
-        elsewhere.push_back({{number}, make_remote_group(on_macro_grid(spec, s.time.step), spin)});
+        elsewhere.push_back(
+            {{number}, make_remote_group(on_macro_grid(spec, s.time.step, s.time.end - s.time.start), spin)});
     }
     if (!here.members.empty()) {
         const int threads =
@@ -97,7 +98,7 @@ std::unique_ptr<transport> make_threads(const scenario& s, const transport_optio
 std::vector<subsystem_recipe> recipes_of(const scenario& s) {
     std::vector<subsystem_recipe> recipes;
     for (const auto& spec : s.subsystems) {
-        recipes.push_back({spec.name, text_for_process(spec, s.time.step), spec.limit});
+        recipes.push_back({spec.name, text_for_process(spec, s), spec.limit});
         recipes.back().fingerprint = fingerprint(s, spec);
         if (is_program(spec) && !spec.sample) recipes.back().program = std::make_shared<program_launcher>(spec);
     }
@@ -186,8 +187,8 @@ std::unique_ptr<transport> make_rank_group(mpi_ranks& ranks, scenario s, const s
     return group;
 }
 
-subsystem_text text_for_process(const subsystem_spec& spec, double macro_step) {
-    return text_of(on_macro_grid(spec, macro_step));
+subsystem_text text_for_process(const subsystem_spec& spec, const scenario& s) {
+    return text_of(on_macro_grid(spec, s.time.step, s.time.end - s.time.start));
 }
 
 std::vector<std::vector<int>> groups_of(const scenario& s, int parties, bool processes) {

@@ -42,7 +42,7 @@ struct transport_options {
 std::unique_ptr<transport> make_transport(const scenario& s, const transport_options& options);
 
 /// The entry for a process that is its own.
-struct subsystem_text text_for_process(const subsystem_spec& spec, double macro_step);
+struct subsystem_text text_for_process(const subsystem_spec& spec, const scenario& s);
 
 /// Which subsystems share a process or a rank, by number: what the scenario says, and of the rest `parties` lists of neighbours,
 /// 0: none. `processes`: programs, and what has limits, are alone in theirs; beside a rank they have one in any case.

@@ -1,6 +1,8 @@
 #include "cli/output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -23,16 +25,26 @@ std::string finite_value(const std::string& text, bool (*fits)(double), const ch
 }
 
 int why_not_written = 0;  ///< errno
+FILE* own_output = nullptr;
+
+FILE* output_file() { return own_output != nullptr ? own_output : stdout; }
 
 }  // namespace
 
-void write_output(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && why_not_written == 0)
+void print_output(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), output_file()) != text.size() && why_not_written == 0)
         why_not_written = errno;
 }
 
 void flush_output() {
-    if (std::fflush(stdout) != 0 && why_not_written == 0) why_not_written = errno;
+    if (std::fflush(output_file()) != 0 && why_not_written == 0) why_not_written = errno;
+}
+
+void keep_output() {
+    std::fflush(stdout);
+    const int file = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (file >= 0) own_output = ::fdopen(file, "w");
+    if (own_output != nullptr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
 void show(const std::string& text, bool is_json) { say("{}", is_json ? text : escaped(text)); }
@@ -40,8 +52,8 @@ void show(const std::string& text, bool is_json) { say("{}", is_json ? text : es
 int finish_output(int status) {
     std::cout.flush();
     flush_output();
-    if (std::ferror(stdout) == 0 && std::cout.good()) return status;
-    std::clearerr(stdout);
+    if (std::ferror(output_file()) == 0 && std::cout.good()) return status;
+    std::clearerr(output_file());
     std::cout.clear();
     if (why_not_written == EBADF) return status;  // closed by who started the program: nothing was wanted
     tell("mdpcosim: standard output cannot be written{}; what was printed is not complete\n",

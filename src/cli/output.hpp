@@ -10,13 +10,16 @@
 namespace mdpcosim {
 
 /// On standard output; the reason of the first that cannot be written is kept for finish_output().
-void write_output(const std::string& text);
+void print_output(const std::string& text);
 void flush_output();
+
+/// From now on standard output is for say() alone: what FMUs and plugins print goes to standard error.
+void keep_output();
 
 /// To standard output, and to standard error. What cannot be written ends nothing: finish_output() tells.
 template <class... Arguments>
 void say(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-    write_output(fmt::format(text, std::forward<Arguments>(arguments)...));
+    print_output(fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 template <class... Arguments>
 void tell(fmt::format_string<Arguments...> text, Arguments&&... arguments) {

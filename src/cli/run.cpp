@@ -159,7 +159,7 @@ int run_here(const run_settings& o) {
 }
 
 int run_as_rank(const run_settings& o) {
-    watch_mpi_rank([](int how, bool told) { return finish_child(how, told, tell_end); });
+    watch_mpi_rank(patience(), [](const rank_end& e) { return finish_child(e.how, e.told, e.waited, tell_end); });
     watch_crashes();
     end_in_order_on({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, on_signal_to_rank);
     // Messages come before the farewell to the other ranks, which may take its time.
@@ -205,7 +205,8 @@ int tell_sudden_end(const run_settings& o, const sudden_end& end) {
 }
 
 int run_watched(const run_settings& o) {
-    std::signal(SIGPIPE, SIG_IGN);                                     // a reader that has gone is no reason to end
+    std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is no reason to end
+    if (o.json && (o.transport != "mpi" || is_mpi_rank())) keep_output();
     if (o.transport == "mpi" && is_mpi_rank()) return run_command(o);  // watched by who has started it
     if (o.no_supervisor) ::setenv("MDPCOSIM_SUPERVISOR", "0", 1);
     return watched([&] { return run_command(o); }, [&](const sudden_end& end) { return tell_sudden_end(o, end); });

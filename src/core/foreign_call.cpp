@@ -1,6 +1,8 @@
 #include "core/foreign_call.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/forked_copy.hpp"
 #include "core/last_words.hpp"
 
 namespace mdpcosim {
@@ -41,6 +44,18 @@ constexpr watched_signal watched[] = {
 constexpr std::size_t watched_count = std::size(watched);
 
 bool watching = false;  ///< set once
+std::atomic<bool> forked_copy = false;
+
+/// Asked before: what threads note is shared with the copy, too, and the first to come back would leave for both.
+thread_local bool forks_inside = false;
+extern "C" void before_fork() { forks_inside = foreign_thread::is_inside(); }
+/// What the copy notes from now on is no business of the parent's.
+extern "C" void in_fork() {
+    forked_copy = forks_inside;
+    last_words* words = last_words::shared();
+    constexpr int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    if (forks_inside && words != nullptr) ::mmap(words, sizeof(last_words), PROT_READ | PROT_WRITE, how, -1, 0);
+}
 struct sigaction before[watched_count];
 
 /// Room for the handler. In the thread's static storage: no allocation, and it goes away with the thread.
@@ -95,7 +110,7 @@ extern "C" void on_crash(int number) {
     std::size_t i = 0;
     while (i + 1 < watched_count && watched[i].number != number) ++i;
     const foreign_place* at = foreign_thread::present();
-    if (!foreign_thread::is_inside()) {
+    if (forked_copy || !foreign_thread::is_inside()) {
         // Not a plugin's doing. Blocked until this handler returns, the signal then meets the handler before ours; a
         // fault would come back by itself, one sent by kill would not.
         ::sigaction(number, &before[i], nullptr);
@@ -116,7 +131,7 @@ extern "C" void on_crash(int number) {
 /// exit() of a thread that is inside foreign code: nothing of ours may be taken down around the threads at work.
 extern "C" void on_end(int status, void*) {
     const foreign_place* at = foreign_thread::present();
-    if (!foreign_thread::is_inside()) return;
+    if (forked_copy || !foreign_thread::is_inside()) return;
     if (last_words* words = last_words::shared()) {
         words->exit_status = status;
         words->culprit = at;
@@ -206,8 +221,13 @@ void watch_crashes() {
     ::sigemptyset(&ours.sa_mask);
     for (std::size_t i = 0; i < watched_count; ++i) ::sigaction(watched[i].number, &ours, &before[i]);
     ::at_quick_exit(on_quick_end);
+    ::pthread_atfork(before_fork, nullptr, in_fork);
     watch_exit();
 }
+
+bool is_forked_copy() { return forked_copy; }
+
+void end_forked_copy() { ::_exit(1); }
 
 void watch_exit() {
     if (watching) ::on_exit(on_end, nullptr);

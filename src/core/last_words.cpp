@@ -21,6 +21,15 @@ bool copy_text(char* to, std::size_t room, const std::string& text) {
     return true;
 }
 
+/// The first free line of a table, with this text; none where there is no room.
+template <std::size_t Lines, std::size_t Length>
+char* take_line(char (&table)[Lines][Length], const std::string& text) {
+    const std::scoped_lock lock(words_mutex);
+    for (auto& each : table)
+        if (each[0] == '\0') return copy_text(each, sizeof each, text) ? each : nullptr;
+    return nullptr;
+}
+
 }  // namespace
 
 last_words* last_words::shared() noexcept { return shared_words; }
@@ -72,24 +81,37 @@ run_in_work::run_in_work(const std::filesystem::path& folder, const std::string&
     }
 }
 
-run_in_work::~run_in_work() { enter(open_run::state::none); }
+/// Rows that could not be written (foreign code has closed our files, or taken the right to write them) and a summary that is missing are the parent's
+/// to bring.
+run_in_work::~run_in_work() {
+    if (run_ == nullptr) return;
+    const open_run::state now = run_->now;
+    std::error_code unknown;
+    const bool left = now == open_run::state::closing &&
+                      (run_->journal.used > 0 ||
+                       !std::filesystem::exists(std::filesystem::path(run_->folder) / "summary.json", unknown));
+    if (!left) enter(open_run::state::none);
+}
 
 void run_in_work::enter(open_run::state next) {
     if (run_ != nullptr) run_->now = next;
 }
 
 file_in_work::file_in_work(const std::filesystem::path& file) {
-    last_words* words = last_words::shared();
-    if (words == nullptr) return;
-    const std::scoped_lock lock(words_mutex);
-    for (auto& each : words->files)
-        if (each[0] == '\0') {
-            if (copy_text(each, sizeof each, std::filesystem::absolute(file).string())) place_ = each;
-            return;
-        }
+    if (last_words* words = last_words::shared())
+        place_ = take_line(words->files, std::filesystem::absolute(file).string());
 }
 
 file_in_work::~file_in_work() {
+    if (place_ != nullptr) place_[0] = '\0';
+}
+
+answer_in_work::answer_in_work(const std::string& text) {
+    if (last_words* words = last_words::shared())
+        place_ = take_line(words->awaited, text.substr(0, sizeof words->awaited[0] - 1));
+}
+
+answer_in_work::~answer_in_work() {
     if (place_ != nullptr) place_[0] = '\0';
 }
 

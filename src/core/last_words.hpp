@@ -43,7 +43,8 @@ struct named_code {
 };
 
 struct last_words {
-    static constexpr std::size_t most_threads = 1024, most_runs = 4, most_files = 64, most_codes = 8192;
+    static constexpr std::size_t most_threads = 1024, most_runs = 4, most_files = 64, most_codes = 8192,
+                                 most_awaited = 32;
     static constexpr std::size_t most_text = 1 << 20;
 
     std::atomic<int> status = -1;  ///< of a process that has finished in order
@@ -54,10 +55,12 @@ struct last_words {
 
     std::array<foreign_place, most_threads> threads;
     std::array<open_run, most_runs> runs;
-    char files[most_files][1024] = {};   ///< to be removed, empty ones are free
-    std::atomic<bool> unpacked = false;  ///< there was a folder for FMUs
-    char report[4096] = {};              ///< to be shown at the end
-    bool json = false;                   ///< the summary is wanted on standard output
+    char files[most_files][1024] = {};     ///< to be removed, empty ones are free
+    char awaited[most_awaited][256] = {};  ///< others whose answers are late, empty ones are free
+    std::atomic<double> grace = 0;         ///< s that it takes to end those whom this process watches itself
+    std::atomic<bool> unpacked = false;    ///< there was a folder for FMUs
+    char report[4096] = {};                ///< to be shown at the end
+    bool json = false;                     ///< the summary is wanted on standard output
 
     std::array<named_code, most_codes> codes;
     char text[most_text] = {};  ///< their names
@@ -98,6 +101,18 @@ class file_in_work {
     file_in_work(const file_in_work&) = delete;
     file_in_work& operator=(const file_in_work&) = delete;
     ~file_in_work();
+
+   private:
+    char* place_ = nullptr;
+};
+
+/// Another process that is waited for, in words: named where this one is killed meanwhile.
+class answer_in_work {
+   public:
+    explicit answer_in_work(const std::string& text);
+    answer_in_work(const answer_in_work&) = delete;
+    answer_in_work& operator=(const answer_in_work&) = delete;
+    ~answer_in_work();
 
    private:
     char* place_ = nullptr;

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/error.hpp"
+#include "core/forked_copy.hpp"
 
 namespace mdpcosim {
 
@@ -14,6 +15,7 @@ using clock = std::chrono::steady_clock;
 linked_group::linked_group(options given, std::unique_ptr<frame_link> link, std::unique_ptr<child_process> process)
     : options_(std::move(given)), link_(std::move(link)), process_(std::move(process)) {
     set_limit(options_.limit);
+    set_title_of(options_.name);
 }
 
 linked_group::~linked_group() { leave(); }
@@ -104,6 +106,7 @@ void serve(frame_link& link, request_host& host, const wire_writer& introduction
         while (!link.receive(frame, std::chrono::minutes(1), 2 * areas.size())) continue;
         get_request(frame, areas);
         host.carry_out(areas);
+        if (is_forked_copy()) end_forked_copy();
         last = areas.top().request.command == remote_command::quit;
         said.clear();
         put_reply(said, areas);

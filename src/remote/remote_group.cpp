@@ -11,6 +11,7 @@ using clock = std::chrono::steady_clock;
 void remote_group::meet(std::vector<remote_member> members) {
     members_ = std::move(members);
     areas_ = exchange(members_);
+    late_.reset();
 }
 
 void remote_group::post(const remote_request& request) {
@@ -27,6 +28,7 @@ bool remote_group::done(std::chrono::milliseconds wait) {
         look_after_it();
         return false;
     }
+    late_.reset();
     const auto& top = areas_.top();
     if (top.failed < 0 || top.request.command == remote_command::quit) return true;
     failed_ = top.failed;
@@ -74,10 +76,11 @@ void remote_group::set_text(std::size_t member, int input, std::string_view text
 void remote_group::look_after_it() {
     if (!waiting_since_) waiting_since_ = clock::now();
     const std::string ending = ended();
-    if (ending.empty() && !over_limit(*waiting_since_)) return;
-    const std::string during = fmt::format("in {}", name_of(areas_.top().request.command));
+    if (ending.empty() && !over_limit(*waiting_since_) && (late_ || !is_late(*waiting_since_))) return;
+    const remote_request& r = areas_.top().request;
+    const std::string during = fmt::format("in {}", name_of(r.command));
     if (!ending.empty()) give_up(fmt::format("{} {}", ending, during));
-    check_limit(*waiting_since_, during);
+    check_limit(*waiting_since_, during, r.command == remote_command::advance ? r.step.begin : no_time);
 }
 
 bool remote_group::say_goodbye() noexcept {
@@ -102,14 +105,25 @@ bool remote_group::over_limit(clock::time_point begin) const {
     return limit_ > 0 && clock::now() - begin > std::chrono::duration<double>(limit_);
 }
 
-void remote_group::check_limit(clock::time_point begin, const std::string& during) {
+bool remote_group::is_late(clock::time_point begin) const {
+    return clock::now() - begin > std::chrono::milliseconds(200);
+}
+
+void remote_group::check_limit(clock::time_point begin, const std::string& during, double t) {
+    if (!late_ && is_late(begin)) late_.emplace(fmt::format("{} {}{}", title_, during, text_of_call(nullptr, t)));
     if (!over_limit(begin)) return;
     stop();
     give_up(fmt::format("its process did not answer within {:g} s {} and was ended", limit_, during));
 }
 
+void remote_group::set_title_of(const std::string& name) {
+    title_ = fmt::format("subsystem{} '{}' ({})", name.find(", ") == std::string::npos ? "" : "s", name,
+                         process() > 0 ? fmt::format("process {}", process()) : "elsewhere");
+}
+
 void remote_group::give_up(const std::string& reason) {
     gone_ = true;
+    late_.reset();
     const std::string text = last_text();
     why_gone_ = text.empty() ? reason : fmt::format("{}; it wrote last: {}", reason, text);
     throw run_error(why_gone_);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/last_words.hpp"
 #include "remote/exchange.hpp"
 
 /// Subsystems that live together elsewhere (a process, a program, a rank), seen from who uses them.
@@ -53,6 +54,8 @@ class remote_group {
     void set_text(std::size_t member, int input, std::string_view text);
     int which_failed() const { return failed_; }
     bool gone() const { return gone_; }
+    /// How it is called where its answer is waited for in vain: "subsystem 'a' (process 17)".
+    void set_title(const std::string& title) { title_ = title; }
     /// Ends the other side at once, whatever it is doing.
     void end(const std::string& reason) noexcept;
 
@@ -62,12 +65,14 @@ class remote_group {
    protected:
     /// s of wall time that one request may take; 0: any time.
     void set_limit(double limit) { limit_ = limit; }
+    /// A title from the name of its member, or members.
+    void set_title_of(const std::string& name);
     /// What introduce() has learnt.
     void meet(std::vector<remote_member> members);
     /// The other side is no use any more.
     [[noreturn]] void give_up(const std::string& reason);
     /// Ends it when the limit is over since `begin`; `during` as in "at its start".
-    void check_limit(std::chrono::steady_clock::time_point begin, const std::string& during);
+    void check_limit(std::chrono::steady_clock::time_point begin, const std::string& during, double t = no_time);
     /// Asks it to end in order; false where it does not answer.
     bool say_goodbye() noexcept;
 
@@ -84,11 +89,14 @@ class remote_group {
     std::vector<std::byte> get_pieces(remote_command command, std::size_t member, int number);
     void set_pieces(remote_command command, std::size_t member, int number, std::span<const std::byte> bytes);
     void look_after_it();
+    bool is_late(std::chrono::steady_clock::time_point begin) const;
     bool over_limit(std::chrono::steady_clock::time_point begin) const;
 
     std::vector<remote_member> members_;
     double limit_ = 0;
     std::optional<std::chrono::steady_clock::time_point> waiting_since_;
+    std::string title_;
+    std::optional<answer_in_work> late_;  ///< its answer
     int failed_ = -1;
     bool gone_ = false;
     std::string why_gone_;

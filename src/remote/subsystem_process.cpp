@@ -10,6 +10,7 @@
 #include <new>
 
 #include "core/error.hpp"
+#include "core/forked_copy.hpp"
 #include "remote/frame_link.hpp"
 #include "remote/tcp.hpp"
 
@@ -54,6 +55,7 @@ void share_memory(wire_reader& words) {
         while (!top.request_box.wait_for(round, top.first_look(spin), std::chrono::seconds(1)))
             if (getppid() != master) return;  // it has gone, but a copy of it may hold our lifeline
         host.carry_out(areas);
+        if (is_forked_copy()) end_forked_copy();
         const bool last = top.request.command == remote_command::quit;
         top.reply_box.post(round);
         if (last) return;
@@ -78,6 +80,7 @@ subsystem_process::subsystem_process(const process_options& options, const std::
     words.put(spin_);
     put(words, members);
     process_ = start_host("sharing", words, {shared_.file(), question.get()}, limits_of(members));
+    set_title_of(name_);
 }
 
 subsystem_process::~subsystem_process() {

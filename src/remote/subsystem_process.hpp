@@ -21,7 +21,7 @@ struct process_options {
 ///
 /// The new process runs the host program (host_task.hpp); there the subsystems are made. The two share memory without a name, and the
 /// new process ends with this one: nothing is left behind, however either ends.
-class subsystem_process final : public remote_group {
+class subsystem_process : public remote_group {
    public:
     subsystem_process(const process_options& options, const std::vector<subsystem_text>& members);
     ~subsystem_process() override;

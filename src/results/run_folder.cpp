@@ -75,6 +75,11 @@ void refuse_foreign(const fs::path& folder) {
 }  // namespace
 
 void check_run_folder(const fs::path& path, const std::vector<fs::path>& inputs) {
+    std::error_code gone;
+    if (const fs::path here = fs::current_path(gone); path.is_relative() && gone)
+        throw user_error(
+            fmt::format("--out {}: the working folder does not exist any more ({}). Change to another one.",
+                        path.string(), gone.message()));
     refuse_foreign(path);
     const auto check = [&](const fs::path& file) {
         struct stat about {};

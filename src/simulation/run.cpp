@@ -8,6 +8,7 @@
 
 #include "assembly/step_control.hpp"
 #include "core/files.hpp"
+#include "core/forked_copy.hpp"
 #include "core/last_words.hpp"
 #include "core/messages.hpp"
 #include "results/csv.hpp"
@@ -120,6 +121,7 @@ void run_to_end(simulation& all, row_recorder& rows, progress* shown, const std:
     std::int64_t n = 0;
     while (!all.done()) {
         const macro_step step = all.step();
+        if (is_forked_copy()) end_forked_copy();
         if (all.interrupted() || (interrupt != nullptr && interrupt->load(std::memory_order_relaxed))) return;
         if (!pace.due(++n)) continue;
         pace.looked(n);
@@ -199,7 +201,11 @@ run_summary run(scenario s, const run_options& options) {
         attempts.emplace(folder);
         all.add(*attempts);
     }
-    made->reserve(summary_size(s));
+    try {
+        made->reserve(summary_size(s));
+    } catch (const run_error& problem) {
+        return failed_at_start(folder, time, problem.what());
+    }
     s = {};
     all.release_scenario();
     ::malloc_trim(0);

@@ -746,7 +746,8 @@ run_summary simulation::finish() {
 
 std::unique_ptr<subsystem> make_alone(const scenario& s, const std::string& name) {
     const auto found = std::ranges::find(s.subsystems, name, &subsystem_spec::name);
-    if (found != s.subsystems.end()) return make_subsystem(on_macro_grid(*found, s.time.step));
+    if (found != s.subsystems.end())
+        return make_subsystem(on_macro_grid(*found, s.time.step, s.time.end - s.time.start));
     std::vector<std::string> names;
     for (const auto& entry : s.subsystems) names.push_back(entry.name);
     throw user_error(fmt::format("simulation: {}", unknown_name("subsystem", name, "The scenario", names)));

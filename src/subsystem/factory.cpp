@@ -234,27 +234,27 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
 namespace {
 
 /// The fixed step of a solver, which would never come to the end of a macro step.
-void check_micro_step(const subsystem_spec& spec, double H) {
+void check_micro_step(const subsystem_spec& spec, double H, double run) {
     constexpr double most = 1e9;
     for (const auto& option : spec.solver.options) {
         if (option.name != "step" || option.values.size() != 1) continue;
         const double step =
             read_number(option.values.front(), "s",
                         fmt::format("{}: solver {}: parameter 'step'", owner_of(spec), spec.solver.name.value));
-        if (step > 0 && H / step > most)
+        if (step > 0 && std::min(H, run) / step > most)
             throw user_error(
                 option.values.front().where,
                 fmt::format("{}: the solver's step of {} s makes more than {} micro steps of every macro step "
                             "of {} s. Choose a longer one.",
-                            owner_of(spec), step, most, H));
+                            owner_of(spec), step, most, std::min(H, run)));
     }
 }
 
 }  // namespace
 
-subsystem_spec on_macro_grid(subsystem_spec spec, double H) {
+subsystem_spec on_macro_grid(subsystem_spec spec, double H, double run) {
     H = spec.step.value.value_or(H);
-    check_micro_step(spec, H);
+    check_micro_step(spec, H, run);
     if (const source_info& source = source_of(spec); source.check_step) source.check_step(spec, H);
     if (!spec.sample || !(is_sampled(spec) || is_held(spec))) return spec;
     sample_spec& s = *spec.sample;

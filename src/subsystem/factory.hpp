@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 
 #include "core/parameter.hpp"
@@ -27,8 +28,8 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
 solver_spec with_defaults(const solver_spec& spec, const std::string& owner);
 
 /// The entry with its sample times exactly on the macro grid of step H; a user error with the nearest allowed values where
-/// they are not whole multiples of H.
-subsystem_spec on_macro_grid(subsystem_spec spec, double H);
+/// they are not whole multiples of H. No macro step is longer than the run.
+subsystem_spec on_macro_grid(subsystem_spec spec, double H, double run = std::numeric_limits<double>::infinity());
 
 /// The discrete-time equations of an entry whose model is sampled, for those who run them with a clock of their own.
 std::unique_ptr<sampled_equations> make_sampled_equations(const subsystem_spec& spec);

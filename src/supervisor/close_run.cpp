@@ -88,9 +88,10 @@ std::string content_of(const fs::path& file) {
     return all.str();
 }
 
-/// Of the process that is gone; held while its folder is finished.
-file_handle take_lock(const fs::path& folder) {
-    file_handle lock(::open((folder / ".running").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+/// Of the process that is gone; held while its folder is finished. One that has finished itself has taken it away.
+file_handle take_lock(const fs::path& folder, bool made_anew) {
+    const int how = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (made_anew ? O_CREAT : 0);
+    file_handle lock(::open((folder / ".running").c_str(), how, 0644));
     if (lock.get() >= 0 && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) lock.close();
     return lock;
 }
@@ -111,7 +112,7 @@ json last_summary(const open_run& run, const fs::path& folder) {
 }
 
 closed_run finish(const open_run& run, const std::string& status, const std::string& message) {
-    closed_run closed{run.folder, {}, 0};
+    closed_run closed{run.folder, {}, 0, {}};
     const row_journal& journal = run.journal;
     const std::size_t used = std::min(journal.used.load(), row_journal::capacity);
     const auto rows = std::span(journal.values).first(used);
@@ -121,7 +122,11 @@ closed_run finish(const open_run& run, const std::string& status, const std::str
     closed.rows = journal.rows;
     json summary = last_summary(run, closed.folder);
     summary["status"] = status;
-    summary["message"] = message;
+    if (!message.empty())
+        summary["message"] = message;
+    else if (summary.value("message", std::string()).empty())
+        summary["message"] = "the run could not write its results";
+    closed.message = summary["message"].get<std::string>();
     if (journal.rows > 0) summary["rows"] = closed.rows;
     if (!std::isnan(journal.reached.load())) {
         summary["time"]["reached"] = journal.reached.load();
@@ -185,7 +190,7 @@ std::vector<closed_run> close_runs(last_words& words, const std::string& status,
             std::optional<run_folder> made;
             // It died before it had its folder.
             if (now == open_run::state::set_up && !fs::exists(folder / ".running")) made.emplace(folder);
-            file_handle lock = take_lock(folder);
+            file_handle lock = take_lock(folder, now == open_run::state::closing);
             if (!made && lock.get() < 0) continue;  // another one runs there by now
             remove_drafts(folder);
             closed.push_back(finish(run, status, message));

@@ -14,10 +14,11 @@ struct closed_run {
     std::filesystem::path folder;
     std::string summary;    ///< JSON, as in summary.json
     std::int64_t rows = 0;  ///< in results.csv
+    std::string message;    ///< in the summary
 };
 
 /// Rows that were recorded but not written go into results.csv and results.h5; summary.json says `status` ("failed", "interrupted") and why;
-/// drafts and the lock are removed. Folders of runs that belong to the verification of another one go away. What
+/// drafts and the lock are removed. Without a `message`, what the summary says already stays. Folders of runs that belong to the verification of another one go away. What
 /// cannot be done (a full disk) is left.
 std::vector<closed_run> close_runs(last_words& words, const std::string& status, const std::string& message);
 

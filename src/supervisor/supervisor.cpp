@@ -1,8 +1,10 @@
 #include "supervisor/supervisor.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,10 +15,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <set>
 
 #include "archive/work_folder.hpp"
 #include "core/foreign_call.hpp"
 #include "core/last_words.hpp"
+#include "core/messages.hpp"
 
 namespace mdpcosim {
 
@@ -31,13 +35,6 @@ constexpr int that_end[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr int passed_on[] = {SIGUSR1, SIGUSR2};
 
 bool supervised_here = false;
-
-double patience() {
-    const char* given = std::getenv("MDPCOSIM_PATIENCE");
-    char* end = nullptr;
-    const double seconds = given == nullptr ? 0 : std::strtod(given, &end);
-    return given != nullptr && end != given && seconds >= 0 && seconds < 1e9 ? seconds : default_patience;
-}
 
 std::string signal_text(int number) {
     const char* name = ::sigabbrev_np(number);
@@ -65,8 +62,30 @@ std::string list_of(const std::vector<const foreign_place*>& places, const last_
 std::string manner_of(int how) {
     if (!WIFSIGNALED(how)) return fmt::format("ended the program with _exit({})", WEXITSTATUS(how));
     const int number = WTERMSIG(how);
+    rlimit time{};
+    const bool timed = ::getrlimit(RLIMIT_CPU, &time) == 0 && time.rlim_cur != RLIM_INFINITY;
+    if (number == SIGXCPU || (number == SIGKILL && timed))
+        return fmt::format("was killed ({}: probably at the limit of {} s of CPU time that was set for it, ulimit -t)",
+                           signal_text(number), time.rlim_cur);
     if (number == SIGKILL) return "was killed (SIGKILL: by hand, or by the system where memory ran out)";
     return fmt::format("crashed ({})", signal_text(number));
+}
+
+/// What may have been damaged by one of them before: the last calls, and whose they may have been.
+std::string traces_of(const last_words& words) {
+    constexpr std::size_t most = 8;
+    std::set<std::string> calls, codes;
+    for (const foreign_place& place : words.threads)
+        if (place.thread != 0 && place.function.load() != nullptr)
+            calls.insert(text_of_call(place.function, place.time));
+    for (const named_code& each : words.codes) {
+        foreign_place place;
+        place.code = each.key.load();
+        if (place.code.load() != nullptr && codes.size() < most) codes.insert(words.name_of(place));
+    }
+    if (calls.empty() || codes.empty()) return {};
+    return fmt::format("; the last call of one was{}, there {}: {}", *calls.rbegin(), codes.size() == 1 ? "is" : "are",
+                       fmt::join(codes, ", "));
 }
 
 /// Who ended it: told by the handlers in it, or by where its threads were.
@@ -85,14 +104,18 @@ std::string cause(int how, const last_words& words) {
                            text_of_call(inside[0]->function, inside[0]->time));
     const std::string what = WIFSIGNALED(how) ? "mdpcosim " + manner_of(how)
                                               : fmt::format("the program was ended with _exit({})", WEXITSTATUS(how));
-    if (inside.empty()) return what + " outside of all FMUs and plugins";
+    if (inside.empty()) return what + " outside of all FMUs and plugins" + traces_of(words);
     return fmt::format("{}; at work: {}", what, list_of(inside, words));
 }
 
-std::string cause_of_interrupt(const last_words& words, double seconds) {
-    const auto inside = places_inside(words);
-    return fmt::format("interrupted; the run did not end within {:.3g} s and was killed{}", seconds,
-                       inside.empty() ? std::string() : "; at work: " + list_of(inside, words));
+std::string cause_of_interrupt(const last_words& words, double seconds, bool asked = true) {
+    std::string at_work = list_of(places_inside(words), words);
+    for (const auto& other : words.awaited)
+        if (other[0] != '\0')
+            at_work += (at_work.empty() ? "" : ", ") + std::string(other, ::strnlen(other, sizeof other));
+    return fmt::format("{}; the run did not end within {:.3g} s and was killed{}",
+                       asked ? "interrupted" : "another rank was lost", seconds,
+                       at_work.empty() ? at_work : "; at work: " + at_work);
 }
 
 /// Children of this process at present, those that others have left to it among them.
@@ -148,7 +171,8 @@ void remove_files(last_words& words, bool folders) {
 
 class watch {
    public:
-    watch(pid_t child, const sigset_t& heard) : child_(child), heard_(heard), patience_(patience()) {}
+    watch(pid_t child, const sigset_t& heard, const std::atomic<double>& grace)
+        : child_(child), heard_(heard), grace_(grace), patience_(patience()) {}
 
     /// Until the child has ended; how, as waitpid() says it.
     int wait() {
@@ -206,13 +230,16 @@ class watch {
     }
 
     bool due() {
-        if (asked_ == 0 || waited_ > 0 || clock::now() < deadline_) return false;
+        constexpr double most = 10;  // whatever foreign code has written there
+        const auto more = std::chrono::duration<double>(std::fmin(grace_.load(), most));
+        if (asked_ == 0 || waited_ > 0 || clock::now() < deadline_ + more) return false;
         waited_ = std::chrono::duration<double>(clock::now() - first_).count();
         return true;
     }
 
     pid_t child_;
     const sigset_t& heard_;
+    const std::atomic<double>& grace_;
     double patience_;
     int how_ = 0, asked_ = 0;
     clock::time_point first_, deadline_;
@@ -230,13 +257,19 @@ int in_child(const supervision& all, pid_t parent, const sigset_t& before) {
     return status;
 }
 
-int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const std::vector<pid_t>& others) {
+/// What was left open by a process that has finished.
+void close_left(last_words& words) {
+    for (const closed_run& run : close_runs(words, "failed", {}))
+        messages().send(fmt::format("{}; what the run could not write itself was brought to {} ({} rows)", run.message,
+                                    run.folder.string(), run.rows));
+}
+
+/// All that is to be done after the child's end; the exit status.
+int close_all(const supervision& all, const watch& over, int how, bool left) {
     last_words& words = *last_words::shared();
-    watch over(child, heard);
-    const int how = over.wait();
-    const bool left = end_leftovers(others);
     int status = words.status;
     const bool finished = status >= 0, in_order = WIFEXITED(how) && WEXITSTATUS(how) == status;
+    if (finished && in_order && status != 0) close_left(words);
     if (!finished || !in_order) {
         sudden_end end{over.waited() > 0 && !finished ? cause_of_interrupt(words, over.waited()) : cause(how, words),
                        {}};
@@ -251,15 +284,50 @@ int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const 
     return status;
 }
 
+/// Foreign code can write into the last words, too: who reads them may crash, and somebody must be left to tell.
+int in_parent(const supervision& all, pid_t child, const sigset_t& heard, const std::vector<pid_t>& others) {
+    watch over(child, heard, last_words::shared()->grace);
+    const int how = over.wait();
+    const bool left = end_leftovers(others);
+    std::fflush(nullptr);
+    const pid_t reader = WIFEXITED(how) && WEXITSTATUS(how) == 0 && last_words::shared()->status == 0 ? -1 : ::fork();
+    if (reader <= 0) {
+        const int status = close_all(all, over, how, left);
+        if (reader < 0) return status;
+        std::fflush(nullptr);
+        ::_exit(status);
+    }
+    int end = 0;
+    while (::waitpid(reader, &end, 0) < 0 && errno == EINTR) continue;
+    if (WIFEXITED(end)) return WEXITSTATUS(end);
+    archive::remove_left_folders();
+    return all.ended(
+        {fmt::format("mdpcosim {}, and what it left for its parent is damaged: an FMU or a plugin has written "
+                     "over memory that is not its own. Run it in a process of its own (--transport processes)",
+                     WIFSIGNALED(how) ? manner_of(how) : fmt::format("ended with status {}", WEXITSTATUS(how))),
+         {},
+         over.asked() != 0 ? 130 : 1});
+}
+
 }  // namespace
 
-bool finish_child(int how, bool told, const std::function<int(const sudden_end&)>& tell) {
+double patience() {
+    const char* given = std::getenv("MDPCOSIM_PATIENCE");
+    char* end = nullptr;
+    const double seconds = given == nullptr ? 0 : std::strtod(given, &end);
+    return given != nullptr && end != given && seconds >= 0 && seconds < 1e9 ? seconds : default_patience;
+}
+
+bool finish_child(int how, bool told, double waited, const std::function<int(const sudden_end&)>& tell) {
     last_words& words = *last_words::shared();
-    if (words.status >= 0) return true;
-    sudden_end end{cause(how, words), {}, told ? 130 : 1};
+    if (words.status >= 0) {
+        close_left(words);
+        return true;
+    }
+    sudden_end end{waited > 0 ? cause_of_interrupt(words, waited, told) : cause(how, words), {}, told ? 130 : 1};
     end.closed = close_runs(words, told ? "interrupted" : "failed", end.message);
     remove_files(words, true);
-    if (!told) tell(end);
+    if (!told || waited > 0) tell(end);
     return false;
 }
 

@@ -17,7 +17,6 @@
 /// the next such signal, is killed, and its run closed as an interrupted one.
 namespace mdpcosim {
 
-/// Seconds that a run has to end in order, unless MDPCOSIM_PATIENCE says another number.
 inline constexpr double default_patience = 10;
 
 /// How a child ended that did not finish.
@@ -46,8 +45,12 @@ bool is_supervised();
 /// Shows the report once nothing of the run is left; true: the parent will.
 bool show_at_end(const std::string& path);
 
+/// Seconds that a run has to end in order: the default, or MDPCOSIM_PATIENCE.
+double patience();
+
 /// For a child that shares last words but was made elsewhere (a rank of MPI): what the parent does about one that has gone. `how` as waitpid()
-/// gives it. Whether it had finished; otherwise its runs are closed, and the end is told unless the child was `told` to end.
-bool finish_child(int how, bool told, const std::function<int(const sudden_end&)>& tell);
+/// gives it. Whether it had finished; otherwise its runs are closed, and the end is told unless the child was `told` to end. One that was killed
+/// since it had not ended `waited` seconds after it was told to is told in any case.
+bool finish_child(int how, bool told, double waited, const std::function<int(const sudden_end&)>& tell);
 
 }  // namespace mdpcosim

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::content;
 
-constexpr double limit = 0.5;  // s
+constexpr double limit = 3;  // s, for its start on a busy machine, too
 using test::mark_variable;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -238,27 +238,41 @@ class fault_run {
         return now();
     }
 
+    /// The words of who watches foreign code: the subsystem, its file, the call.
+    static std::string told(const std::string& what) {
+        return fmt::format(R"(subsystem 'bad' \((plugin|fmu) [^)]+\): {} in (advance|fmi[23]DoStep) at t = )", what);
+    }
+
+    std::string crash(int number) const {
+        if (cell_.who == source::program) return fmt::format("was killed by signal {} ", number);
+        return told(fmt::format(R"(crashed \(SIG{}\))", ::sigabbrev_np(number)));
+    }
+
     std::string cause() const {
-        if (!cell_.isolated() && cell_.what <= kind::status) return "";
+        const bool program = cell_.who == source::program;
         switch (cell_.what) {
             case kind::segv:
-                return R"(signal 11|SIGSEGV)";
+                return crash(SIGSEGV);
             case kind::bus:
-                return R"(signal 7|SIGBUS)";
+                return crash(SIGBUS);
             case kind::fpe:
-                return R"(signal 8|SIGFPE)";
+                return crash(SIGFPE);
             case kind::ill:
-                return R"(signal 4|SIGILL)";
+                return crash(SIGILL);
             case kind::abort:
-                return R"(signal 6|SIGABRT)";
+                return crash(SIGABRT);
             case kind::exit:
-            case kind::bare_exit:
-                return R"(ended with status 0|called exit\(0\))";
+                return program ? "ended with status 0" : told(R"(called exit\(0\))");
+            case kind::bare_exit:  // other threads may be at work, too
+                if (program || cell_.isolated()) return "ended with status 0";
+                return told(R"(ended the program with _exit\(0\))") +
+                       R"(|the program was ended with _exit\(0\); at work: .*subsystem 'bad' \()";
             case kind::status:
-                return R"(ended with status 5.*the paper is out|the paper is out(.|\n)*called exit\(5\)|called exit\(5\))";
+                return program ? "ended with status 5.*the paper is out"
+                               : "the paper is out.*" + told(R"(called exit\(5\))");
             case kind::hang:
             case kind::flood:
-                return "did not answer within 0.5 s";
+                return fmt::format("did not answer within {:g} s in ", limit);
             case kind::not_a_number:
                 return "(is|became) -?(nan|inf)";
             case kind::error:
@@ -325,8 +339,7 @@ class fault_run {
         }
         for (const auto& entry : fs::directory_iterator(folder_ / "tmp")) {
             const std::string name = entry.path().filename();
-            // Open MPI's own, which it does not always put where it is told to.
-            expect(cell_.where == place::mpi && name.starts_with("ompi"), "file '{}' is left", name);
+            expect(false, "file '{}' is left", name);
         }
         for (const auto& entry : fs::directory_iterator("/dev/shm"))
             expect(entry.path().string().find(folder_.path().filename()) == std::string::npos, "memory '{}' is left",

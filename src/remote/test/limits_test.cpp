@@ -13,6 +13,7 @@
 #include "remote/kept_text.hpp"
 #include "remote/system_calls.hpp"
 #include "support/far_function.hpp"
+#include "support/sanitizer.hpp"
 #include "support/solver_test_models.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -23,14 +24,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 namespace fs = std::filesystem;
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-constexpr bool sanitized = __has_feature(address_sanitizer);
-#else
-constexpr bool sanitized = false;
-#endif
 
 struct shell_outcome {
     std::string end, text;
@@ -56,9 +49,6 @@ TEST(kept_text, keeps_begin_and_end_and_says_how_much_is_missing) {
 }
 
 TEST(child_process, output_without_end_costs_no_memory) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers need system calls and memory of their own";
-#endif
     child_process process({.command = {"yes"}});
     EXPECT_EQ(process.ended(0.3), "");
     process.finish(0);
@@ -66,9 +56,6 @@ TEST(child_process, output_without_end_costs_no_memory) {
 }
 
 TEST(child_process, a_limit_of_cpu_time_is_named) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers need system calls and memory of their own";
-#endif
     EXPECT_THAT(shell("while :; do :; done", {.cpu = 0.5}).end,
                 HasSubstr("its limit of 1 s of CPU time ('limits: cpu')"));
     EXPECT_THAT(shell("trap '' XCPU; while :; do :; done", {.cpu = 1}).end, HasSubstr("'limits: cpu'"));
@@ -83,10 +70,7 @@ TEST(child_process, subsystems_get_no_rights_and_no_token) {
 }
 
 TEST(limits, memory_that_is_not_there_is_named) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers need system calls and memory of their own";
-#endif
-    if (sanitized) GTEST_SKIP() << "the sanitizer needs terabytes of address space";
+    MDPCOSIM_NEEDS_BOUNDED_MEMORY();
     subsystem_text text = far_subsystem([]() -> std::unique_ptr<subsystem> {
         return make_native_subsystem(
             std::make_unique<function_model>(
@@ -119,18 +103,12 @@ class system_calls : public testing::Test {
 };
 
 TEST_F(system_calls, computing_and_reading_goes_on) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers need system calls and memory of their own";
-#endif
     const auto seen = shell("cat /proc/self/comm; echo $((6*7)); (echo child); ulimit -c 0; echo done", compute);
     EXPECT_EQ(seen.end, "ended with status 0");
     EXPECT_THAT(seen.text, AllOf(HasSubstr("cat"), HasSubstr("42"), HasSubstr("child"), HasSubstr("done")));
 }
 
 TEST_F(system_calls, files_are_not_written_made_or_removed) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers need system calls and memory of their own";
-#endif
     write_file(folder / "kept", "as it was");
     const std::string f = folder.path().string();
     const auto seen =
@@ -144,17 +122,11 @@ TEST_F(system_calls, files_are_not_written_made_or_removed) {
 }
 
 TEST_F(system_calls, there_is_no_network) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers need system calls and memory of their own";
-#endif
     EXPECT_THAT(shell("exec 3<>/dev/tcp/127.0.0.1/1").text, HasSubstr("refused"));
     EXPECT_THAT(shell("exec 3<>/dev/tcp/127.0.0.1/1", compute).text, HasSubstr("Permission denied"));
 }
 
 TEST_F(system_calls, other_processes_are_out_of_reach) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers need system calls and memory of their own";
-#endif
     EXPECT_THAT(shell(fmt::format("kill -0 {}", getpid()), compute).end, HasSubstr("'limits: system-calls' forbids"));
     EXPECT_THAT(shell("kill -0 $$ && echo itself", compute).text, HasSubstr("itself"));
     EXPECT_THAT(shell(fmt::format("prlimit --pid {} --cpu=1; echo done", getpid()), compute).text,
@@ -163,9 +135,6 @@ TEST_F(system_calls, other_processes_are_out_of_reach) {
 
 /// The filter stands before the first line of a plugin: what it would write is not there.
 TEST_F(system_calls, hold_for_plugins) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers need system calls and memory of their own";
-#endif
     subsystem_spec spec;
     spec.name = "bad";
     spec.kind = subsystem_spec::source_kind::plugin;
@@ -177,6 +146,7 @@ TEST_F(system_calls, hold_for_plugins) {
         s.values.push_back({value, {}});
         spec.set.push_back(s);
     }
+    const no_leak_checks in_processes;
     for (const bool filtered : {false, true}) {
         spec.limits.compute_only = filtered;
         ::setenv("MDPCOSIM_TEST_FAULT", "status", 1);
@@ -199,9 +169,6 @@ TEST_F(system_calls, hold_for_plugins) {
 
 /// A caller may have closed standard input, output and error: the files of a process must not get their numbers.
 TEST(isolated, works_without_standard_files) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers need system calls and memory of their own";
-#endif
     const pid_t child = ::fork();
     if (child == 0) {
         ::alarm(20);

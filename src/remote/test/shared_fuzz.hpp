@@ -74,12 +74,20 @@ inline std::unique_ptr<subsystem> make_scribbler(const std::string& seed) {
         make_solver("rk4"));
 }
 
+/// Has any time to start, and little for its requests.
+class scribbled_process : public subsystem_process {
+   public:
+    explicit scribbled_process(unsigned seed)
+        : subsystem_process({.name = "hostile", .limit = 0, .spin = false},
+                            {far_subsystem(make_scribbler, std::to_string(seed))}) {
+        introduce();
+        set_limit(0.1);
+    }
+};
+
 /// One process: until it fails, or long enough. True where it failed.
 inline bool survive_scribbler(unsigned seed) {
-    constexpr double limit = 0.1;
-    subsystem_process group({.name = "hostile", .limit = limit, .spin = false},
-                            {far_subsystem(make_scribbler, std::to_string(seed))});
-    group.introduce();
+    scribbled_process group(seed);
     try {
         group.call({.command = remote_command::initialise, .t0 = 0});
         group.call({.command = remote_command::make_snapshot, .number = 0});

@@ -16,16 +16,17 @@ namespace {
 
 constexpr int most_ranks = 100'000;
 
-bool is_here(const std::string& name) {
-    char own[256] = "";
-    gethostname(own, sizeof own - 1);
-    const std::string whole = own;
-    return name == "localhost" || name == "127.0.0.1" || name == whole || name == whole.substr(0, whole.find('.'));
-}
-
 std::string last_line(const std::string& text) { return text.substr(text.find_last_of('\n') + 1); }
 
 }  // namespace
+
+bool is_this_machine(const mpi_host& host) {
+    char own[256] = "";
+    gethostname(own, sizeof own - 1);
+    const std::string whole = own;
+    return host.name == "localhost" || host.name == "127.0.0.1" || host.name == whole ||
+           host.name == whole.substr(0, whole.find('.'));
+}
 
 std::vector<mpi_host> parse_hosts(const std::string& text) {
     const auto refuse = [&] {
@@ -57,7 +58,7 @@ void check_hosts(const std::vector<mpi_host>& hosts) {
     constexpr double patience = 10;
     std::vector<std::pair<std::string, std::unique_ptr<child_process>>> asked;
     for (const auto& host : hosts)
-        if (!is_here(host.name))
+        if (!is_this_machine(host))
             asked.emplace_back(
                 host.name,
                 std::make_unique<child_process>(child_process::program{

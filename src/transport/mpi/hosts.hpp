@@ -14,6 +14,8 @@ struct mpi_host {
 /// "a,b:4": a gets one rank, b four. Throws user_error.
 std::vector<mpi_host> parse_hosts(const std::string& text);
 
+bool is_this_machine(const mpi_host& host);
+
 /// Every machine but this one must let itself be reached by ssh, as mpiexec does it. Throws user_error after some seconds.
 void check_hosts(const std::vector<mpi_host>& hosts);
 

@@ -5,11 +5,14 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +33,7 @@ namespace fs = std::filesystem;
 using clock = std::chrono::steady_clock;
 
 constexpr const char* mark_variable = "MDPCOSIM_LAUNCH";
+constexpr double moment_of_rank = 3, last_moment = 9;  // s to end at once, and after the loss of another rank
 constexpr int passed_on[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};  // to ranks, by mpiexec and those who watch them
 
 std::string find_program(const std::string& name) {
@@ -87,7 +91,8 @@ std::vector<std::string> command_line(const launcher& by, const mpi_launch& laun
         add({"-q", "--oversubscribe", "--bind-to", "none", "-x", "MDPCOSIM_MPI=openmpi", "-x",
              fmt::format("{}={}", mark_variable, mark)});
         // On other machines the folder does not exist.
-        if (!session.empty() && hosts.empty()) add({"--mca", "orte_tmpdir_base", session});
+        if (!session.empty() && std::ranges::all_of(launch.hosts, is_this_machine))
+            add({"--mca", "orte_tmpdir_base", session});
         if (geteuid() == 0) add({"--allow-run-as-root"});
         if (!hosts.empty()) add({"--host", list});
     } else {
@@ -243,28 +248,67 @@ class supervised {
 
 int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts) {
     const launcher by = choose_launcher();
+    constexpr double for_ranks = moment_of_rank + 1;
+    if (last_words* words = last_words::shared()) words->grace = for_ranks;
     check_hosts(launch.hosts);
     return supervised(by, launch).run(interrupts);
 }
 
 namespace {
 
-volatile sig_atomic_t watched_rank = 0, told_to_end = 0;
+volatile sig_atomic_t watched_rank = 0, told_to_end = 0, by_user = 0, given_up = 0;
+double patience_with_rank = 0;
+std::atomic<double> asked_at = 0;
+
+double seconds_now() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// The alarm rings then, or before.
+void end_within(double seconds) {
+    itimerval present{};
+    getitimer(ITIMER_REAL, &present);
+    const double left =
+        static_cast<double>(present.it_value.tv_sec) + 1e-6 * static_cast<double>(present.it_value.tv_usec);
+    if (left > 0 && left < seconds) return;
+    const double whole = std::floor(seconds);
+    const itimerval next{{}, {static_cast<time_t>(whole), static_cast<suseconds_t>(1e6 * (seconds - whole)) + 1}};
+    setitimer(ITIMER_REAL, &next, nullptr);
+}
 
 extern "C" void pass_on(int number) {
-    told_to_end = number == SIGTERM || number == SIGUSR2;
+    const bool at_once = number == SIGTERM || number == SIGUSR2;
+    if (at_once) told_to_end = 1;
+    if (!at_once) by_user = 1;  // otherwise another rank was lost, and there is time to close the results
+    if (asked_at == 0) asked_at = seconds_now();
+    end_within(!at_once       ? patience_with_rank
+               : by_user != 0 ? std::min(patience_with_rank, moment_of_rank)
+                              : last_moment);
     if (watched_rank > 0) kill(static_cast<pid_t>(watched_rank), number);
 }
 
+extern "C" void give_up_rank(int) {
+    given_up = 1;
+    if (watched_rank > 0) kill(static_cast<pid_t>(watched_rank), SIGKILL);
+}
+
 /// The watching process ends as the rank does; a lost rank it tells, and stays until mpiexec ends all, or has gone.
-[[noreturn]] void watch(pid_t process, int rank, const char* mark,
-                        const std::function<bool(int how, bool told)>& ended) {
+[[noreturn]] void watch(pid_t process, int rank, const char* mark, const std::function<bool(const rank_end&)>& ended) {
     const pid_t mpiexec = getppid();
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
     watched_rank = 0;
-    if (ended(status, told_to_end != 0) && WIFEXITED(status)) _exit(WEXITSTATUS(status));
-    if (told_to_end == 0) {
+    const double waited = given_up != 0 ? seconds_now() - asked_at : 0;
+    if (given_up != 0) told_to_end = by_user;
+    const bool in_order = ended({status, told_to_end != 0, waited});
+    if (given_up != 0) told_to_end = 1;  // it is no news
+    // MPICH's mpiexec kills all others when one ends: who watches rank 0 has its results to close.
+    constexpr useconds_t time_of_first = 1'500'000;
+    if (given_up != 0 && rank != 0) usleep(time_of_first);
+    if (in_order && WIFEXITED(status)) _exit(WEXITSTATUS(status));
+    if (told_to_end == 0 && mark != nullptr) {
         char machine[256] = "?";
         gethostname(machine, sizeof machine - 1);
         const std::string line = fmt::format("{} lost {} {}\n", mark, rank, machine);
@@ -280,9 +324,10 @@ extern "C" void pass_on(int number) {
 
 }  // namespace
 
-void watch_rank(int rank, const std::function<bool(int how, bool told)>& ended) {
+void watch_rank(int rank, double patience, const std::function<bool(const rank_end&)>& ended) {
     const char* mark = std::getenv(mark_variable);
-    if (mark == nullptr || !last_words::make()) return;
+    if (!last_words::make()) return;
+    patience_with_rank = patience;
     sigset_t passed, before;
     sigemptyset(&passed);
     for (const int number : passed_on) sigaddset(&passed, number);
@@ -297,6 +342,7 @@ void watch_rank(int rank, const std::function<bool(int how, bool told)>& ended) 
         prctl(PR_SET_NAME, "mdpcosim-watch");
         watched_rank = process;
         for (const int number : passed_on) signal(number, pass_on);
+        signal(SIGALRM, give_up_rank);
     }
     sigprocmask(SIG_SETMASK, &before, nullptr);
     if (process > 0) watch(process, rank, mark, ended);

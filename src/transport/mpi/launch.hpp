@@ -21,11 +21,18 @@ struct mpi_launch {
 /// order, the second one all ranks to end at once. Throws user_error where there is no MPI.
 int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts);
 
-/// In a rank that launch_ranks() has started: goes on in a process of its own, whose end the first one watches. Should it be
-/// killed, the launching process is told: mpiexec would tell it late, and kill rank 0 before it can close its results. To be
-/// called before there are threads. `ended` is called in the watching process with how it ended, as waitpid() says, and whether it was told to;
-/// false: not in order. The two share last words. Does nothing in other ranks.
-void watch_rank(int rank, const std::function<bool(int how, bool told)>& ended);
+/// How a rank ended.
+struct rank_end {
+    int how = 0;        ///< as waitpid() says
+    bool told = false;  ///< it was asked to
+    double waited = 0;  ///< s after which it was killed, since it did not end when it was asked to; else 0
+};
+
+/// In a rank: goes on in a process of its own, whose end the first one watches. Should it be killed, the launching process is told, if it is
+/// launch_ranks(): mpiexec would tell it late, and kill rank 0 before it can close its results. To be called before there are threads. `ended` is
+/// called in the watching process; false: not in order. The two share last words. A rank that has not ended `patience` seconds after it was asked
+/// to is killed.
+void watch_rank(int rank, double patience, const std::function<bool(const rank_end&)>& ended);
 /// Of rank 0: its exit status.
 void tell_launcher(int status);
 

@@ -1,10 +1,24 @@
 #include "transport/mpi/transport.hpp"
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "transport/groups.hpp"
 #include "transport/transport_host.hpp"
 
 namespace mdpcosim {
+
+namespace {
+
+/// "'a', 'b'"
+std::string quoted_names(const std::vector<std::string>& names, const std::vector<int>& members) {
+    std::string text;
+    for (const int i : members)
+        text += fmt::format("{}'{}'", text.empty() ? "" : ", ", names[static_cast<std::size_t>(i)]);
+    return text;
+}
+
+}  // namespace
 
 std::unique_ptr<transport> make_mpi_transport(mpi_ranks& ranks, std::vector<std::string> names,
                                               const std::vector<std::vector<int>>& groups,
@@ -17,8 +31,11 @@ std::unique_ptr<transport> make_mpi_transport(mpi_ranks& ranks, std::vector<std:
         const auto& members = groups[static_cast<std::size_t>(k)];
         auto link = ranks.link(k);
         link->send(start.bytes());
-        elsewhere.push_back({members, std::make_unique<linked_group>(
-                                          linked_group::options{ranks.name(k), members.size(), 0}, std::move(link))});
+        auto group =
+            std::make_unique<linked_group>(linked_group::options{ranks.name(k), members.size(), 0}, std::move(link));
+        group->set_title(fmt::format("subsystem{} {} ({})", members.size() == 1 ? "" : "s",
+                                     quoted_names(names, members), ranks.name(k)));
+        elsewhere.push_back({members, std::move(group)});
     }
     return make_group_transport(std::move(names), std::move(elsewhere), {groups[0], make_own()});
 }
