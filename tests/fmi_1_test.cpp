@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "fmi/test/archives.hpp"
 #include "fmi/test/descriptions.hpp"
@@ -34,21 +38,22 @@ class fmi_1 : public testing::Test {
         return content("told.txt");
     }
 
-    /// The columns of results.csv that both have, row for row.
-    void expect_equal_results(const std::string& a, const std::string& b) {
-        const auto rows = [&](const std::string& folder) {
-            std::vector<std::vector<std::string>> table(1);
-            for (const char c : content(folder + "/results.csv")) {
-                if (c == '\n') {
-                    table.emplace_back();
-                    continue;
-                }
-                if (table.back().empty() || c == ',') table.back().emplace_back();
-                if (c != ',') table.back().back() += c;
+    std::vector<std::vector<std::string>> rows(const std::string& folder) const {
+        std::vector<std::vector<std::string>> table(1);
+        for (const char c : content(folder + "/results.csv")) {
+            if (c == '\n') {
+                table.emplace_back();
+                continue;
             }
-            table.pop_back();
-            return table;
-        };
+            if (table.back().empty() || c == ',') table.back().emplace_back();
+            if (c != ',') table.back().back() += c;
+        }
+        table.pop_back();
+        return table;
+    }
+
+    /// The columns of results.csv that the first has, row for row.
+    void expect_equal_results(const std::string& a, const std::string& b) {
         const auto left = rows(a), right = rows(b);
         ASSERT_EQ(left.size(), right.size());
         ASSERT_GT(left.size(), 10u);
@@ -101,7 +106,7 @@ std::string two_masses(const std::string& version, const std::string& more) {
                "}, ports: {mass: {kind: translation, position: position, velocity: velocity, force: force}}" + more +
                "}\n";
     };
-    return "time: {end: 1 s, step: 10 ms}\nsubsystems:\n  A: " + mass("10 mm") + "  B: " + mass("0 m") +
+    return "time: {end: 0.1 s, step: 1 ms}\nsubsystems:\n  A: " + mass("10 mm") + "  B: " + mass("0 m") +
            "connections:\n  spring: {law: spring, between: [A.mass, B.mass], stiffness: 200 N/m}\n";
 }
 
@@ -124,11 +129,18 @@ TEST_F(fmi_1, coupled_fmus_give_the_values_of_2_wherever_they_run) {
 }
 
 TEST_F(fmi_1, one_pass_takes_them_as_it_takes_plain_fmus) {
-    test::write_file(path("two.yaml"), two_masses("plain-oscillator-2", ""));
+    // Two free masses of 1 kg on a spring of 200 N/m: x = 5 mm (1 + cos(20/s t)). 2.0 says which output is the derivative of
+    // which, 1.0 does not, so the values are not the same bits; the error is.
+    for (const char* name : {"plain-oscillator-1-cs", "plain-oscillator-2"}) {
+        test::write_file(path("one.yaml"), two_masses(name, ""));
+        run("run one.yaml --quiet --method one-pass --out one");
+        const auto table = rows("one");
+        ASSERT_EQ(table[0][1], "A.position");
+        ASSERT_GT(table.size(), 100u);
+        for (std::size_t n = 1; n < table.size(); ++n)
+            ASSERT_NEAR(std::stod(table[n][1]), 0.005 * (1 + std::cos(20 * std::stod(table[n][0]))), 2e-7) << name;
+    }
     test::write_file(path("one.yaml"), two_masses("plain-oscillator-1-cs", ""));
-    run("run two.yaml --quiet --method one-pass --out two");
-    run("run one.yaml --quiet --method one-pass --out one");
-    expect_equal_results("one", "two");
     const std::string refused = run("run one.yaml --quiet --method iterated --out no", 2);
     EXPECT_THAT(refused, HasSubstr("canGetAndSetFMUState"));
 }
