@@ -162,7 +162,7 @@ void read_isolation(subsystem_spec& spec, const yaml_node& node, const key_place
         return;
     }
     spec.fmu.isolate_decided = true;
-    if (spec.limit > 0)
+    if (spec.limit > 0 && node.find("limit") != nullptr)
         throw user_error(node.where,
                          fmt::format("{}: the subsystem has a limit already. Leave one out.", at.inside("isolate")));
     spec.fmu.isolate = true;

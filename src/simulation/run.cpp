@@ -183,6 +183,7 @@ run_summary run(scenario s, const run_options& options) {
                                             .remote = options.remote,
                                             .interrupt = options.interrupt});
     } catch (const run_error& problem) {  // of a process that did not start
+        if (transport_named(options.transport) != transport_kind::threads) throw;
         return failed_at_start(made ? *made : made.emplace(out), s.time, problem.what());
     }
     simulation& all = *built;

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -111,6 +113,21 @@ json last_summary(const open_run& run, const fs::path& folder) {
     return json::parse_if_valid(std::string_view(run.draft)).value_or(json::object());
 }
 
+/// Whether the last row is that of this time.
+bool ends_at(const fs::path& csv, double time) {
+    const file_handle file(::open(csv.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat about {};
+    if (file.get() < 0 || ::fstat(file.get(), &about) != 0) return false;
+    return std::strtod(last_line(file.get(), about.st_size).first.c_str(), nullptr) == time;
+}
+
+/// Behind the header.
+std::int64_t rows_in_file(const fs::path& csv) {
+    std::ifstream in(csv, std::ios::binary);
+    const auto lines = std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+    return std::max<std::int64_t>(lines - 1, 0);
+}
+
 closed_run finish(const open_run& run, const std::string& status, const std::string& message) {
     closed_run closed{run.folder, {}, 0, {}};
     const row_journal& journal = run.journal;
@@ -120,6 +137,10 @@ closed_run finish(const open_run& run, const std::string& status, const std::str
     // Where there is no room left the HDF5 file keeps what was flushed.
     if (names.size() == journal.row_length && used > 0) append_hdf5_rows(closed.folder / "results.h5", names, rows);
     closed.rows = journal.rows;
+    // A full disk has fewer than were recorded.
+    if (used >= journal.row_length && journal.row_length > 0 &&
+        !ends_at(closed.folder / "results.csv", rows[used - journal.row_length]))
+        closed.rows = rows_in_file(closed.folder / "results.csv");
     json summary = last_summary(run, closed.folder);
     summary["status"] = status;
     if (!message.empty())

@@ -92,8 +92,9 @@ std::string entry_of(const cell& c, double when) {
                               : k == kind::exception  ? "throw"
                               : from_outside(k)       ? "nothing"
                                                       : "as-told";
-            return fmt::format("fmu: {}/fmus/misbehave-{}.fmu, set: {{where: step, how: {}, when: {} s}}", build,
-                               2 + static_cast<int>(1e6 * when) % 2, how, when);
+            return fmt::format(
+                "fmu: {}/fmus/misbehave-{}.fmu, isolate: false, set: {{where: step, how: {}, when: {} s}}", build,
+                2 + static_cast<int>(1e6 * when) % 2, how, when);
         }
         case source::program: {
             const char* how = k == kind::not_a_number ? "nan"

@@ -54,7 +54,7 @@ subsystems:
     step: 40 us
   d: {file: run.csv, units: {demand: N.m}, interpolation: hold, outside: repeat}
   p: {plugin: pump.so, set: {volume: 1}}
-  f: {fmu: a.fmu, interface: model-exchange, tolerance: 1e-5, outputs: [x, y], continuous: [u], log: all, isolate: {limit: 10 s},
+  f: {fmu: a.fmu, interface: model-exchange, tolerance: 1e-5, outputs: [x, y], continuous: [u], log: all, isolate: {limit: 10 s, apart: true, because: crashes},
       limits: {memory: 2 GB, cpu: 10 s, system-calls: compute}}
   g: {program: [./valve, --fast], folder: programs}
 connections:
@@ -73,7 +73,7 @@ monitor: {divergence: note}
 expect:
   - {variable: k.u, end: 3 N, within: 1 N, min: -1 kN, max: 1 kN}
   - {file: expected.csv, only: ["m.*"], within: 1 %}
-record: {every: 1 ms, only: [m.*, "*.u"]}
+record: {every: 1 ms, only: [m.*, "*.u"], units: header}
 reference: {solver: {name: dirk-5, rtol: 1e-9}}
 replicas: 1
 )y";
