@@ -110,6 +110,17 @@ void tell_report(const std::string& folder, const run_settings& o) {
     if (o.open) show_report(path);
 }
 
+/// "results.csv and results.h5 (5 rows), summary.json, ...", those that are there: a run that did not start has few.
+std::string files_of(const run_summary& summary) {
+    const std::filesystem::path folder = summary.folder;
+    std::vector<std::string> there;
+    const bool table = std::filesystem::exists(folder / "results.csv");
+    if (table) there.push_back(fmt::format("results.csv and results.h5 ({} rows)", summary.rows));
+    for (const char* name : {"summary.json", "profile.json", "scenario.yaml"})
+        if (std::filesystem::exists(folder / name)) there.emplace_back(name);
+    return fmt::format("{}", fmt::join(there, ", "));
+}
+
 /// Runs the scenario in this process, the master.
 int run_here(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
@@ -140,8 +151,7 @@ int run_here(const run_settings& o) {
     if (o.json)
         say("{}", to_json(summary));
     else if (!o.quiet)
-        say("{}\nresults in {}: results.csv and results.h5 ({} rows), summary.json, profile.json, scenario.yaml\n",
-            to_table(summary), summary.folder, summary.rows);
+        say("{}\nresults in {}: {}\n", to_table(summary), summary.folder, files_of(summary));
     if (o.report || o.open) tell_report(summary.folder, o);
     const trust level = summary.judged ? summary.judged->level : trust::good;
     if (summary.judged && summary.status != "failed" && !o.json && (!o.quiet || level != trust::good))

@@ -14,15 +14,19 @@ inline constexpr bool address_sanitizer = true;
 inline constexpr bool address_sanitizer = false;
 #endif
 
+#ifdef __SANITIZE_ADDRESS__
+#define MDPCOSIM_NOT_SANITIZED(why) GTEST_SKIP() << (why)
+#else
+#define MDPCOSIM_NOT_SANITIZED(why) static_cast<void>(0)
+#endif
+
 /// For tests of limits of memory.
-#define MDPCOSIM_NEEDS_BOUNDED_MEMORY()      \
-    if (::mdpcosim::test::address_sanitizer) \
-    GTEST_SKIP() << "the address sanitizer maps terabytes before the first line of a program"
+#define MDPCOSIM_NEEDS_BOUNDED_MEMORY() \
+    MDPCOSIM_NOT_SANITIZED("the address sanitizer maps terabytes before the first line of a program")
 
 /// For tests of processes without files.
-#define MDPCOSIM_NEEDS_LAST_FILE()           \
-    if (::mdpcosim::test::address_sanitizer) \
-    GTEST_SKIP() << "the sanitizer checks types through a pipe, for which no file is left"
+#define MDPCOSIM_NEEDS_LAST_FILE() \
+    MDPCOSIM_NOT_SANITIZED("the sanitizer checks types through a pipe, for which no file is left")
 
 /// As long as it lives, processes that are started do not look for leaks: one that may not trace others waits at its end for its tracer, which
 /// the filter of system calls has killed, and burns a core for ever.

@@ -1,0 +1,80 @@
+// `isolate: auto`: what a trial finds decides whether an FMU lives apart.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenario/read.hpp"
+#include "simulation/isolation.hpp"
+
+namespace mdpcosim {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+/// The entry as a run would have it.
+fmu_spec chosen(const std::string& fmu, const std::string& more, bool goes_back = false) {
+    scenario s = read_scenario_text(fmt::format("time: {{end: 1 s, step: 10 ms}}\nsubsystems:\n  a: {{fmu: "
+                                                "{}/fmus/{}.fmu{}}}\n",
+                                                MDPCOSIM_BINARY_DIR, fmu, more),
+                                    "s.yaml");
+    choose_isolation(s, goes_back);
+    return s.subsystems.front().fmu;
+}
+
+std::string misbehaving(const std::string& where, const std::string& how) {
+    return fmt::format(", set: {{where: {}, how: {}, when: 0 s}}", where, how);
+}
+
+TEST(isolation, whoever_crashes_in_the_trial_lives_apart) {
+    for (const char* version : {"2", "3"}) {
+        const fmu_spec a = chosen(fmt::format("misbehave-{}", version), misbehaving("step", "crash"));
+        EXPECT_TRUE(a.isolate);
+        EXPECT_THAT(a.isolate_because.value, AllOf(HasSubstr("in a trial its process"),
+                                                   ContainsRegex("SIGSEGV|Segmentation"), HasSubstr(" in advance")));
+    }
+    EXPECT_THAT(chosen("crash-at-load-2", "").isolate_because.value, HasSubstr("in a trial"));
+    EXPECT_TRUE(chosen("misbehave-2", misbehaving("step", "raw-exit-0")).isolate);
+    EXPECT_TRUE(chosen("misbehave-2", misbehaving("step", "error")).isolate) << "what fails is not trusted either";
+}
+
+TEST(isolation, states_are_saved_in_the_trial_where_the_run_goes_back) {
+    for (const char* where : {"save", "restore"}) {
+        EXPECT_THAT(chosen("misbehave-2", misbehaving(where, "crash")).isolate_because.value,
+                    HasSubstr("a step takes"));
+        const fmu_spec back = chosen("misbehave-2", misbehaving(where, "crash"), true);
+        EXPECT_TRUE(back.isolate) << where;
+        EXPECT_THAT(back.isolate_because.value, ContainsRegex("in a trial .*(make_snapshot|restore)")) << where;
+    }
+}
+
+TEST(isolation, the_choice_of_a_scenario_is_left_alone) {
+    for (const char* choice : {", isolate: false", ", isolate: true", ", isolate: {apart: false, because: I say so}"}) {
+        const fmu_spec a = chosen("crash-at-load-2", choice);
+        EXPECT_EQ(a.isolate, std::string(choice) == ", isolate: true");
+        EXPECT_THAT(a.isolate_because.value, testing::Not(HasSubstr("trial")));
+    }
+}
+
+TEST(isolation, the_choice_is_written_and_read) {
+    scenario s = read_scenario_text(fmt::format("time: {{end: 1 s, step: 10 ms}}\nsubsystems:\n  a: {{fmu: "
+                                                "{}/fmus/decay-2.fmu, isolate: auto}}\n",
+                                                MDPCOSIM_BINARY_DIR),
+                                    "s.yaml");
+    choose_isolation(s, false);
+    const fmu_spec& a = s.subsystems.front().fmu;
+    EXPECT_THAT(a.isolate_because.value, HasSubstr("a step takes"));
+    const scenario again = read_scenario_text(write_scenario(s), "again.yaml");
+    EXPECT_EQ(again.subsystems.front().fmu.isolate, a.isolate);
+    EXPECT_TRUE(again.subsystems.front().fmu.isolate_decided);
+    EXPECT_EQ(again.subsystems.front().fmu.isolate_because.value, a.isolate_because.value);
+}
+
+/// The run will say it, with its place.
+TEST(isolation, mistakes_are_not_for_the_trial) {
+    EXPECT_FALSE(chosen("decay-2", ", set: {nonsense: 1}").isolate_decided);
+}
+
+}  // namespace
+}  // namespace mdpcosim
