@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "fmi/test/archives.hpp"
 #include "fmi/test/descriptions.hpp"
+#include "support/archives.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {

@@ -11,8 +11,8 @@
 
 #include "archive/work_folder.hpp"
 #include "core/error.hpp"
-#include "fmi/test/archives.hpp"
 #include "fmi/test/descriptions.hpp"
+#include "support/archives.hpp"
 
 namespace mdpcosim::fmi {
 namespace {

@@ -12,8 +12,8 @@
 #include <sstream>
 
 #include "core/error.hpp"
-#include "fmi/test/archives.hpp"
 #include "fmi/test/test_fmu.hpp"
+#include "support/archives.hpp"
 
 namespace mdpcosim::fmi {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "fmi/archive.hpp"
-#include "fmi/test/archives.hpp"
+#include "support/archives.hpp"
 
 /// What must hold for any description and any archive, however broken.
 namespace mdpcosim::fmi {

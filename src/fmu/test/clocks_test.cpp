@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "fmi/test/archives.hpp"
 #include "fmu/fmu_subsystem.hpp"
+#include "support/archives.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
