@@ -276,13 +276,18 @@ TEST_F(supervised_run, stops_and_goes_on) {
         const std::string text = content(fmt::format("/proc/{}/stat", id));
         return text.find(") T ") != std::string::npos;
     };
+    const auto becomes = [&](bool stopped) {
+        for (int n = 0; n < 15000; ++n) {
+            if (is_stopped(child.id()) == stopped && is_stopped(worker) == stopped) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        return false;
+    };
     for (int i = 0; i < 2; ++i) {
         child.send(SIGTSTP);
-        while (child.lives() && !(is_stopped(child.id()) && is_stopped(worker)))
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        EXPECT_TRUE(becomes(true));
         child.send(SIGCONT);
-        while (child.lives() && (is_stopped(child.id()) || is_stopped(worker)))
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        EXPECT_TRUE(becomes(false));
     }
     ASSERT_TRUE(child.lives());
     child.send(SIGTERM);

@@ -185,7 +185,8 @@ class watch {
             } else if (number == SIGCONT) {
                 ::kill(child_, SIGCONT);
             } else if (number == SIGTSTP) {
-                if (info.si_code != SI_KERNEL) ::kill(child_, SIGTSTP);  // the terminal stops all of its group
+                // The terminal stops all of its group; SIGTSTP from elsewhere would not stop a child in a group without a shell.
+                if (info.si_code != SI_KERNEL) ::kill(child_, SIGSTOP);
                 ::raise(SIGSTOP);
             } else {
                 hear(number, info);
