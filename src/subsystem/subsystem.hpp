@@ -212,7 +212,8 @@ class subsystem {
     /// Outputs at the present time for the input values `u`.
     virtual void outputs(std::span<const double> u, std::span<double> y) = 0;
 
-    /// Integrates over one macro step with the given input polynomials (in t - step.begin). Allocates nothing.
+    /// Integrates over one macro step with the given input polynomials (in t - step.begin). Allocates nothing, but in the first step of one whose
+    /// initial state has waited for its inputs (an FMU in model exchange).
     virtual void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) = 0;
 
     /// advance(), then outputs(u, y), where usage says that outputs follow. `advanced` becomes true between the two.
