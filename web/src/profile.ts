@@ -42,6 +42,7 @@ export class ProfileSection {
   private readonly caption = h("span", { class: "quiet", role: "status" });
   private min = 0;
   private max = 1;
+  private chosen: Step | null = null;  // the step that the window was fitted to; a neighbour's edge may be in the window, too
 
   static of(report: RunReport): ProfileSection | null {
     return report.profile?.events?.length ? new ProfileSection(report) : null;
@@ -149,9 +150,7 @@ export class ProfileSection {
     const { min, max } = this;
     const scale = (t: number) => left + ((t - min) / (max - min)) * (width - left - 12);
     const visible = this.steps.filter((step) => step.end >= min && step.begin <= max);
-    const wide = visible.filter((step) => scale(step.end) - scale(step.begin) > 200);
-    const everything = visible.length === this.steps.length;  // one long step among all is no step by itself
-    const single = visible.length === 1 ? visible[0] : !everything && wide.length === 1 ? wide[0] : null;
+    const single = visible.length === 1 ? visible[0] : this.chosen;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     const bottom = this.height - 34;
     const parts: SVGElement[] = this.workers.flatMap((worker) => [
@@ -197,7 +196,8 @@ export class ProfileSection {
     return out;
   }
 
-  private show(min: number, max: number): void {
+  private show(min: number, max: number, chosen: Step | null = null): void {
+    this.chosen = chosen;
     const begin = this.steps[0].begin;
     const end = this.steps[this.steps.length - 1].end;
     const length = Math.min(Math.max(max - min, 0.05), Math.max(end - begin, 0.1));
@@ -210,12 +210,13 @@ export class ProfileSection {
   }
   private showStep(step: Step): void {
     const room = 0.03 * (step.end - step.begin) + 1e-3;
-    this.show(step.begin - room, step.end + room);
+    this.show(step.begin - room, step.end + room, step);
   }
   private go(direction: number): void {
     const middle = (this.min + this.max) / 2;
-    const list = direction > 0 ? this.steps : [...this.steps].reverse();
-    const next = list.find((step) => (direction > 0 ? step.begin > middle : step.end < middle));
+    const next = this.chosen
+      ? this.steps[this.steps.indexOf(this.chosen) + direction]
+      : direction > 0 ? this.steps.find((step) => step.begin > middle) : [...this.steps].reverse().find((step) => step.end < middle);
     if (next) this.showStep(next);
   }
   private zoom(factor: number, around = (this.min + this.max) / 2): void {

@@ -256,6 +256,30 @@ await check("the time line: single macro steps, all, idle shares", async () => {
   await page.context().close();
 });
 
+await check("the time line: a short macro step beside a thousand times longer ones", async () => {
+  const html = readFileSync(at("two-mass", "report.html"), "utf8");
+  const [, text] = /<script id="data" type="application\/json">(.*?)<\/script>/s.exec(html);
+  const data = JSON.parse(text);
+  let now = 0;
+  data.profile.events = [0, 1, 2, 3, 4].flatMap((number) => {
+    const length = number % 2 ? 4000 : 2;
+    const begin = now;
+    now += length + 0.03;
+    return [[0, 0, number, begin, 0.5 * length], [1, 0, number, begin + 0.5 * length, 0.5 * length], [-1, 0, number, begin, length]];
+  });
+  writeFileSync(at("uneven.html"), html.replace(text, () => JSON.stringify(data)));
+  const page = await open(browser, at("uneven.html"));
+  const caption = () => page.textContent("#profile figcaption .quiet");
+  const shown = [await caption()];
+  for (const name of ["Next macro step", "Next macro step", "Macro step before"]) {
+    await page.getByRole("button", { name }).click();
+    shown.push(await caption());
+  }
+  assert.deepEqual(shown.map((x) => x.split(":")[0]), [2, 3, 4, 3].map((number) => `macro step ${number}`));
+  assert.deepEqual(page.problems(), []);
+  await page.context().close();
+});
+
 await check("the animation moves as the masses do, in step with the plots", async () => {
   const page = await open(browser, at("two-mass", "report.html"));
   const places = () => page.$$eval("#animation rect.body", (list) => list.map((x) => Number(x.getAttribute("x"))));
