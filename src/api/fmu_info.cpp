@@ -186,6 +186,7 @@ std::vector<std::pair<std::string, std::string>> use_of(const fmu_model& fmu) {
     lines.emplace_back("--monolithic", fmu.kind == fmi::kind::model_exchange ? "yes" : "no: it brings its own solver");
     if (o.once_per_process) lines.emplace_back("instances", "one per process; further ones need 'isolate: true'");
     if (o.needs_execution_tool) lines.emplace_back("needs", "the tool that exported it, installed on this machine");
+    if (!fmu.layout.clocks.empty()) lines.emplace_back("clocks", fmt::format("{}", fmt::join(fmu.layout.clocks, ", ")));
     if (!fmu.layout.left_out.empty())
         lines.emplace_back("left out", fmt::format("{}", fmt::join(fmu.layout.left_out, ", ")));
     return lines;
@@ -249,6 +250,7 @@ json interface_json(const fmu_model& fmu) {
     json degrees = json::object();
     for (const auto& u : fmu.layout.description.inputs) degrees[u.name] = u.max_degree;
     entry["input_degrees"] = std::move(degrees);
+    entry["clocks"] = fmu.layout.clocks;
     entry["left_out"] = fmu.layout.left_out;
     return entry;
 }

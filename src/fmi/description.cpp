@@ -33,6 +33,11 @@ std::string_view name(initial i) {
     return names[static_cast<int>(i)];
 }
 
+std::string_view name(clock_interval i) {
+    constexpr std::string_view names[] = {"constant", "fixed", "tunable", "changing", "countdown", "triggered"};
+    return names[static_cast<int>(i)];
+}
+
 std::uint64_t description::state_count() const {
     std::uint64_t n = unlisted_states;
     for (const unknown& u : derivatives) n += variables[u.variable].element_count();

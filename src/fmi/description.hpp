@@ -119,6 +119,23 @@ struct unknown {
     int line = 0;
 };
 
+/// Who says when a clock ticks: its period, constant or asked for once; the FMU, each time for the next tick; whoever is coupled.
+enum class clock_interval { constant, fixed, tunable, changing, countdown, triggered };
+std::string_view name(clock_interval i);
+
+/// A variable of type clock (3.0).
+struct clock_description {
+    int variable = -1;
+    clock_interval interval_kind = clock_interval::triggered;
+    double interval = 0, shift = 0;  ///< seconds; of constant ones
+};
+
+/// A variable, no clock itself, that changes at the ticks of clocks only (3.0).
+struct clocked_variable {
+    int variable = -1;
+    std::vector<int> clocks;  ///< variables
+};
+
 /// What one of the two interfaces offers.
 struct interface_description {
     std::string model_identifier;
@@ -170,7 +187,8 @@ struct description {
     bool structured_names = false;
     std::optional<interface_description> co_simulation, model_exchange;
     std::vector<variable> variables;
-    std::vector<int> clocked;  ///< variables, not clocks themselves, that change at the ticks of clocks only (3.0)
+    std::vector<clock_description> clocks;
+    std::vector<clocked_variable> clocked;
     std::vector<unit_definition> units;
     std::vector<type_definition> types;
     std::vector<std::string> log_categories;

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "fmi/description_reader.hpp"
 
 /// modelDescription.xml of FMI 3.0. Variables are named by their value references, which are unique.
@@ -135,12 +137,38 @@ void read_aliases(const xml_file& xml, pugi::xml_node node, description& d) {
     }
 }
 
+clock_description read_clock(const xml_file& xml, pugi::xml_node node, const variable& x, int index) {
+    using enum clock_interval;
+    clock_description clock;
+    clock.variable = index;
+    const std::string kind = xml.text(node, "intervalVariability");
+    bool known = false;
+    for (const clock_interval candidate : {constant, fixed, tunable, changing, countdown, triggered})
+        if (kind == name(candidate)) clock.interval_kind = candidate, known = true;
+    if (!known) xml.violation(node, "clock '{}': intervalVariability is '{}'; it is taken as triggered.", x.name, kind);
+    const auto seconds = [&](const char* decimal, const char* counter) {
+        const double resolution = static_cast<double>(xml.integer<std::uint64_t>(node, "resolution").value_or(1));
+        const auto ticks = xml.integer<std::uint64_t>(node, counter);
+        return xml.number(node, decimal).value_or(ticks ? static_cast<double>(*ticks) / resolution : 0);
+    };
+    clock.interval = seconds("intervalDecimal", "intervalCounter");
+    clock.shift = seconds("shiftDecimal", "shiftCounter");
+    const bool periodic = clock.interval > 0 && clock.shift >= 0 && std::isfinite(clock.interval + clock.shift);
+    if (clock.interval_kind == constant && !periodic) {
+        xml.violation(node, "clock '{}' has interval {} s and shift {} s; it is taken as triggered.", x.name,
+                      clock.interval, clock.shift);
+        clock.interval_kind = triggered;
+    }
+    return clock;
+}
+
 references read_variables(const xml_file& xml, description& d) {
     const pugi::xml_node list = xml.root().child("ModelVariables");
     if (!list) xml.fatal(xml.root(), "there is no <ModelVariables>.");
     const type_index types = index_types(xml, d);
     references all;
     std::vector<std::pair<int, value_reference>> derivatives;
+    std::vector<std::pair<int, std::vector<std::string>>> clocked;
     const auto variables = list.children();
     d.variables.reserve(static_cast<std::size_t>(std::distance(variables.begin(), variables.end())));
     for (const pugi::xml_node node : consumed(list)) {
@@ -158,7 +186,9 @@ references read_variables(const xml_file& xml, description& d) {
         read_start(node, x);
         read_dimensions(xml, node, x);
         x.intermediate_update = xml.flag(node, "intermediateUpdate");
-        if (node.attribute("clocks") && x.type != base_type::clock) d.clocked.push_back(index);
+        if (x.type == base_type::clock) d.clocks.push_back(read_clock(xml, node, x, index));
+        if (node.attribute("clocks") && x.type != base_type::clock)
+            clocked.emplace_back(index, split_words(node.attribute("clocks").value()));
         if (const auto state = xml.integer<value_reference>(node, "derivative"))
             derivatives.emplace_back(index, *state);
         if (usable && !all.index.emplace(x.reference, index).second)
@@ -173,6 +203,18 @@ references read_variables(const xml_file& xml, description& d) {
                              "variable '{}' is the derivative of valueReference {}, which does "
                              "not exist.",
                              d.variables[index].name, state);
+    }
+    for (const auto& [index, words] : clocked) {
+        clocked_variable& made = d.clocked.emplace_back();
+        made.variable = index;
+        for (const std::string& word : words) {
+            const int clock = all.find(parse_integer<value_reference>(word));
+            if (clock >= 0 && d.variables[clock].type == base_type::clock)
+                made.clocks.push_back(clock);
+            else
+                xml.violation_at(d.variables[index].line, "variable '{}' names the clock {}, which does not exist.",
+                                 d.variables[index].name, word);
+        }
     }
     resolve_dimensions(xml, d, all);
     return all;

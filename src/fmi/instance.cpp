@@ -2,10 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "core/error.hpp"
 #include "fmi/instance_versions.hpp"
 
 namespace mdpcosim::fmi {
+
+namespace {
+
+[[noreturn]] void no_clocks() { throw std::logic_error("fmi: there are no clocks before FMI 3.0"); }
+
+}  // namespace
+
+void instance::set_clock(value_reference) { no_clocks(); }
+bool instance::get_clock(value_reference) { no_clocks(); }
+instance::interval_is instance::get_interval(value_reference, double&) { no_clocks(); }
+double instance::get_shift(value_reference) { no_clocks(); }
 
 std::unique_ptr<instance> make_instance(const std::shared_ptr<const fmu_files>& fmu, const instance_options& options) {
     const description& d = fmu->description();

@@ -171,6 +171,13 @@ class alignas(64) instance {
     // Both, where there are events
     virtual void enter_event_mode() = 0;
     virtual discrete_update update_discrete_states() = 0;
+    // Clocks (3.0), in event mode; other versions have none.
+    virtual void set_clock(value_reference clock);  ///< it ticks until update_discrete_states()
+    virtual bool get_clock(value_reference clock);
+    /// Also in initialisation mode. `interval` in seconds is as it was, has changed, or is not known.
+    enum class interval_is { unknown, unchanged, changed };
+    virtual interval_is get_interval(value_reference clock, double& interval);
+    virtual double get_shift(value_reference clock);
 
     // Model exchange
     virtual void enter_continuous_mode() = 0;

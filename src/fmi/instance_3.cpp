@@ -284,6 +284,38 @@ class instance_3 final : public instance_base {
         return result;
     }
 
+    void set_clock(value_reference clock) override {
+        const fmi3Clock on = fmi3ClockActive;
+        call(
+            f_.SetClock, discard::refused, [&] { return fmt::format("[{}], active", clock); }, &clock, std::size_t{1},
+            &on);
+    }
+    bool get_clock(value_reference clock) override {
+        unsigned char tick = 0;  // a library may write other bytes than 0 and 1, which no bool may hold
+        call(
+            f_.GetClock, discard::refused, [&] { return fmt::format("[{}]) gives ({}", clock, tick); }, &clock,
+            std::size_t{1}, reinterpret_cast<fmi3Clock*>(&tick));
+        return tick != 0;
+    }
+    interval_is get_interval(value_reference clock, double& interval) override {
+        fmi3IntervalQualifier qualifier = fmi3IntervalNotYetKnown;
+        double said = 0;
+        call(
+            f_.GetIntervalDecimal, discard::refused,
+            [&] { return fmt::format("[{}]) gives ({}, {}", clock, said, static_cast<int>(qualifier)); }, &clock,
+            std::size_t{1}, &said, &qualifier);
+        if (qualifier == fmi3IntervalNotYetKnown) return interval_is::unknown;
+        interval = said;
+        return qualifier == fmi3IntervalChanged ? interval_is::changed : interval_is::unchanged;
+    }
+    double get_shift(value_reference clock) override {
+        double shift = 0;
+        call(
+            f_.GetShiftDecimal, discard::refused, [&] { return fmt::format("[{}]) gives ({}", clock, shift); }, &clock,
+            std::size_t{1}, &shift);
+        return shift;
+    }
+
     void enter_continuous_mode() override { call(f_.EnterContinuousTimeMode, discard::refused, no_arguments); }
     void set_time(double t) override {
         call(

@@ -18,6 +18,22 @@ bool is_multiple(double H, double h) {
     return n >= 1 && std::abs(H / h - n) <= 1e-9 * n;
 }
 
+/// Clocks of an FMU that cannot step to their ticks.
+void check_tick_times(const subsystem_spec& spec, const fmi::description& fmu, double H) {
+    if (fmu.co_simulation->variable_step || !fmu.co_simulation->event_mode) return;
+    for (const auto& clock : fmu.clocks) {
+        if (!has_times(fmu, clock) || clock.interval_kind != fmi::clock_interval::constant) continue;
+        if (is_multiple(clock.interval, H) && (clock.shift == 0 || is_multiple(clock.shift, H))) continue;
+        throw user_error(
+            spec.source.where,
+            fmt::format("subsystem '{}': the clock '{}' of fmu '{}' ticks every {} s{}, inside macro steps of {} s, "
+                        "and the FMU takes no steps of other lengths (canHandleVariableCommunicationStepSize). Choose "
+                        "a macro step that divides the interval.",
+                        spec.name, fmu.variables[static_cast<std::size_t>(clock.variable)].name, spec.source.value,
+                        clock.interval, clock.shift > 0 ? fmt::format(" from {} s on", clock.shift) : "", H));
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec) {
@@ -37,29 +53,48 @@ std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec) {
 std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<bool(const std::string& input)>& driven) {
     const auto files = fmi::open_fmu(spec.path);
     const fmi::description& fmu = files->description();
-    std::vector<std::string> clocks, changing;
-    for (const auto& v : fmu.variables)
-        if (v.type == fmi::base_type::clock) clocks.push_back(v.name);
-    if (clocks.empty()) return {};
-    for (const int i : fmu.clocked) {
-        const fmi::variable& v = fmu.variables[static_cast<std::size_t>(i)];
-        if (v.causality == fmi::causality::input && driven(v.name))
+    if (fmu.clocks.empty()) return {};
+    const bool events = fmu_interface(spec) == fmi::kind::model_exchange || fmu.co_simulation->event_mode;
+    const auto name_of = [&](int variable) { return fmu.variables[static_cast<std::size_t>(variable)].name; };
+    const auto silent = [&](int clock) {
+        const auto found = std::ranges::find(fmu.clocks, clock, &fmi::clock_description::variable);
+        const bool own = fmu.variables[static_cast<std::size_t>(clock)].causality != fmi::causality::input;
+        return !events || !(own || has_times(fmu, *found));
+    };
+    const std::string why = events ? "it is triggered (intervalVariability), and clocks are not coupled"
+                                   : "its co-simulation has no event mode (hasEventMode)";
+    std::vector<std::string> clocks, staying;
+    for (const auto& clock : fmu.clocks)
+        if (silent(clock.variable)) clocks.push_back(name_of(clock.variable));
+    for (const auto& [variable, own] : fmu.clocked) {
+        const fmi::variable& v = fmu.variables[static_cast<std::size_t>(variable)];
+        const bool input = v.causality == fmi::causality::input;
+        // An input is set before its clock ticks, so that one of the FMU's own cannot let it in.
+        const bool stays = std::ranges::all_of(own, [&](int clock) {
+            return silent(clock) ||
+                   (input && fmu.variables[static_cast<std::size_t>(clock)].causality != fmi::causality::input);
+        });
+        if (!stays) continue;
+        if (input && driven(v.name))
             throw user_error(
                 spec.source.where,
-                fmt::format("subsystem '{}': fmu '{}' takes its input '{}' at the ticks of a clock only, and "
-                            "clocks do not tick here: the input would have no effect. Leave its "
-                            "signal out, or export the FMU without clocks.",
-                            spec.name, spec.source.value, v.name));
-        changing.push_back(v.name);
+                fmt::format("subsystem '{}': fmu '{}' takes its input '{}' at the ticks of a clock only ({}), which "
+                            "nobody lets tick: {}. The input would have no effect. Leave its signal out, {}or export "
+                            "the FMU with a clock that has an interval.",
+                            spec.name, spec.source.value, v.name,
+                            own.empty() ? std::string("unknown") : name_of(own.front()), why,
+                            !events && fmu.model_exchange ? "set 'interface: model-exchange', " : ""));
+        staying.push_back(v.name);
     }
-    return fmt::format("fmu of '{}': its clocks do not tick ({}){}.", spec.name, name_list(clocks),
-                       changing.empty()
-                           ? std::string()
-                           : fmt::format(", so that these variables keep their values: {}", name_list(changing)));
+    if (clocks.empty()) return {};
+    return fmt::format(
+        "fmu of '{}': clocks that do not tick, because {}: {}{}.", spec.name, why, name_list(clocks),
+        staying.empty() ? std::string() : fmt::format(". These variables keep their values: {}", name_list(staying)));
 }
 
 void check_fmu_step(const subsystem_spec& spec, double H) {
     if (fmu_interface(spec) != fmi::kind::co_simulation) return;
+    check_tick_times(spec, fmi::open_fmu(spec.path)->description(), H);
     const double h = fmi::open_fmu(spec.path)->description().co_simulation->fixed_step;
     if (!(h > 0) || is_multiple(H, h)) return;
     const double below = std::max(1.0, std::floor(H / h)), above = std::max(1.0, std::ceil(H / h));

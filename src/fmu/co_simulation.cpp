@@ -19,13 +19,14 @@ constexpr int most_stops = 100000;  ///< returns of the FMU before the end of on
 struct fmu_snapshot final : snapshot {
     explicit fmu_snapshot(const fmu_component& of) : fmu(of) {}
     void state(state_bytes& bytes) override {
-        bytes(time, mode, next_event, ended);
+        bytes(time, mode, next_event, ended, clocks);
         fmu.state(bytes, *saved, time);
     }
 
     const fmu_component& fmu;
     std::unique_ptr<fmi::saved_state> saved;
     double time = 0, next_event = 0;
+    std::vector<fmu_clocks::clock_state> clocks;
     int mode = 0;
     bool ended = false;
 };
@@ -35,10 +36,12 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     explicit fmu_co_simulation(const subsystem_spec& spec)
         : fmu_(spec, read_fmu(spec),
                [this](fmi::instance_options& o, const fmi::interface_description& offered) { adjust(o, offered); }),
-          offers_(fmu_.model().offers()) {
+          offers_(fmu_.model().offers()),
+          clocks_(fmu_.instance(), fmu_.model().layout, fmu_.event_mode()) {
         instance_ = &fmu_.instance();
         keeps_state_ = offers_.state;
         event_mode_ = fmu_.event_mode();
+        by_event_ = clocks_.drives();
         derivatives_ = fmu_sensitivities(fmu_.model().description(), offers_, fmu_.model().layout);
         const subsystem_description& d = describe();
         for (const auto& u : d.inputs) {
@@ -77,9 +80,10 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
     void initialise(double t0) override {
         begun_ = true;
-        waits_ = !offers_.initialisation_mode && std::ranges::count(driven_, true) > 0;
         time_ = t0;
         fmu_.enter_initialisation(time_, end_);
+        fmu_.call(time_, [&] { clocks_.start(t0); });
+        waits_ = leaves_early() && std::ranges::count(driven_, true) > 0;
         group_variables();
         mode_ = mode::initialisation;
         knows_start_ = false;
@@ -99,16 +103,23 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
     void outputs(std::span<const double> u, std::span<double> y) override {
         fmu_.call(time_, [&] {
-            if (waits_for_inputs(u)) return give_starts(y);
-            const auto changed = set_all([&](int slot) { return u[static_cast<std::size_t>(slot)]; });
+            const bool waits = waits_for_inputs(u);
+            if (waits && !offers_.initialisation_mode) return give_starts(y);
+            const auto value_of = [&](int slot) { return u[static_cast<std::size_t>(slot)]; };
+            const auto changed = set_all(value_of);
             knows_start_ = true;
-            if (mode_ == mode::initialisation && !offers_.initialisation_mode) leave_initialisation();
+            if (mode_ == mode::initialisation && leaves_early() && !waits) {
+                leave_initialisation();
+                set_all(value_of);
+                read_ = false;
+            }
             if (mode_ == mode::initialisation || !read_) return get(y);
             // Only what follows the inputs that changed is asked for again.
             outputs_.get_again(y);
             follow(follow_continuous_, read_continuous_, changed.continuous || changed.discrete, y);
             follow(follow_discrete_, read_discrete_, changed.discrete, y);
             rates_.get_derivatives(*instance_, y);
+            clocks_.give(y, mode_ == mode::event);
         });
     }
 
@@ -116,6 +127,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         time_ = step.begin;
         fmu_.call(time_, [&] {
             const auto value_of = [&](int slot) { return inputs[static_cast<std::size_t>(slot)].c[0]; };
+            clocks_.begin();
             if (simple_inputs_ != nullptr && is_stepping()) {
                 simple_inputs_->set(*instance_, value_of);
             } else {
@@ -124,17 +136,17 @@ class alignas(64) fmu_co_simulation final : public subsystem {
                 set_all(value_of);
                 if (mode_ != mode::step) enter_steps();
             }
-            if (degree_ > 0) {
-                polynomials_ = inputs, begin_ = step.begin;
-                varying_.forget();
-            }
-            integrate(step);
+            polynomials_ = inputs, begin_ = step.begin;
+            if (degree_ > 0) varying_.forget();
+            if (clocks_.drives()) [[unlikely]]
+                integrate_to_last_tick(step);
+            integrate(step.end);
             if (degree_ > 0) continuous_.forget();
             time_ = step.end;
             if (by_event_) enter_event_mode();
             read_ = false;
             if (outputs_follow_) return;
-            if (follows_) set_values(step.end - step.begin);
+            if (follows_) set_values();
             get(y);
         });
     }
@@ -146,7 +158,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         time_ = step.begin;
         fmu_.call(time_, [&] {
             simple_inputs_->set(*instance_, [&](int slot) { return inputs[slot].c[0]; });
-            integrate(step);
+            integrate(step.end);
             time_ = step.end;
             advanced = true;
             simple_inputs_->set(*instance_, [&](int slot) { return u[slot]; });
@@ -169,6 +181,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         if (!offers_.state) return subsystem::make_snapshot();
         auto made = std::make_unique<fmu_snapshot>(fmu_);
         fmu_.call(time_, [&] { made->saved = instance_->make_state(); });
+        made->clocks = clocks_.state();
         return made;
     }
 
@@ -179,6 +192,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         s.next_event = next_event_;
         s.mode = static_cast<int>(mode_);
         s.ended = ended_;
+        std::ranges::copy(clocks_.state(), s.clocks.begin());
     }
 
     void restore(const snapshot& from) override {
@@ -188,6 +202,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         next_event_ = s.next_event;
         mode_ = static_cast<mode>(s.mode);
         ended_ = s.ended;
+        clocks_.set_state(s.clocks);
         forget_values();
     }
 
@@ -225,7 +240,10 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         if (stepping && !by_event_) leave_event_mode();
     }
 
-    /// Without an initialisation mode the FMU is initialised once, with the inputs that others give: the first question, when nobody
+    /// Where the first outputs come after the initialisation: there is no mode for it, or a clock ticks at the start.
+    bool leaves_early() const { return !offers_.initialisation_mode || clocks_.due(time_); }
+
+    /// Such an FMU is initialised once, with the inputs that others give: the first question, when nobody
     /// knows them, gets start values for an answer, and so does one with inputs that have no value yet.
     bool waits_for_inputs(std::span<const double> u) {
         if (!waits_ || mode_ != mode::initialisation) return false;
@@ -248,6 +266,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         read_ = false;
         continuous_.forget();
         discrete_.forget();
+        clocks_.forget_inputs();
         constant_set_ = false;
     }
 
@@ -273,6 +292,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         const auto& inputs = l.description.inputs;
         std::vector<int> constant, continuous, discrete, varying, outputs, rates, follow_continuous, follow_discrete;
         for (const auto& u : inputs) {
+            if (l.inputs[static_cast<std::size_t>(u.slot)].clocked) continue;
             if (!driven_.empty() && !driven_[static_cast<std::size_t>(u.slot)]) {
                 constant.push_back(u.slot);
                 continue;
@@ -282,6 +302,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         }
         for (const auto& y : l.description.outputs) {
             if (!needed_.empty() && !needed_[static_cast<std::size_t>(y.slot)]) continue;
+            if (l.outputs[static_cast<std::size_t>(y.slot)].clock) continue;
             const bool rate = l.outputs[static_cast<std::size_t>(y.slot)].derivative;
             (rate ? rates : outputs).push_back(y.slot);
             const std::vector<int>& direct = direct_inputs(y);
@@ -318,6 +339,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             set_constant(value_of);
         continuous_.set(*instance_, value_of, &changed.continuous);
         if (mode_ != mode::step || !event_mode_) discrete_.set(*instance_, value_of, &changed.discrete);
+        if (mode_ == mode::event) clocks_.set_inputs(value_of, &changed.discrete);
         return changed;
     }
 
@@ -332,6 +354,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     void get(std::span<double> y) {
         outputs_.get(*instance_, y);
         rates_.get_derivatives(*instance_, y);
+        clocks_.give(y, mode_ == mode::event);
         read_ = true;
         read_continuous_ = read_discrete_ = false;
     }
@@ -349,6 +372,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     void leave_initialisation() {
         instance_->exit_initialisation();
         mode_ = event_mode_ ? mode::event : mode::step;
+        if (mode_ == mode::event) clocks_.tick(time_);
         if (mode_ == mode::event && !by_event_) leave_event_mode();
     }
 
@@ -360,22 +384,49 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     void enter_event_mode() {
         instance_->enter_event_mode();
         mode_ = mode::event;
+        clocks_.tick(time_);
     }
 
     void leave_event_mode() {
-        next_event_ = update_discrete_states(time_).next_event;
+        next_event_ = std::min(update_discrete_states(time_).next_event, clocks_.next());
         instance_->enter_step_mode();
         mode_ = mode::step;
     }
 
-    /// Inputs as they are `s` after the begin of the macro step; constant ones stay as they were set there.
-    void set_values(double s) {
-        if (degree_ > 0)
-            continuous_.set(*instance_, [&](int slot) { return polynomials_[static_cast<std::size_t>(slot)](s); });
+    auto value_now() const {
+        return [this, s = time_ - begin_](int slot) { return polynomials_[static_cast<std::size_t>(slot)](s); };
+    }
+    /// Inputs as they are now, inside a macro step; constant ones stay as they were set at its begin.
+    void set_values() {
+        if (degree_ > 0) continuous_.set(*instance_, value_now());
     }
 
-    void set_derivatives(double s) {
+    /// An event inside a macro step.
+    void handle_event() {
+        ++counted_.events;
+        tell_event(time_);
+        enter_event_mode();
+        set_values();
+        clocks_.set_inputs(value_now());
+        leave_event_mode();
+    }
+
+    /// Through the ticks inside the macro step. One at its end belongs to the inputs that are known there.
+    [[gnu::noinline]] void integrate_to_last_tick(const macro_step& step) {
+        for (double next = clocks_.next(); next < step.end - fmu_clocks::slack(step.end) && !ended_;
+             next = clocks_.next()) {
+            refuse_tick(next);
+            set_values();
+            integrate(next);
+            time_ = next;
+            if (!ended_) handle_event();
+        }
+        set_values();
+    }
+
+    void set_derivatives() {
         if (!offers_.input_derivatives) return;
+        const double s = time_ - begin_;
         for (int order = 1; order <= degree_; ++order)
             varying_.set_derivatives(*instance_, order, [&](int slot) {
                 const polynomial& p = polynomials_[static_cast<std::size_t>(slot)];
@@ -389,14 +440,14 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             });
     }
 
-    /// From step.begin to step.end: nearly always in one step.
-    [[gnu::always_inline]] void integrate(const macro_step& step) {
+    /// From now to `end`: nearly always in one step.
+    [[gnu::always_inline]] void integrate(double end) {
         if (ended_) [[unlikely]]
             return ask_to_end();
-        if (degree_ > 0) set_derivatives(0);
+        if (degree_ > 0) set_derivatives();
         ++micro_steps_;
-        if (!instance_->do_whole_step(time_, length_to(step.end), keeps_state_)) [[unlikely]]
-            integrate_on(step, instance_->stopped());
+        if (!instance_->do_whole_step(time_, length_to(end), keeps_state_)) [[unlikely]]
+            integrate_on(end, instance_->stopped());
     }
 
     /// What rounds to a time behind the end would be an error to an FMU that knows the end.
@@ -408,22 +459,22 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     }
 
     fmi::discrete_update update_discrete_states(double t) {
-        const fmi::discrete_update done = fmu_.update_discrete_states(t);
+        const fmi::discrete_update done = fmu_.update_discrete_states(t, clocks_);
         if (done.terminate) ended_ = true, ask_to_end();
         return done;
     }
 
-    /// The FMU stopped on its way to step.end, as `done` says: on from there in as many steps as it needs.
-    [[gnu::noinline]] void integrate_on(const macro_step& step, fmi::step_result done) {
-        double length = step.end - step.begin;
-        const double resolution = 1e-9 * length + time_resolution(step.end);
+    /// The FMU stopped on its way to `end`, as `done` says: on from there in as many steps as it needs.
+    [[gnu::noinline]] void integrate_on(double end, fmi::step_result done) {
+        double length = end - time_;
+        const double resolution = 1e-9 * length + time_resolution(end);
         int halvings = 0;
         for (int stops = 0;; ++stops) {
-            const bool last = time_ + length >= step.end - resolution;
-            const double target = last ? step.end : time_ + length;
+            const bool last = time_ + length >= end - resolution;
+            const double target = last ? end : time_ + length;
             if (stops > 0) {
-                set_values(time_ - step.begin);
-                set_derivatives(time_ - step.begin);
+                set_values();
+                set_derivatives();
                 ++micro_steps_;
                 done = instance_->do_step(time_, length_to(target), keeps_state_);
             }
@@ -437,12 +488,12 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             if (whole && !done.event) {
                 if (last) return;
                 time_ = target;
-                length = std::min(2 * length, step.end - time_);
+                length = std::min(2 * length, end - time_);
                 continue;
             }
             if (stops > most_stops)
                 fmu_.fail(time_, fmt::format("doStep: it stopped {} times before the end of the macro step at {} s",
-                                             most_stops, step.end));
+                                             most_stops, end));
             if (done.status == fmi::status::discard) ++counted_.rejected;
             const bool part = done.reached > time_ + resolution && done.reached < target - resolution;
             const bool moved = whole || done.event || part;
@@ -455,16 +506,19 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             }
             halvings = 0;
             time_ = whole ? target : done.reached;
-            if (done.event) {
-                ++counted_.events;
-                tell_event(time_);
-                enter_event_mode();
-                leave_event_mode();
-            }
-            if (time_ >= step.end - resolution) return;
+            if (done.event) handle_event();
+            if (time_ >= end - resolution) return;
             if (!done.event && !done.early) refuse_fixed(target);
-            length = step.end - time_;
+            length = end - time_;
         }
+    }
+
+    void refuse_tick(double next) const {
+        if (offers_.variable_step) return;
+        fmu_.fail(time_, fmt::format("its clock ticks at {} s, inside a macro step, and it takes no steps of other "
+                                     "lengths (canHandleVariableCommunicationStepSize). Choose a macro step that "
+                                     "divides the clock's interval",
+                                     next));
     }
 
     /// The step to `target` was discarded: another size is needed, which not every FMU can take.
@@ -510,6 +564,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     subsystem_statistics counted_;
     fmu_component fmu_;
     const fmi::interface_description& offers_;
+    fmu_clocks clocks_;
 };
 
 }  // namespace

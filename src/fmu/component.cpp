@@ -291,12 +291,15 @@ void fmu_component::enter_initialisation(const double& time, double end) {
     });
 }
 
-fmi::discrete_update fmu_component::update_discrete_states(double t) {
+fmi::discrete_update fmu_component::update_discrete_states(double t, fmu_clocks& clocks) {
     bool changed = false;
     for (int n = 0; n < most_updates; ++n) {
+        clocks.look();
         fmi::discrete_update update = instance_->update_discrete_states();
         update.states_changed = changed |= update.states_changed;
-        if (!update.again || update.terminate) return update;
+        if (update.again && !update.terminate) continue;
+        clocks.updated(t);
+        return update;
     }
     fail(t, fmt::format("its discrete states do not come to rest in {} updates", most_updates));
 }

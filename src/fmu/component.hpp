@@ -8,6 +8,7 @@
 #include "core/foreign_call.hpp"
 #include "core/messages.hpp"
 #include "fmi/instance.hpp"
+#include "fmu/clocks.hpp"
 #include "fmu/layout.hpp"
 #include "fmu/sensitivities.hpp"
 #include "fmu/settings.hpp"
@@ -56,7 +57,7 @@ class fmu_component {
     /// for traces: it lives as long as this object. `end`: of the run; infinite where nobody knows.
     void enter_initialisation(const double& time, double end);
     /// update_discrete_states() until nothing changes; what the last one says, and whether any of them changed states.
-    fmi::discrete_update update_discrete_states(double t);
+    fmi::discrete_update update_discrete_states(double t, fmu_clocks& clocks);
 
     /// Runs `calls`; `t` is read when something fails.
     template <class Function>

@@ -29,7 +29,7 @@ void check_fmu_step(const subsystem_spec& spec, double H);
 /// The same for a last step, up to `end`, that is shorter than the others; what there is to say where the FMU may refuse it.
 std::string check_last_fmu_step(const subsystem_spec& spec, double H, double last, double end);
 
-/// What its clocks mean, which nobody lets tick: a sentence, empty where it has none. An input of `driven` that only a clock would let in is a
+/// Which of its clocks nobody lets tick: a sentence, empty where there are none. An input of `driven` that only such a clock would let in is a
 /// user error.
 std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<bool(const std::string& input)>& driven);
 

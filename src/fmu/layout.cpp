@@ -10,6 +10,7 @@
 
 #include "core/suggest.hpp"
 #include "core/units.hpp"
+#include "fmu/clocks.hpp"
 #include "fmu/ports.hpp"
 #include "fmu/sensitivities.hpp"
 #include "fmu/structure.hpp"
@@ -21,7 +22,8 @@ namespace {
 
 variable_type type_of(fmi::base_type type) {
     if (fmi::is_float(type)) return variable_type::real;
-    return type == fmi::base_type::boolean ? variable_type::boolean : variable_type::integer;
+    const bool yes_or_no = type == fmi::base_type::boolean || type == fmi::base_type::clock;
+    return yes_or_no ? variable_type::boolean : variable_type::integer;
 }
 
 bool is_number(fmi::base_type type) { return type < fmi::base_type::string; }
@@ -190,11 +192,26 @@ class fmu_layout_builder final : public port_variables {
         return type == fmi::base_type::string || type == fmi::base_type::binary;
     }
 
-    /// A string or binary, or a clock, which takes no part; false: a number.
+    /// A string or binary, or a clock that takes no part; false: a number, or a clock that is read.
     bool add_other(int i, std::vector<text_variable>& texts, std::vector<fmu_use>& uses) {
         const fmi::variable& v = at(i);
         if (is_number(v.type)) return false;
-        if (!is_text(v.type)) result_.left_out.push_back(fmt::format("{} (clocks are not coupled)", v.name));
+        if (v.type == fmi::base_type::clock) {
+            const bool events = kind_ == fmi::kind::model_exchange || offers_.event_mode;
+            if (v.causality == fmi::causality::output && events) return false;
+            const auto& clock = *std::ranges::find(fmu_.clocks, i, &fmi::clock_description::variable);
+            const std::string times =
+                clock.interval_kind == fmi::clock_interval::constant
+                    ? fmt::format("every {} s{}", clock.interval,
+                                  clock.shift > 0 ? fmt::format(" from {} s on", clock.shift) : "")
+                    : fmt::format("as the FMU says, {}", fmi::name(clock.interval_kind));
+            if (events && has_times(fmu_, clock))
+                result_.clocks.push_back(fmt::format("{} ({})", v.name, times));
+            else
+                result_.left_out.push_back(fmt::format(
+                    "{} ({})", v.name,
+                    events ? "a triggered clock, which nobody lets tick" : "no clock ticks without an event mode"));
+        }
         for (int k = 0; k < static_cast<int>(v.element_count()) && is_text(v.type); ++k) {
             texts.push_back({v.dimensions.empty() ? v.name : fmt::format("{}[{}]", v.name, k), v.description,
                              v.type == fmi::base_type::string ? variable_type::string : variable_type::binary});
@@ -263,7 +280,12 @@ class fmu_layout_builder final : public port_variables {
             const bool discrete = made.sampled;
             if (is_continuous(v.name) || is_continuous(made.name)) made.sampled = false;
             result_.description.inputs.push_back(std::move(made));
-            result_.inputs.push_back({i, k, unit, false, discrete});
+            result_.inputs.push_back({.variable = i,
+                                      .element = k,
+                                      .unit = unit,
+                                      .discrete = discrete,
+                                      .clocked = std::ranges::find(fmu_.clocked, i, &fmi::clocked_variable::variable) !=
+                                                 fmu_.clocked.end()});
         }
     }
 
@@ -277,7 +299,8 @@ class fmu_layout_builder final : public port_variables {
             auto made = element<output_variable>(v, k, static_cast<int>(result_.outputs.size()), unit);
             made.direct = direct;
             result_.description.outputs.push_back(std::move(made));
-            result_.outputs.push_back({i, k, unit, false});
+            result_.outputs.push_back(
+                {.variable = i, .element = k, .unit = unit, .clock = v.type == fmi::base_type::clock});
         }
     }
 
@@ -350,7 +373,11 @@ class fmu_layout_builder final : public port_variables {
         made.description = fmt::format("rate of {}", output_at(slot).name);
         made.slot = static_cast<int>(result_.outputs.size());
         made.direct = output_at(slot).direct;
-        result_.outputs.push_back({use.variable, use.element, {made.unit, use.unit.factor, 0}, true, false, use.scale});
+        result_.outputs.push_back({.variable = use.variable,
+                                   .element = use.element,
+                                   .unit = {made.unit, use.unit.factor, 0},
+                                   .derivative = true,
+                                   .scale = use.scale});
         result_.description.outputs.push_back(std::move(made));
         return result_.description.outputs.back().slot;
     }

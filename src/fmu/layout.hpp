@@ -18,6 +18,8 @@ struct fmu_use {
     fmu_unit unit;
     bool derivative = false;  ///< not the variable but its time derivative, which the FMU gives as output derivative
     bool discrete = false;    ///< an input that is set at events only, whatever the master makes of it
+    bool clocked = false;     ///< an input that is set at the ticks of clocks only
+    bool clock = false;       ///< an output that is a clock of the FMU
     double scale = 1;  ///< the slot's value over the variable's, as a port says (`force: -F`); `unit` knows of it
 };
 
@@ -27,6 +29,7 @@ struct fmu_layout {
     std::vector<fmu_use> inputs, outputs;            ///< by slot
     std::vector<fmu_use> text_inputs, text_outputs;  ///< the same, of strings and binaries
     std::vector<bool> silent;                        ///< by output slot: what it depends on is not said (co-simulation)
+    std::vector<std::string> clocks;                 ///< input clocks that tick, and when
     std::vector<std::string> left_out;               ///< inputs and outputs that cannot be coupled, and why
 };
 

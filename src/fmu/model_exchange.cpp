@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "fmu/component.hpp"
 #include "fmu/fmu_subsystem.hpp"
@@ -18,7 +19,7 @@ constexpr std::size_t sparse_from = 20;  ///< states; the linear solvers' own bo
 struct fmu_memory final : snapshot {
     explicit fmu_memory(const fmu_component& of) : fmu(of) {}
     void state(state_bytes& bytes) override {
-        bytes(next_event, discrete_inputs, in_event_mode);
+        bytes(next_event, discrete_inputs, in_event_mode, clocks);
         fmu.state(bytes, *saved, 0);
     }
 
@@ -26,13 +27,16 @@ struct fmu_memory final : snapshot {
     std::unique_ptr<fmi::saved_state> saved;
     double next_event = 0;
     std::vector<double> discrete_inputs;
+    std::vector<fmu_clocks::clock_state> clocks;
     bool in_event_mode = false;
 };
 
 std::vector<int> slots_of(const fmu_layout& l, bool discrete) {
     std::vector<int> slots;
-    for (const auto& u : l.description.inputs)
-        if (l.inputs[static_cast<std::size_t>(u.slot)].discrete == discrete) slots.push_back(u.slot);
+    for (const auto& u : l.description.inputs) {
+        const fmu_use& use = l.inputs[static_cast<std::size_t>(u.slot)];
+        if (use.discrete == discrete && !use.clocked) slots.push_back(u.slot);
+    }
     return slots;
 }
 
@@ -42,10 +46,14 @@ std::vector<int> slots_of(const fmu_layout& l, bool discrete) {
 class fmu_equations final : public equations {
    public:
     explicit fmu_equations(const subsystem_spec& spec)
-        : fmu_(spec, read_fmu(spec)), instance_(fmu_.instance()), offers_(fmu_.model().offers()) {
+        : fmu_(spec, read_fmu(spec)),
+          instance_(fmu_.instance()),
+          offers_(fmu_.model().offers()),
+          clocks_(instance_, fmu_.model().layout, true) {
         const fmu_layout& l = fmu_.model().layout;
-        std::vector<int> outputs(l.outputs.size());
-        for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = static_cast<int>(i);
+        std::vector<int> outputs;
+        for (std::size_t i = 0; i < l.outputs.size(); ++i)
+            if (!l.outputs[i].clock) outputs.push_back(static_cast<int>(i));
         const auto discrete = slots_of(l, true);
         continuous_.assign(instance_, l.inputs, slots_of(l, false));
         discrete_.assign(instance_, l.inputs, discrete);
@@ -72,7 +80,7 @@ class fmu_equations final : public equations {
     void settle(double t0, const double* u, double* x) override {
         fmu_.call(time_, [&] {
             set_inputs(u);
-            instance_.exit_initialisation();
+            if (mode_ == mode::initialisation) leave_initialisation(u);
             update(t0);
             enter_continuous_mode();
             if (instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
@@ -100,13 +108,19 @@ class fmu_equations final : public equations {
     }
 
     void outputs_between(double t, const double* x, const double* u, double* y) override {
-        if (mode_ == mode::initialisation || (mode_ == mode::continuous && !inputs_changed(u)))
+        const bool asked = std::exchange(looked_at_, true), tick = clocks_.due(t);
+        const bool starts = mode_ == mode::initialisation && asked && tick && all_finite(u);
+        if ((mode_ == mode::initialisation && !starts) || (mode_ == mode::continuous && !inputs_changed(u) && !tick))
             return outputs(t, x, u, y);
         fmu_.call(t, [&] {
             fmi::status placed = fmi::status::ok;
+            if (starts) {
+                set_inputs(u);
+                leave_initialisation(u);
+            }
             if (mode_ == mode::continuous) {
                 placed = place(t, x, u);
-                enter_event_mode();
+                enter_event_mode(t);
             }
             set_inputs(u);
             read_outputs(t, placed, y);
@@ -152,20 +166,27 @@ class fmu_equations final : public equations {
         return true;
     }
 
-    double next_time_event(double) const override { return next_event_; }
+    /// A tick at the end of an interval waits for the inputs that are known then, where somebody brings them.
+    double next_time_event(double) const override {
+        const double tick = clocks_.next();
+        return std::min(next_event_, looked_at_ ? tick + 2 * fmu_clocks::slack(tick) : tick);
+    }
 
     bool watches(moment m) const override {
-        if (m == moment::interval) return !discrete_slots_.empty();
+        if (m == moment::interval) return !discrete_slots_.empty() || clocks_.drives() || clocks_.reads();
         return m == moment::micro_step && (offers_.completed_step || instance_.indicator_count() > 0);
     }
 
     bool discrete_update(moment m, double t, double* x, const double* u) override {
+        if (m == moment::interval) clocks_.begin();
         return fmu_.call(t, [&] {
             if (mode_ == mode::event) {
                 finish_event(t, x, u);
                 return true;
             }
-            const bool due = m == moment::time_event ? next_event_ <= t : m == moment::interval && inputs_changed(u);
+            const bool due =
+                (m == moment::time_event ? next_event_ <= t : m == moment::interval && inputs_changed(u)) ||
+                (m != moment::micro_step && clocks_.due(t));
             if (!due && m != moment::micro_step) return false;
             place(t, x, u);
             if (m != moment::interval && !step_is_complete() && !due) return false;
@@ -179,6 +200,7 @@ class fmu_equations final : public equations {
         auto made = std::make_unique<fmu_memory>(fmu_);
         fmu_.call(time_, [&] { made->saved = instance_.make_state(); });
         made->discrete_inputs.resize(discrete_now_.size());
+        made->clocks = clocks_.state();
         return made;
     }
     void save_memory(snapshot& into) override {
@@ -187,12 +209,15 @@ class fmu_equations final : public equations {
         m.next_event = next_event_;
         m.in_event_mode = mode_ == mode::event;
         std::ranges::copy(discrete_now_, m.discrete_inputs.begin());
+        std::ranges::copy(clocks_.state(), m.clocks.begin());
     }
     void restore_memory(const snapshot& from) override {
         const auto& m = static_cast<const fmu_memory&>(from);
         fmu_.call(time_, [&] { instance_.restore(*m.saved); });
         continuous_.forget();
         discrete_.forget();
+        clocks_.set_state(m.clocks);
+        clocks_.forget_inputs();
         next_event_ = m.next_event;
         mode_ = m.in_event_mode ? mode::event : mode::continuous;
         std::ranges::copy(m.discrete_inputs, discrete_now_.begin());
@@ -246,16 +271,21 @@ class fmu_equations final : public equations {
             if (mode_ == mode::continuous) {
                 instance_.set_time(t);
                 if (instance_.state_count() > 0) instance_.set_states({x, instance_.state_count()});
-                enter_event_mode();
+                enter_event_mode(t);
             }
             work();
             leave_event_mode(t, x);
         });
     }
 
+    bool all_finite(const double* u) const {
+        return std::all_of(u, u + describe().input_count(), [](double value) { return std::isfinite(value); });
+    }
+
     void read_outputs(double t, fmi::status placed, double* y) const {
         if (placed != fmi::status::ok || outputs_.get(instance_, {y, describe_outputs()}) != fmi::status::ok)
             fmu_.fail(t, "it discards the values of an accepted step");
+        self().clocks_.give({y, describe_outputs()}, mode_ == mode::event);
     }
 
     fmi::status place(double t, const double* x, const double* u) const {
@@ -280,6 +310,8 @@ class fmu_equations final : public equations {
         });
         fmu_.enter_initialisation(time_, end_);
         mode_ = mode::initialisation;
+        looked_at_ = false;
+        fmu_.call(time_, [&] { clocks_.start(t0); });
         next_event_ = std::numeric_limits<double>::infinity();
         continuous_.forget();
         discrete_.forget();
@@ -296,9 +328,16 @@ class fmu_equations final : public equations {
         set_discrete(u);
     }
 
-    void enter_event_mode() {
+    void leave_initialisation(const double* u) {
+        instance_.exit_initialisation();
+        mode_ = mode::event;
+        clocks_.tick(time_);
+        set_discrete(u);
+    }
+    void enter_event_mode(double t) {
         instance_.enter_event_mode();
         mode_ = mode::event;
+        clocks_.tick(t);
     }
     void enter_continuous_mode() {
         instance_.enter_continuous_mode();
@@ -317,6 +356,7 @@ class fmu_equations final : public equations {
     }
 
     void set_discrete(const double* u) {
+        if (mode_ == mode::event) clocks_.set_inputs([u](int slot) { return u[slot]; });
         if (discrete_.empty()) return;
         for (std::size_t k = 0; k < discrete_slots_.size(); ++k) discrete_now_[k] = u[discrete_slots_[k]];
         discrete_.set(instance_, [u](int slot) { return u[slot]; });
@@ -332,7 +372,7 @@ class fmu_equations final : public equations {
     bool update(double t) {
         bool changed = false;
         for (int n = 0; n < most_events_at_once; ++n) {
-            const fmi::discrete_update last = fmu_.update_discrete_states(t);
+            const fmi::discrete_update last = fmu_.update_discrete_states(t, clocks_);
             changed |= last.states_changed;
             next_event_ = last.next_event;
             noticed.ask_to_end |= last.terminate;
@@ -342,7 +382,7 @@ class fmu_equations final : public equations {
     }
 
     void handle_event(double t, double* x, const double* u) {
-        enter_event_mode();
+        enter_event_mode(t);
         finish_event(t, x, u);
     }
     void finish_event(double t, double* x, const double* u) {
@@ -405,6 +445,7 @@ class fmu_equations final : public equations {
     mutable fmu_component fmu_;
     fmi::instance& instance_;
     const fmi::interface_description& offers_;
+    fmu_clocks clocks_;
     mutable fmu_values continuous_, discrete_, outputs_;
     std::vector<int> discrete_slots_;
     std::vector<double> discrete_now_;  ///< what the FMU has
@@ -414,6 +455,7 @@ class fmu_equations final : public equations {
     mutable fmu_sensitivities rate_sensitivities_;
     mutable double time_ = 0;
     mode mode_ = mode::initialisation;
+    bool looked_at_ = false;  ///< between intervals, since the start
     bool keeps_state_ = offers_.state;
     double end_ = std::numeric_limits<double>::infinity();  ///< of the run
     double next_event_ = std::numeric_limits<double>::infinity();

@@ -100,6 +100,7 @@ std::vector<std::pair<std::string, std::string>> fmu_report(const subsystem_spec
                                         [&](const auto& x) { return x.variable == found.variable; });
         lines.emplace_back("set " + s.name, setting_text(fmu, *start, s));
     }
+    if (!fmu.layout.clocks.empty()) lines.emplace_back("clocks", some(fmu.layout.clocks));
     if (!fmu.layout.left_out.empty()) lines.emplace_back("left out", some(fmu.layout.left_out));
     if (fmu.layout.description.ports.empty())
         for (const port_spec& p : propose_ports(fmu.description())) lines.emplace_back("possible port", port_text(p));

@@ -52,8 +52,8 @@ const std::map<std::string, unit> units = {
     {"N.m.s/rad", {"kg=\"1\" m=\"2\" s=\"-1\" rad=\"-1\""}},
 };
 
-const char* const type_names[] = {"Float64", "Float32", "Int8",   "UInt8",   "Int16",  "UInt16",      "Int32",
-                                  "UInt32",  "Int64",   "UInt64", "Boolean", "String", "Enumeration", "Binary"};
+const char* const type_names[] = {"Float64", "Float32", "Int8",    "UInt8",  "Int16",       "UInt16", "Int32", "UInt32",
+                                  "Int64",   "UInt64",  "Boolean", "String", "Enumeration", "Binary", "Clock"};
 const char* const causalities[] = {"independent", "parameter", "structuralParameter", "input", "output", "local"};
 const char* const variabilities[] = {"continuous", "discrete", "tunable", "fixed"};
 
@@ -317,6 +317,13 @@ class description {
         if (can(fmu_intermediate_update) && (v.causality == fmu_input || v.causality == fmu_output))
             typed += attribute("intermediateUpdate", true);
         const bool text = v.type == fmu_string || v.type == fmu_binary;
+        if (v.clock) typed += attribute("clocks", std::to_string(v.clock));
+        if (v.type == fmu_clock) {
+            const bool constant = std::strcmp(v.interval, "constant") == 0;
+            typed += attribute("intervalVariability", v.interval) +
+                     attribute("intervalDecimal", constant ? "0.1" : nullptr) +
+                     attribute("shiftDecimal", constant ? v.shift : nullptr);
+        }
         out_ << "    <" << type_names[v.type] << head << typed << (text ? "" : start(r)) << '>';
         for (const unsigned dimension : v.dimensions)
             if (dimension) out_ << "<Dimension" << attribute("valueReference", std::to_string(dimension)) << "/>";
@@ -373,7 +380,8 @@ class description {
         unknowns(
             "InitialUnknowns", "InitialUnknown",
             [&](unsigned r) {
-                return !at(r).start && (at(r).causality == fmu_output || at(r).derivative_of || is_state(r));
+                return !at(r).start && at(r).type != fmu_clock &&
+                       (at(r).causality == fmu_output || at(r).derivative_of || is_state(r));
             },
             true);
         if (version_ == 3)

@@ -202,12 +202,69 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference
     return (fmi3Status)(result ? result : status);
 }
 
+static void end_ticks(fmu* m, fmu_causality causality) {
+    for (unsigned r = 0; r < m->model->variable_count; ++r) {
+        const fmu_variable* v = &m->model->variables[r];
+        if (v->type == fmu_clock && v->causality == causality) *fmu_integer(m, r) = 0;
+    }
+}
+
+static bool is_clock(fmu* m, const char* function, unsigned reference, fmu_causality causality) {
+    const bool right = reference < m->model->variable_count && m->model->variables[reference].type == fmu_clock &&
+                       m->model->variables[reference].causality == causality;
+    if (!right) fmu_fail(m, function, "%u is no such clock", reference);
+    return right;
+}
+
+fmi3Status fmi3GetClock(fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3Clock values[]) {
+    ENTER(fmu_call_get, fmu_event);
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_clock(m, __func__, vr[i], fmu_output)) return fmi3Error;
+        values[i] = *fmu_integer(m, vr[i]) != 0;
+    }
+    return (fmi3Status)status;
+}
+
+fmi3Status fmi3SetClock(fmi3Instance c, const fmi3ValueReference vr[], size_t count, const fmi3Clock values[]) {
+    ENTER(fmu_call_set, fmu_event);
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_clock(m, __func__, vr[i], fmu_input)) return fmi3Error;
+        *fmu_integer(m, vr[i]) = values[i];
+    }
+    m->dirty = true;
+    return (fmi3Status)status;
+}
+
+fmi3Status fmi3GetIntervalDecimal(fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3Float64 intervals[],
+                                  fmi3IntervalQualifier qualifiers[]) {
+    ENTER(fmu_call_get, fmu_initialization | fmu_event);
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_clock(m, __func__, vr[i], fmu_input)) return fmi3Error;
+        intervals[i] = m->model->interval(m, vr[i]);
+        qualifiers[i] = isnan(intervals[i]) ? fmi3IntervalUnchanged : fmi3IntervalChanged;
+    }
+    return (fmi3Status)status;
+}
+
+fmi3Status fmi3GetShiftDecimal(fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3Float64 shifts[]) {
+    ENTER(fmu_call_get, fmu_initialization | fmu_event);
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_clock(m, __func__, vr[i], fmu_input)) return fmi3Error;
+        const char* shift = m->model->variables[vr[i]].shift;
+        shifts[i] = shift ? strtod(shift, NULL) : 0;
+    }
+    return (fmi3Status)status;
+}
+
 fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean* update_needed, fmi3Boolean* terminate,
                                     fmi3Boolean* nominals_changed, fmi3Boolean* values_changed,
                                     fmi3Boolean* next_event_time_defined, fmi3Float64* next_event_time) {
     ENTER(fmu_call_update, fmu_event);
     fmu_update update = {false, false, false};
+    if (m->dirty) fmu_evaluate(m);
+    end_ticks(m, fmu_output);
     if (m->model->update) m->model->update(m, &update);
+    end_ticks(m, fmu_input);
     m->dirty = true;
     *next_event_time = m->model->next_event ? m->model->next_event(m) : HUGE_VAL;
     *next_event_time_defined = *next_event_time < HUGE_VAL;
@@ -251,20 +308,33 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
     return (fmi3Status)(stepped ? stepped : status);
 }
 
-/* There is no scheduled execution, there are no clocks, no dependencies of single elements and no adjoint derivatives. */
+/* There is no scheduled execution; times of clocks are no fractions and are not set; there are no dependencies of single elements and no adjoint derivatives. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define NOT_PROVIDED(name, result, arguments) \
     result fmi3##name arguments { return (result)fmu_fail(c, __func__, "not provided"); }
-#define NOT_PROVIDED_OTHERS(F)                                                                                       \
-    F(GetClock, fmi3Status, (fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3Clock values[]))       \
-    F(SetClock, fmi3Status, (fmi3Instance c, const fmi3ValueReference vr[], size_t count, const fmi3Clock values[])) \
-    F(GetNumberOfVariableDependencies, fmi3Status, (fmi3Instance c, fmi3ValueReference vr, size_t * count))          \
-    F(GetVariableDependencies, fmi3Status,                                                                           \
-      (fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[], fmi3ValueReference independents[], \
-       size_t independent_elements[], fmi3DependencyKind kinds[], size_t count))                                     \
-    F(GetAdjointDerivative, fmi3Status,                                                                              \
-      (fmi3Instance c, const fmi3ValueReference unknowns[], size_t unknown_count, const fmi3ValueReference knowns[], \
-       size_t known_count, const fmi3Float64 seed[], size_t seed_count, fmi3Float64 sensitivity[],                   \
+#define NOT_PROVIDED_OTHERS(F)                                                                                        \
+    F(GetIntervalFraction, fmi3Status,                                                                                \
+      (fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3UInt64 counters[], fmi3UInt64 resolutions[],  \
+       fmi3IntervalQualifier qualifiers[]))                                                                           \
+    F(GetShiftFraction, fmi3Status,                                                                                   \
+      (fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3UInt64 counters[], fmi3UInt64 resolutions[])) \
+    F(SetIntervalDecimal, fmi3Status,                                                                                 \
+      (fmi3Instance c, const fmi3ValueReference vr[], size_t count, const fmi3Float64 intervals[]))                   \
+    F(SetIntervalFraction, fmi3Status,                                                                                \
+      (fmi3Instance c, const fmi3ValueReference vr[], size_t count, const fmi3UInt64 counters[],                      \
+       const fmi3UInt64 resolutions[]))                                                                               \
+    F(SetShiftDecimal, fmi3Status,                                                                                    \
+      (fmi3Instance c, const fmi3ValueReference vr[], size_t count, const fmi3Float64 shifts[]))                      \
+    F(SetShiftFraction, fmi3Status,                                                                                   \
+      (fmi3Instance c, const fmi3ValueReference vr[], size_t count, const fmi3UInt64 counters[],                      \
+       const fmi3UInt64 resolutions[]))                                                                               \
+    F(GetNumberOfVariableDependencies, fmi3Status, (fmi3Instance c, fmi3ValueReference vr, size_t * count))           \
+    F(GetVariableDependencies, fmi3Status,                                                                            \
+      (fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[], fmi3ValueReference independents[],  \
+       size_t independent_elements[], fmi3DependencyKind kinds[], size_t count))                                      \
+    F(GetAdjointDerivative, fmi3Status,                                                                               \
+      (fmi3Instance c, const fmi3ValueReference unknowns[], size_t unknown_count, const fmi3ValueReference knowns[],  \
+       size_t known_count, const fmi3Float64 seed[], size_t seed_count, fmi3Float64 sensitivity[],                    \
        size_t sensitivity_count))
 fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instance_name, fmi3String token, fmi3String resource_path,
                                                fmi3Boolean visible, fmi3Boolean logging,
@@ -278,5 +348,4 @@ fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference clock, 
     return (fmi3Status)fmu_fail(c, __func__, "not provided");
 }
 
-FMI3_CLOCK_FUNCTIONS(NOT_PROVIDED)
 NOT_PROVIDED_OTHERS(NOT_PROVIDED)

@@ -226,6 +226,10 @@ fmu_value* fmu_write(fmu* m, const char* function, unsigned reference, unsigned 
         fmu_fail(m, function, "variable '%s' cannot be set in %s", v->name, mode_name(m->state->mode));
         return NULL;
     }
+    if (v->clock && m->state->mode != fmu_instantiated && !*fmu_integer(m, v->clock)) {
+        fmu_fail(m, function, "variable '%s' cannot be set, its clock does not tick", v->name);
+        return NULL;
+    }
     m->dirty = true;
     return value;
 }

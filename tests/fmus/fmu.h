@@ -37,7 +37,8 @@ typedef enum {
     fmu_boolean,
     fmu_string,
     fmu_enumeration,
-    fmu_binary
+    fmu_binary,
+    fmu_clock /* 3.0 */
 } fmu_type;
 
 typedef enum { fmu_independent, fmu_parameter, fmu_structural, fmu_input, fmu_output, fmu_local } fmu_causality;
@@ -63,6 +64,9 @@ typedef struct {
     unsigned dimensions[2];           /* the structural parameters that give them; 0: none */
     int only;                         /* 3: FMI 3.0 only */
     bool reinit;                      /* a state that jumps at events */
+    unsigned clock;                   /* that lets the variable change (3.0) */
+    const char* interval;             /* of a clock: its intervalVariability; a constant one has one of 0.1 s */
+    const char* shift;                /* of a clock, in s; NULL: 0 */
 } fmu_variable;
 
 enum { /* capabilities */
@@ -147,6 +151,7 @@ typedef struct {
     double (*partial)(fmu* m, unsigned unknown, unsigned known); /* d unknown / d known */
     double (*rate)(fmu* m, unsigned output);                     /* d output / dt */
     void (*update)(fmu* m, fmu_update* info);                    /* at an event */
+    double (*interval)(fmu* m, unsigned clock);                  /* NaN: as it was */
     double (*next_event)(fmu* m);                                /* its time; HUGE_VAL: none */
     bool (*completed_step)(fmu* m);                              /* whether there is an event */
     /* Co-simulation up to `target` at most, on a way of its own: the time reached; `event`: one waits there. */

@@ -439,6 +439,34 @@ TEST(description, what_is_no_description) {
     }
 }
 
+TEST(description, clocks_and_what_they_let_change) {
+    const std::string xml = R"(<fmiModelDescription fmiVersion="3.0" modelName="m" instantiationToken="g">
+<CoSimulation modelIdentifier="m" hasEventMode="true"/><ModelVariables>
+<Clock name="a" valueReference="1" causality="input" intervalVariability="constant" intervalDecimal="0.25"/>
+<Clock name="b" valueReference="2" causality="input" intervalVariability="constant" intervalCounter="3" shiftCounter="1" resolution="1000"/>
+<Clock name="c" valueReference="3" causality="input" intervalVariability="countdown"/>
+<Clock name="d" valueReference="4" causality="output" intervalVariability="triggered"/>
+<Clock name="e" valueReference="5" causality="input" intervalVariability="constant"/>
+<Clock name="f" valueReference="6" causality="input" intervalVariability="sometimes"/>
+<Float64 name="u" valueReference="7" causality="input" variability="discrete" start="0" clocks="1 2 99 7"/>
+</ModelVariables><ModelStructure/></fmiModelDescription>)";
+    std::vector<violation> violations;
+    const description d = read_description(xml, "", "p.fmu", &violations);
+    ASSERT_EQ(d.clocks.size(), 6u);
+    EXPECT_EQ(d.clocks[0].interval, 0.25);
+    EXPECT_EQ(d.clocks[0].shift, 0);
+    EXPECT_DOUBLE_EQ(d.clocks[1].interval, 0.003);
+    EXPECT_DOUBLE_EQ(d.clocks[1].shift, 0.001);
+    EXPECT_EQ(d.clocks[2].interval_kind, clock_interval::countdown);
+    for (const std::size_t i : {3, 4, 5}) EXPECT_EQ(d.clocks[i].interval_kind, clock_interval::triggered) << i;
+    ASSERT_EQ(d.clocked.size(), 1u);
+    EXPECT_EQ(d.clocked[0].variable, 6);
+    EXPECT_EQ(d.clocked[0].clocks, (std::vector{0, 1}));
+    EXPECT_THAT(told(violations),
+                testing::AllOf(HasSubstr("clock 'e' has interval 0 s"), HasSubstr("'sometimes'"),
+                               HasSubstr("'u' names the clock 99"), HasSubstr("'u' names the clock 7")));
+}
+
 TEST(description, names_are_found_among_many) {
     std::string variables, outputs;
     const int count = 20000;
