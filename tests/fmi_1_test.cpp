@@ -87,17 +87,23 @@ TEST_F(fmi_1, runs_give_the_values_of_2) {
 
 TEST_F(fmi_1, the_one_initialisation_has_the_inputs_that_others_give) {
     test::write_file(path("in.csv"), "time,force\n0,5\n1,7\n");
-    run("run '" + fmu("plain-oscillator-1-cs") + "' --input in.csv --fmi-log --quiet --end 0.5 --step 0.1 --out one");
-    run("run '" + fmu("plain-oscillator-2") + "' --input in.csv --quiet --end 0.5 --step 0.1 --out two");
-    EXPECT_EQ(content("one/results.csv"), content("two/results.csv"));
-    const std::string log = content("one/fmi.log");
-    const std::size_t set = log.find("fmiSetReal([1], [5]) -> ok"), start = log.find("fmiInitializeSlave");
-    ASSERT_NE(set, std::string::npos) << log;
-    ASSERT_NE(start, std::string::npos) << log;
-    EXPECT_LT(set, start);
-    EXPECT_EQ(log.find("fmiInitializeSlave", start + 1), std::string::npos);
-    EXPECT_GT(log.find("fmiGetReal"), start);
-    EXPECT_THAT(log, AllOf(HasSubstr("fmiTerminateSlave() -> ok"), HasSubstr("fmiFreeSlaveInstance")));
+    for (const bool steps : {true, false}) {
+        const std::string initialise = steps ? "fmiInitializeSlave" : "fmiInitialize(";
+        run("run '" + fmu(steps ? "plain-oscillator-1-cs" : "plain-oscillator-1-me") +
+            "' --input in.csv --fmi-log --quiet --end 0.5 --step 0.1 --out one");
+        run("run '" + fmu("plain-oscillator-2") + "' --input in.csv --quiet --end 0.5 --step 0.1 --out two" +
+            (steps ? "" : " --set interface=model-exchange"));
+        EXPECT_EQ(content("one/results.csv"), content("two/results.csv"));
+        const std::string log = content("one/fmi.log");
+        const std::size_t set = log.find("fmiSetReal([1], [5]) -> ok"), start = log.find(initialise);
+        ASSERT_NE(set, std::string::npos) << log;
+        ASSERT_NE(start, std::string::npos) << log;
+        EXPECT_LT(set, start);
+        EXPECT_EQ(log.find(initialise, start + 1), std::string::npos);
+        EXPECT_GT(log.find("fmiGetReal"), start);
+        EXPECT_THAT(log, AllOf(HasSubstr(steps ? "fmiTerminateSlave() -> ok" : "fmiTerminate() -> ok"),
+                               HasSubstr(steps ? "fmiFreeSlaveInstance" : "fmiFreeModelInstance")));
+    }
 }
 
 std::string two_masses(const std::string& version, const std::string& more) {

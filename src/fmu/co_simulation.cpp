@@ -104,7 +104,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     void outputs(std::span<const double> u, std::span<double> y) override {
         fmu_.call(time_, [&] {
             const bool waits = waits_for_inputs(u);
-            if (waits && !offers_.initialisation_mode) return give_starts(y);
+            if (waits && !offers_.initialisation_mode) return fmu_.model().give_starts(y);
             const auto value_of = [&](int slot) { return u[static_cast<std::size_t>(slot)]; };
             const auto changed = set_all(value_of);
             knows_start_ = true;
@@ -250,15 +250,6 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         waits_ = !(asked_ && std::ranges::all_of(u, [](double value) { return std::isfinite(value); }));
         asked_ = true;
         return waits_;
-    }
-
-    void give_starts(std::span<double> y) const {
-        const fmu_model& model = fmu_.model();
-        for (std::size_t i = 0; i < model.layout.outputs.size(); ++i) {
-            const fmu_use& use = model.layout.outputs[i];
-            const fmi::variable& v = model.description().variables[static_cast<std::size_t>(use.variable)];
-            y[i] = use.derivative ? 0 : use.unit.to_si(start_value(v, use.element, use.unit.from_si(0)));
-        }
     }
 
     /// What the FMU has been set to is not known any more.

@@ -132,6 +132,14 @@ fmu_model read_fmu(const subsystem_spec& spec) {
     return model;
 }
 
+void fmu_model::give_starts(std::span<double> y) const {
+    for (std::size_t i = 0; i < layout.outputs.size(); ++i) {
+        const fmu_use& use = layout.outputs[i];
+        const fmi::variable& v = description().variables[static_cast<std::size_t>(use.variable)];
+        y[i] = use.derivative ? 0 : use.unit.to_si(start_value(v, use.element, use.unit.from_si(0)));
+    }
+}
+
 std::string fmu_model::why_fixed_step() const {
     if (!offers().variable_step)
         return fmt::format(

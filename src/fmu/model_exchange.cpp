@@ -73,10 +73,11 @@ class fmu_equations final : public equations {
     void expect(const usage& used) override {
         keeps_state_ = offers_.state && used.goes_back;
         end_ = used.end;
+        driven_ = used.inputs.empty() ? describe().input_count() > 0 : std::ranges::count(used.inputs, true) > 0;
     }
 
     void initial_state(double t0, double* x) const override { self().start(t0, x); }
-    bool settles() const override { return offers_.initialisation_mode; }
+    bool settles() const override { return true; }
     void settle(double t0, const double* u, double* x) override {
         fmu_.call(time_, [&] {
             set_inputs(u);
@@ -97,6 +98,8 @@ class fmu_equations final : public equations {
     }
 
     void outputs(double t, const double* x, const double* u, double* y) const override {
+        if (mode_ == mode::initialisation && !offers_.initialisation_mode)
+            return fmu_.model().give_starts({y, describe_outputs()});
         fmu_.call(t, [&] {
             fmi::status placed = fmi::status::ok;
             if (mode_ == mode::initialisation)
@@ -108,8 +111,9 @@ class fmu_equations final : public equations {
     }
 
     void outputs_between(double t, const double* x, const double* u, double* y) override {
-        const bool asked = std::exchange(looked_at_, true), tick = clocks_.due(t);
-        const bool starts = mode_ == mode::initialisation && asked && tick && all_finite(u);
+        const bool asked = std::exchange(looked_at_, true) || !driven_, tick = clocks_.due(t);
+        const bool early = !offers_.initialisation_mode || tick;  // the first outputs come after the initialisation
+        const bool starts = mode_ == mode::initialisation && asked && early && all_finite(u);
         if ((mode_ == mode::initialisation && !starts) || (mode_ == mode::continuous && !inputs_changed(u) && !tick))
             return outputs(t, x, u, y);
         fmu_.call(t, [&] {
@@ -240,6 +244,7 @@ class fmu_equations final : public equations {
         in_event_mode(t, x, [&] { fmu_.set_text(input, text); });
     }
     void get_text(int output, double t, std::string& into) const override {
+        if (mode_ == mode::initialisation && !offers_.initialisation_mode) return fmu_.get_start_text(output, into);
         fmu_.call(t, [&] { fmu_.get_text(output, into); });
     }
 
@@ -317,10 +322,6 @@ class fmu_equations final : public equations {
         discrete_.forget();
         std::fill_n(x, instance_.state_count(), 0.0);
         nominals_.assign(instance_.state_count(), 1.0);
-        if (settles()) return;
-        std::vector<double> u(static_cast<std::size_t>(describe().input_count()));
-        for (const auto& input : describe().inputs) std::fill_n(u.begin() + input.slot, input.size, input.start);
-        settle(t0, u.data(), x);
     }
 
     void set_inputs(const double* u) {
@@ -456,6 +457,7 @@ class fmu_equations final : public equations {
     mutable double time_ = 0;
     mode mode_ = mode::initialisation;
     bool looked_at_ = false;  ///< between intervals, since the start
+    bool driven_ = describe().input_count() > 0;
     bool keeps_state_ = offers_.state;
     double end_ = std::numeric_limits<double>::infinity();  ///< of the run
     double next_event_ = std::numeric_limits<double>::infinity();
