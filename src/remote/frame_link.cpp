@@ -38,7 +38,7 @@ void linked_group::receive_introduction() {
         }
     } catch (const run_error& problem) {
         if (gone()) throw;
-        lost(problem.what(), "at its start");
+        lost(problem, "at its start");
     }
 }
 
@@ -52,16 +52,19 @@ void linked_group::introduce() {
         frame_.reserve(areas_.size());
         said_.reserve(areas_.size());
     } catch (const std::bad_alloc&) {
-        lost("there is no memory for what it announced", "at its start");
+        lost(run_error("there is no memory for what it announced"), "at its start");
     }
 }
 
-/// A process that has gone says more than the connection that it took along.
-void linked_group::lost(const std::string& reason, const std::string& during) {
+/// A process that has gone says more than the connection that it took along, but not more than what it sent before.
+void linked_group::lost(const run_error& problem, const std::string& during) {
     if (process_) process_->ended(0.2);
     const std::string ending = ended();
     stop();
-    give_up(fmt::format("{} {}", ending.empty() ? reason : ending, during));
+    const bool nothing_sent = dynamic_cast<const connection_lost*>(&problem) != nullptr;
+    if (ending.empty() || !nothing_sent)
+        give_up(fmt::format("{} {}{}", problem.what(), during, ending.empty() ? "" : "; " + ending));
+    give_up(fmt::format("{} {}", ending, during));
 }
 
 void linked_group::send() {
@@ -78,7 +81,7 @@ bool linked_group::receive(std::chrono::milliseconds wait) {
         if (!link_->receive(frame_, wait, areas_.size())) return false;
         get_reply(frame_, areas_);
     } catch (const run_error& problem) {
-        lost(problem.what(), fmt::format("in {}", name_of(areas_.top().request.command)));
+        lost(problem, fmt::format("in {}", name_of(areas_.top().request.command)));
     }
     return true;
 }

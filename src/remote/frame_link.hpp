@@ -7,13 +7,20 @@
 #include <vector>
 
 #include "core/file_handle.hpp"
+#include "core/error.hpp"
 #include "remote/child_process.hpp"
 #include "remote/host.hpp"
 #include "remote/remote_group.hpp"
 
 namespace mdpcosim {
 
-/// One end of a connection that carries whole frames, in order, both ways. A lost connection is a run_error.
+/// The other side has gone, or the way to it.
+class connection_lost : public run_error {
+   public:
+    using run_error::run_error;
+};
+
+/// One end of a connection that carries whole frames, in order, both ways.
 class frame_link {
    public:
     virtual ~frame_link() = default;
@@ -55,7 +62,7 @@ class linked_group : public remote_group {
     void receive_introduction();
     /// Asks the other side to end, if it has not, and ends its process.
     void leave() noexcept;
-    [[noreturn]] void lost(const std::string& reason, const std::string& during);
+    [[noreturn]] void lost(const run_error& problem, const std::string& during);
 
     options options_;
     std::unique_ptr<frame_link> link_;

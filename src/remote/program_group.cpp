@@ -140,7 +140,7 @@ bool program_group::receive(std::chrono::milliseconds wait) {
     try {
         return shared_->take(areas_, mailbox::fitting(spin_), wait);
     } catch (const run_error& problem) {
-        lost(problem.what(), fmt::format("in {}", name_of(areas_.top().request.command)));
+        lost(problem, fmt::format("in {}", name_of(areas_.top().request.command)));
     }
 }
 

@@ -75,7 +75,7 @@ class socket_link final : public frame_link {
     static constexpr std::size_t smallest_buffer = 65536;
 
     [[noreturn]] static void lost(const char* reason) {
-        throw run_error(fmt::format("the connection was lost: {}", reason));
+        throw connection_lost(fmt::format("the connection was lost: {}", reason));
     }
 
     static std::size_t sent(ssize_t n) {

@@ -96,7 +96,7 @@ int main(int count, char** arguments) {
         return 3;
     }
     if (strcmp(start, "silent") == 0) hang();
-    if (strcmp(start, "garbage") == 0) return write_raw("\xff\xff\xff\xff garbage garbage garbage", 32), sleep(1), 0;
+    if (strcmp(start, "garbage") == 0) return write_raw("\xff\xff\xff\xff garbage garbage garbage", 32), 0;
     if (strcmp(start, "version") == 0) { /* magic, version 99, no token, no name */
         char frame[32] = {28, 0, 0, 0, 'm', 'i', 's', 'o', 'c', 'p', 'd', 'm', 99};
         return write_raw(frame, sizeof frame), sleep(10), 0;
