@@ -1,7 +1,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "fmi/instance_base.hpp"
+#include "fmi/instance_scalars.hpp"
 #include "fmi/instance_versions.hpp"
 #include "fmi/log_text.hpp"
 
@@ -59,15 +59,20 @@ extern "C" void log_of_1(fmi1Component component, fmi1String name, fmi1Status st
     va_end(arguments);
 }
 
-constexpr std::size_t longest_string_1 = 1 << 24;
-constexpr fmi1EventInfo nothing_new{fmi1True, fmi1False, fmi1False, fmi1False, fmi1False, 0};
-const auto nothing_to_tell = [] { return std::string(); };
+struct types_1 {
+    using functions = functions_1;
+    using boolean = fmi1Boolean;
+    using integer = fmi1Integer;
+    using string = fmi1String;
+    static constexpr fmi1StatusKind last_successful_time = fmi1LastSuccessfulTime;
+};
 
-class instance_1 final : public instance_base {
+constexpr fmi1EventInfo nothing_new{fmi1True, fmi1False, fmi1False, fmi1False, fmi1False, 0};
+
+class instance_1 final : public scalar_instance<types_1> {
    public:
-    instance_1(std::shared_ptr<fmu_library> library, const instance_options& options)
-        : instance_base(std::move(library), options),
-          f_(library_->v1),
+    instance_1(const std::shared_ptr<fmu_library>& library, const instance_options& options)
+        : scalar_instance(library, options, library->v1),
           steps_(options_.kind == kind::co_simulation),
           uri_(library_->fmu->resource_location()) {
         make();
@@ -78,9 +83,6 @@ class instance_1 final : public instance_base {
         finish();
         known_components().remove(this);
     }
-
-    void enter_configuration() override { throw std::logic_error("fmi: FMI 1.0 has no configuration mode"); }
-    void exit_configuration() override { throw std::logic_error("fmi: FMI 1.0 has no configuration mode"); }
 
     void set_up(const experiment_setup& of) override { setup_ = of; }
     void enter_initialisation() override {
@@ -104,8 +106,8 @@ class instance_1 final : public instance_base {
     }
     void terminate() override {
         phase_ = phase::terminated;
-        steps_ ? call(f_.TerminateSlave, discard::refused, nothing_to_tell)
-               : call(f_.Terminate, discard::refused, nothing_to_tell);
+        steps_ ? call(f_.TerminateSlave, discard::refused, no_arguments)
+               : call(f_.Terminate, discard::refused, no_arguments);
     }
     /// Made anew: fmiResetSlave is missing or broken in many FMUs, and model exchange has nothing like it.
     void reset() override {
@@ -128,50 +130,12 @@ class instance_1 final : public instance_base {
     }
 
     status get(value_block& block, std::span<double> values) override {
-        const status result = get_as_it_is(block, values);
+        const status result = scalar_instance::get(block, values);
         turn_sign(block, values);
         return result;
     }
     status set(value_block& block, std::span<const double> values) override {
-        const std::span<const double> own = as_the_fmu_has_it(block, values);
-        const std::size_t n = block.references.size();
-        const fmi1ValueReference* vr = block.references.data();
-        const auto access = [&](const auto& function, const auto* from) {
-            return call(
-                function, discard_in_access_,
-                [&] { return fmt::format("{}, {}", list_text(vr, n), list_text(from, n)); }, vr, n, from);
-        };
-        switch (block.type) {
-            case base_type::float64:
-                return access(f_.SetReal, own.data());
-            case base_type::boolean: {
-                auto* raw = reinterpret_cast<fmi1Boolean*>(block.raw.data());
-                for (std::size_t i = 0; i < n; ++i) raw[i] = own[i] != 0 ? fmi1True : fmi1False;
-                return access(f_.SetBoolean, raw);
-            }
-            case base_type::int32:
-            case base_type::enumeration:
-                return set_as<fmi1Integer>(block, own, [&](fmi1Integer* raw) { return access(f_.SetInteger, raw); });
-            default:
-                throw std::logic_error("fmi: not a number");
-        }
-    }
-
-    std::vector<std::string> get_texts(int index) override {
-        const fmi1ValueReference vr = description().variables[index].reference;
-        fmi1String text = nullptr;
-        call(
-            f_.GetString, discard::refused, [&] { return fmt::format("[{}]) gives (\"{}\"", vr, read_text(text)); },
-            &vr, std::size_t{1}, &text);
-        return {text == nullptr ? "" : read_text(text, longest_string_1)};
-    }
-    void set_texts(int index, std::span<const std::string> values) override {
-        if (values.size() != 1) throw std::logic_error("fmi: FMI 1.0 has no arrays");
-        const fmi1ValueReference vr = description().variables[index].reference;
-        const fmi1String text = values[0].c_str();
-        call(
-            f_.SetString, discard::refused, [&] { return fmt::format("[{}], \"{}\"", vr, text); }, &vr, std::size_t{1},
-            &text);
+        return scalar_instance::set(block, as_the_fmu_has_it(block, values));
     }
 
     step_result do_step(double t, double H, bool) override {
@@ -187,30 +151,12 @@ class instance_1 final : public instance_base {
     }
 
     void set_input_derivatives(const value_block& block, int order, std::span<const double> values) override {
-        const std::size_t n = block.references.size();
-        const std::span<const double> own = as_the_fmu_has_it(block, values);
-        std::fill_n(orders_.begin(), n, order);
-        call(
-            f_.SetRealInputDerivatives, discard::refused,
-            [&] {
-                return fmt::format("{}, order {}, {}", list_text(block.references.data(), n), order,
-                                   list_text(own.data(), n));
-            },
-            block.references.data(), n, orders_.data(), own.data());
+        scalar_instance::set_input_derivatives(block, order, as_the_fmu_has_it(block, values));
     }
     void get_output_derivatives(const value_block& block, int order, std::span<double> values) override {
-        const std::size_t n = block.references.size();
-        std::fill_n(orders_.begin(), n, order);
-        call(
-            f_.GetRealOutputDerivatives, discard::refused,
-            [&] {
-                return fmt::format("{}, order {}) gives ({}", list_text(block.references.data(), n), order,
-                                   list_text(values.data(), n));
-            },
-            block.references.data(), n, orders_.data(), values.data());
+        scalar_instance::get_output_derivatives(block, order, values);
         turn_sign(block, values);
     }
-    void enter_step_mode() override { throw std::logic_error("fmi: FMI 1.0 has no step mode"); }
 
     // There are no modes: events are handled by one call, whenever they are there.
     void enter_event_mode() override {}
@@ -235,16 +181,7 @@ class instance_1 final : public instance_base {
         return update;
     }
 
-    void set_time(double t) override {
-        call(
-            f_.SetTime, discard::refused, [&] { return fmt::format("{}", t); }, t);
-    }
     std::size_t state_count() const override { return description().unlisted_states; }
-    std::size_t indicator_count() const override { return description().event_indicator_count; }
-    status set_states(std::span<const double> x) override { return vector_call(f_.SetContinuousStates, x); }
-    status get_states(std::span<double> x) override { return vector_call(f_.GetContinuousStates, x); }
-    status get_derivatives(std::span<double> dx) override { return vector_call(f_.GetDerivatives, dx); }
-    status get_indicators(std::span<double> z) override { return vector_call(f_.GetEventIndicators, z); }
     void get_nominals(std::span<double> nominal) override {
         std::fill(nominal.begin(), nominal.end(), 1.0);
         if (f_.GetNominalContinuousStates.address != nullptr) vector_call(f_.GetNominalContinuousStates, nominal);
@@ -296,31 +233,6 @@ class instance_1 final : public instance_base {
         known_components().add(component_, options_.name, this);
     }
 
-    status get_as_it_is(value_block& block, std::span<double> values) {
-        const std::size_t n = block.references.size();
-        const fmi1ValueReference* vr = block.references.data();
-        const auto access = [&](const auto& function, auto* to) {
-            return call(
-                function, discard_in_access_,
-                [&] { return fmt::format("{}) gives ({}", list_text(vr, n), list_text(to, n)); }, vr, n, to);
-        };
-        switch (block.type) {
-            case base_type::float64:
-                return access(f_.GetReal, values.data());
-            case base_type::boolean:
-                return get_as<fmi1Boolean>(block, values, [&](fmi1Boolean* raw) {
-                    const status result = access(f_.GetBoolean, raw);
-                    for (std::size_t i = 0; i < n; ++i) raw[i] = raw[i] != 0;
-                    return result;
-                });
-            case base_type::int32:
-            case base_type::enumeration:
-                return get_as<fmi1Integer>(block, values, [&](fmi1Integer* raw) { return access(f_.GetInteger, raw); });
-            default:
-                throw std::logic_error("fmi: not a number");
-        }
-    }
-
     static void turn_sign(const value_block& block, std::span<double> values) {
         for (const std::size_t i : block.negated)
             values[i] = (block.type == base_type::boolean ? 1 : 0) - values[i];  // no -0
@@ -330,13 +242,6 @@ class instance_1 final : public instance_base {
         std::copy(values.begin(), values.end(), turned_.begin());
         turn_sign(block, turned_);
         return std::span<const double>(turned_).first(values.size());
-    }
-
-    template <class Type, class Value>
-    status vector_call(const function<Type>& function, std::span<Value> x) {
-        if (x.empty()) return status::ok;
-        return call(
-            function, discard::returned, [&] { return list_text(x.data(), x.size()); }, x.data(), x.size());
     }
 
     void find_states() {
@@ -360,25 +265,6 @@ class instance_1 final : public instance_base {
                            info.upcomingTimeEvent != fmi1False ? info.nextEventTime : INFINITY);
     }
 
-    /// After a step that was thrown away: how far the FMU came. It may not know.
-    step_result after_discard(double t) override {
-        step_result result{.status = status::discard, .reached = t};
-        double reached = t;
-        if (f_.GetRealStatus.address != nullptr &&
-            call(
-                f_.GetRealStatus, discard::returned,
-                [&] { return fmt::format("last successful time) gives ({}", reached); }, fmi1LastSuccessfulTime,
-                &reached) == status::ok)
-            result.reached = reached;
-        return result;
-    }
-
-    const char* name_of(direct_call which) const override {
-        return which == direct_call::get   ? f_.GetReal.name
-               : which == direct_call::set ? f_.SetReal.name
-                                           : f_.DoStep.name;
-    }
-
     void free_component() override {
         const auto& name = steps_ ? f_.FreeSlaveInstance.name : f_.FreeModelInstance.name;
         if (options_.trace) options_.trace(name);
@@ -387,7 +273,6 @@ class instance_1 final : public instance_base {
     }
     void free_state(void*&) override {}
 
-    const functions_1& f_;
     const bool steps_;  ///< co-simulation
     const std::string uri_;
     experiment_setup setup_;

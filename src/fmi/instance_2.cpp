@@ -1,7 +1,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "fmi/instance_base.hpp"
+#include "fmi/instance_scalars.hpp"
 #include "fmi/instance_versions.hpp"
 #include "fmi/log_text.hpp"
 
@@ -21,13 +21,18 @@ extern "C" void log_of_2(fmi2ComponentEnvironment environment, fmi2String, fmi2S
     va_end(arguments);
 }
 
-constexpr std::size_t longest_string = 1 << 24;
-const auto no_arguments = [] { return std::string(); };
+struct types_2 {
+    using functions = functions_2;
+    using boolean = fmi2Boolean;
+    using integer = fmi2Integer;
+    using string = fmi2String;
+    static constexpr fmi2StatusKind last_successful_time = fmi2LastSuccessfulTime;
+};
 
-class instance_2 final : public instance_base {
+class instance_2 final : public scalar_instance<types_2> {
    public:
-    instance_2(std::shared_ptr<fmu_library> library, const instance_options& options)
-        : instance_base(std::move(library), options), f_(library_->v2) {
+    instance_2(const std::shared_ptr<fmu_library>& library, const instance_options& options)
+        : scalar_instance(library, options, library->v2) {
         callbacks_ = {log_of_2, std::calloc, std::free, nullptr, this};
         const std::string resources = library_->fmu->resource_location();
         instantiate(f_.Instantiate.name, [&] {
@@ -43,9 +48,6 @@ class instance_2 final : public instance_base {
                        .step_2 = f_.DoStep.address};
     }
     ~instance_2() override { finish(); }
-
-    void enter_configuration() override { throw std::logic_error("fmi: FMI 2.0 has no configuration mode"); }
-    void exit_configuration() override { throw std::logic_error("fmi: FMI 2.0 has no configuration mode"); }
 
     void set_up(const experiment_setup& of) override {
         call(
@@ -66,72 +68,6 @@ class instance_2 final : public instance_base {
         phase_ = phase::instantiated;
     }
 
-    status get(value_block& block, std::span<double> values) override {
-        const std::size_t n = block.references.size();
-        const fmi2ValueReference* vr = block.references.data();
-        const auto access = [&](const auto& function, auto* to) {
-            return call(
-                function, discard_in_access_,
-                [&] { return fmt::format("{}) gives ({}", list_text(vr, n), list_text(to, n)); }, vr, n, to);
-        };
-        switch (block.type) {
-            case base_type::float64:
-                return access(f_.GetReal, values.data());
-            case base_type::boolean:
-                return get_as<fmi2Boolean>(block, values, [&](fmi2Boolean* raw) {
-                    const status result = access(f_.GetBoolean, raw);
-                    for (std::size_t i = 0; i < n; ++i) raw[i] = raw[i] != 0;
-                    return result;
-                });
-            case base_type::int32:
-            case base_type::enumeration:
-                return get_as<fmi2Integer>(block, values, [&](fmi2Integer* raw) { return access(f_.GetInteger, raw); });
-            default:
-                throw std::logic_error("fmi: not a number");
-        }
-    }
-
-    status set(value_block& block, std::span<const double> values) override {
-        const std::size_t n = block.references.size();
-        const fmi2ValueReference* vr = block.references.data();
-        const auto access = [&](const auto& function, const auto* from) {
-            return call(
-                function, discard_in_access_,
-                [&] { return fmt::format("{}, {}", list_text(vr, n), list_text(from, n)); }, vr, n, from);
-        };
-        switch (block.type) {
-            case base_type::float64:
-                return access(f_.SetReal, values.data());
-            case base_type::boolean:
-                return set_as<fmi2Boolean>(block, values, [&](fmi2Boolean* raw) {
-                    for (std::size_t i = 0; i < n; ++i) raw[i] = raw[i] != 0 ? fmi2True : fmi2False;
-                    return access(f_.SetBoolean, raw);
-                });
-            case base_type::int32:
-            case base_type::enumeration:
-                return set_as<fmi2Integer>(block, values, [&](fmi2Integer* raw) { return access(f_.SetInteger, raw); });
-            default:
-                throw std::logic_error("fmi: not a number");
-        }
-    }
-
-    std::vector<std::string> get_texts(int index) override {
-        const fmi2ValueReference vr = description().variables[index].reference;
-        fmi2String text = nullptr;
-        call(
-            f_.GetString, discard::refused, [&] { return fmt::format("[{}]) gives (\"{}\"", vr, read_text(text)); },
-            &vr, std::size_t{1}, &text);
-        return {text == nullptr ? "" : read_text(text, longest_string)};
-    }
-    void set_texts(int index, std::span<const std::string> values) override {
-        if (values.size() != 1) throw std::logic_error("fmi: FMI 2.0 has no arrays");
-        const fmi2ValueReference vr = description().variables[index].reference;
-        const fmi2String text = values[0].c_str();
-        call(
-            f_.SetString, discard::refused, [&] { return fmt::format("[{}], \"{}\"", vr, text); }, &vr, std::size_t{1},
-            &text);
-    }
-
     step_result do_step(double t, double H, bool keep_state_before) override {
         step_result result;
         result.status = call(
@@ -140,30 +76,6 @@ class instance_2 final : public instance_base {
         result.reached = t + H;
         return result.status == status::discard ? after_discard(t) : result;
     }
-
-    void set_input_derivatives(const value_block& block, int order, std::span<const double> values) override {
-        const std::size_t n = block.references.size();
-        std::fill_n(orders_.begin(), n, order);
-        call(
-            f_.SetRealInputDerivatives, discard::refused,
-            [&] {
-                return fmt::format("{}, order {}, {}", list_text(block.references.data(), n), order,
-                                   list_text(values.data(), n));
-            },
-            block.references.data(), n, orders_.data(), values.data());
-    }
-    void get_output_derivatives(const value_block& block, int order, std::span<double> values) override {
-        const std::size_t n = block.references.size();
-        std::fill_n(orders_.begin(), n, order);
-        call(
-            f_.GetRealOutputDerivatives, discard::refused,
-            [&] {
-                return fmt::format("{}, order {}) gives ({}", list_text(block.references.data(), n), order,
-                                   list_text(values.data(), n));
-            },
-            block.references.data(), n, orders_.data(), values.data());
-    }
-    void enter_step_mode() override { throw std::logic_error("fmi: FMI 2.0 has no step mode"); }
 
     void enter_event_mode() override { call(f_.EnterEventMode, discard::refused, no_arguments); }
     discrete_update update_discrete_states() override {
@@ -185,16 +97,7 @@ class instance_2 final : public instance_base {
     }
 
     void enter_continuous_mode() override { call(f_.EnterContinuousTimeMode, discard::refused, no_arguments); }
-    void set_time(double t) override {
-        call(
-            f_.SetTime, discard::refused, [&] { return fmt::format("{}", t); }, t);
-    }
     std::size_t state_count() const override { return description().derivatives.size(); }
-    std::size_t indicator_count() const override { return description().event_indicator_count; }
-    status set_states(std::span<const double> x) override { return vector_call(f_.SetContinuousStates, x); }
-    status get_states(std::span<double> x) override { return vector_call(f_.GetContinuousStates, x); }
-    status get_derivatives(std::span<double> dx) override { return vector_call(f_.GetDerivatives, dx); }
-    status get_indicators(std::span<double> z) override { return vector_call(f_.GetEventIndicators, z); }
     void get_nominals(std::span<double> nominal) override {
         declared_nominals(nominal);
         if (f_.GetNominalsOfContinuousStates.address != nullptr) vector_call(f_.GetNominalsOfContinuousStates, nominal);
@@ -240,36 +143,15 @@ class instance_2 final : public instance_base {
     }
 
    private:
-    template <class Type, class Value>
-    status vector_call(const function<Type>& function, std::span<Value> x) {
-        if (x.empty()) return status::ok;
-        return call(
-            function, discard::returned, [&] { return list_text(x.data(), x.size()); }, x.data(), x.size());
-    }
-
-    /// After a step that was thrown away: how far the FMU came, whether it wants to end. It may not know.
     step_result after_discard(double t) override {
-        step_result result{.status = status::discard, .reached = t};
         fmi2Boolean end = fmi2False;
         if (f_.GetBooleanStatus.address != nullptr)
             call(
                 f_.GetBooleanStatus, discard::returned, [&] { return fmt::format("terminated) gives ({}", end); },
                 fmi2Terminated, &end);
+        step_result result = scalar_instance::after_discard(t);
         result.terminate = end != fmi2False;
-        double reached = t;
-        if (f_.GetRealStatus.address != nullptr &&
-            call(
-                f_.GetRealStatus, discard::returned,
-                [&] { return fmt::format("last successful time) gives ({}", reached); }, fmi2LastSuccessfulTime,
-                &reached) == status::ok)
-            result.reached = reached;
         return result;
-    }
-
-    const char* name_of(direct_call which) const override {
-        return which == direct_call::get   ? f_.GetReal.name
-               : which == direct_call::set ? f_.SetReal.name
-                                           : f_.DoStep.name;
     }
 
     void free_component() override {
@@ -279,7 +161,6 @@ class instance_2 final : public instance_base {
     }
     void free_state(void*& state) override { call(f_.FreeFMUstate, discard::refused, no_arguments, &state); }
 
-    const functions_2& f_;
     fmi2CallbackFunctions callbacks_{};
 };
 

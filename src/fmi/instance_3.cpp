@@ -22,9 +22,6 @@ extern "C" void log_of_3(fmi3InstanceEnvironment environment, fmi3Status status,
 extern "C" void intermediate_update(fmi3InstanceEnvironment, fmi3Float64 time, fmi3Boolean set_requested, fmi3Boolean,
                                     fmi3Boolean, fmi3Boolean, fmi3Boolean* early_return_requested, fmi3Float64*);
 
-constexpr std::size_t longest_string = 1 << 24;
-const auto no_arguments = [] { return std::string(); };
-
 class instance_3 final : public instance_base {
    public:
     instance_3(std::shared_ptr<fmu_library> library, const instance_options& options)
@@ -374,13 +371,6 @@ class instance_3 final : public instance_base {
     static thread_local instance_3* stepping;  ///< the one whose do_step this thread is in
 
    private:
-    template <class Type, class Value>
-    status vector_call(const function<Type>& function, std::span<Value> x) {
-        if (x.empty()) return status::ok;
-        return call(
-            function, discard::returned, [&] { return list_text(x.data(), x.size()); }, x.data(), x.size());
-    }
-
     static constexpr double not_said = std::numeric_limits<double>::quiet_NaN();
 
     /// A step that was thrown away at a time that the FMU does not say, or not inside the step, did nothing.

@@ -12,6 +12,21 @@
 /// What the instances of all versions share: calls and their status, log, trace, saved states. Private to fmi/.
 namespace mdpcosim::fmi {
 
+inline constexpr std::size_t longest_string = 1 << 24;
+inline const auto no_arguments = [] { return std::string(); };
+
+/// For traces: "[1, 2, 3]", long lists cut.
+template <class Value>
+std::string list_text(const Value* values, std::size_t count) {
+    constexpr std::size_t most = 20;
+    std::string text = "[";
+    for (std::size_t i = 0; i < std::min(count, most); ++i) {
+        if (i > 0) text += ", ";
+        text += fmt::format("{}", values[i]);
+    }
+    return count > most ? text + fmt::format(", ... {} in all]", count) : text + "]";
+}
+
 class instance_base : public instance {
    public:
     const fmi::description& description() const final { return library_->fmu->description(); }
@@ -50,6 +65,13 @@ class instance_base : public instance {
         } catch (...) {
             exception_left(f.name);
         }
+    }
+
+    template <class Type, class Value>
+    status vector_call(const function<Type>& function, std::span<Value> x) {
+        if (x.empty()) return status::ok;
+        return call(
+            function, discard::returned, [&] { return list_text(x.data(), x.size()); }, x.data(), x.size());
     }
 
     /// Reads or writes values of the FMU's type `Value` as doubles; `access` makes the call on the raw values.
@@ -149,18 +171,6 @@ class instance_base : public instance {
 /// For traces: "tolerance 1e-6, start 0, stop 10", 0 for what is not set.
 inline std::string setup_text(const experiment_setup& of) {
     return fmt::format("tolerance {}, start {}, stop {}", of.tolerance.value_or(0), of.start, of.stop.value_or(0));
-}
-
-/// For traces: "[1, 2, 3]", long lists cut.
-template <class Value>
-std::string list_text(const Value* values, std::size_t count) {
-    constexpr std::size_t most = 20;
-    std::string text = "[";
-    for (std::size_t i = 0; i < std::min(count, most); ++i) {
-        if (i > 0) text += ", ";
-        text += fmt::format("{}", values[i]);
-    }
-    return count > most ? text + fmt::format(", ... {} in all]", count) : text + "]";
 }
 
 }  // namespace mdpcosim::fmi

@@ -64,9 +64,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         offered.why_fixed_step = fmu_.model().why_fixed_step();
         offered.why_no_bytes = fmu_.why_no_bytes();
         offered.parameters = fmu_.parameters();
-        if (!offered.save_restore)
-            offered.why_no_save_restore = fmt::format(
-                "fmu {} does not offer to get and set its state (canGetAndSetFMUState)", fmu_.model().file());
+        offered.why_no_save_restore = fmu_.model().why_not_saved();
         return offered;
     }
 

@@ -140,6 +140,13 @@ void fmu_model::give_starts(std::span<double> y) const {
     }
 }
 
+std::string fmu_model::why_not_saved() const {
+    if (offers().state) return {};
+    if (description().version == fmi::version::v1)
+        return fmt::format("fmu {} is of FMI 1.0, which has no way to get and set its state", file());
+    return fmt::format("fmu {} does not offer to get and set its state (canGetAndSetFMUState)", file());
+}
+
 std::string fmu_model::why_fixed_step() const {
     if (!offers().variable_step)
         return fmt::format(
@@ -273,6 +280,7 @@ void fmu_component::tune(int parameter, double value, bool at_once) {
 
 std::string fmu_component::why_no_bytes() const {
     if (model_.offers().serialise) return {};
+    if (model_.description().version == fmi::version::v1) return model_.why_not_saved();
     return fmt::format("fmu {} does not offer to write its state (canSerializeFMUState)", model_.file());
 }
 

@@ -28,8 +28,9 @@ struct fmu_model {
     const fmi::interface_description& offers() const {
         return kind == fmi::kind::co_simulation ? *description().co_simulation : *description().model_exchange;
     }
-    void give_starts(std::span<double> y) const;                            ///< outputs as the description says
-    std::string why_fixed_step() const;                                     ///< empty: it takes steps of any length
+    void give_starts(std::span<double> y) const;  ///< outputs as the description says
+    std::string why_not_saved() const;            ///< empty: its state can be kept and put back
+    std::string why_fixed_step() const;           ///< empty: it takes steps of any length
     std::string file() const { return files->path().filename().string(); }  ///< for messages
 };
 

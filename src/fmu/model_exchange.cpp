@@ -226,12 +226,7 @@ class fmu_equations final : public equations {
         mode_ = m.in_event_mode ? mode::event : mode::continuous;
         std::ranges::copy(m.discrete_inputs, discrete_now_.begin());
     }
-    std::string why_not_saved() const override {
-        if (offers_.state) return {};
-        return fmt::format("fmu {} does not offer to get and set its state (canGetAndSetFMUState)",
-                           fmu_.model().file());
-    }
-
+    std::string why_not_saved() const override { return fmu_.model().why_not_saved(); }
     std::string why_no_bytes() const override { return fmu_.why_no_bytes(); }
 
     std::vector<tunable_parameter> parameters() const override { return fmu_.parameters(); }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/file_handle.hpp"
 #include "core/error.hpp"
+#include "core/file_handle.hpp"
 #include "remote/child_process.hpp"
 #include "remote/host.hpp"
 #include "remote/remote_group.hpp"
