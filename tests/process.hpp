@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -144,5 +145,14 @@ class process {
     bool out_open_ = true, err_open_ = true;
     outcome seen_;
 };
+
+/// Standard error without the lines of progress that a run prints now and then where it takes long.
+inline std::string without_progress(const std::string& err) {
+    std::istringstream in(err);
+    std::string rest;
+    for (std::string line; std::getline(in, line);)
+        if (line.find(" % t = ") == std::string::npos) rest += line + '\n';
+    return rest;
+}
 
 }  // namespace mdpcosim::test
