@@ -8,6 +8,7 @@
 
 #include "assembly/address_book.hpp"
 #include "assembly/iteration.hpp"
+#include "assembly/signal_targets.hpp"
 #include "assembly/step_control.hpp"
 #include "core/suggest.hpp"
 #include "simulation/identity.hpp"
@@ -516,7 +517,8 @@ struct simulation::impl {
 };
 
 simulation::simulation(const scenario& s, const simulation_options& options)
-    : self_(std::make_unique<impl>(s, options)) {}
+    : self_(may_have_signal_targets(s) ? std::make_unique<impl>(with_signal_targets(s, !options.monolithic), options)
+                                       : std::make_unique<impl>(s, options)) {}
 simulation::simulation(simulation&&) noexcept = default;
 simulation::~simulation() = default;
 
