@@ -42,6 +42,20 @@ assembly put_together(const scenario& s, const simulation_options& options) {
                         .writable = options.writable});
 }
 
+/// Explicit solvers that take very many micro steps: most often the model is stiff.
+void add_stiffness_notes(run_summary& told) {
+    constexpr std::int64_t many = 1000;  // micro steps per integration of a macro step
+    const std::int64_t integrations = std::max({std::int64_t{1}, told.integrations, told.steps});
+    for (const auto& x : told.subsystems) {
+        const bool without_newton = x.solver.starts_with("erk-") || x.solver == "cvode-adams";
+        if (!without_newton || x.micro_steps <= many * integrations) continue;
+        told.notes.push_back(
+            fmt::format("subsystem '{}': solver {} took {} micro steps for each macro step. If the model is stiff, an "
+                        "implicit solver needs far fewer: 'solver: cvode-bdf' or 'solver: dirk-4'.",
+                        x.name, x.solver, x.micro_steps / integrations));
+    }
+}
+
 }  // namespace
 
 struct simulation::impl {
@@ -743,10 +757,12 @@ run_summary simulation::finish() {
     run_summary told = summary;
     if (s.watch && !s.watch->divergence().empty() && !s.diverged) told.notes.push_back(s.watch->divergence());
     if (!s.early_end.empty()) told.notes.push_back(s.early_end);
+    add_stiffness_notes(told);
     return told;
 }
 
-std::unique_ptr<subsystem> make_alone(const scenario& s, const std::string& name) {
+std::unique_ptr<subsystem> make_alone(const scenario& whole, const std::string& name) {
+    const scenario s = with_signal_targets(whole, true);
     const auto found = std::ranges::find(s.subsystems, name, &subsystem_spec::name);
     if (found != s.subsystems.end())
         return make_subsystem(on_macro_grid(*found, s.time.step, s.time.end - s.time.start));
