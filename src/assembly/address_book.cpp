@@ -198,7 +198,7 @@ void address_book::refuse_text(const text& address, const parts& p, const std::s
     const text_variable& v = *(output ? output : input)->variable;
     throw user_error(address.where,
                      fmt::format("{}: '{}' of subsystem '{}' is a {}, but a number is needed here. {}", object, p.rest,
-                                 subsystems_.name(p.subsystem), v.type == variable_type::string ? "string" : "binary",
+                                 subsystems_.name(p.subsystem), text_kind(v.type),
                                  "Signals carry texts from one such output to one such input: '- a.text -> b.text'."));
 }
 
@@ -252,6 +252,15 @@ address_book::parameter_place address_book::find_parameter(const text& address, 
                      fmt::format("{}: {}", object,
                                  unknown_name("input or parameter", p.rest,
                                               fmt::format("Subsystem '{}'", subsystems_.name(p.subsystem)), names)));
+}
+
+bool address_book::has_output(const std::string& address) const {
+    try {
+        find_output({address, {}}, "");
+        return true;
+    } catch (const user_error&) {
+        return false;
+    }
 }
 
 bool address_book::has_input(const std::string& address) const {

@@ -48,6 +48,7 @@ class address_book {
     [[noreturn]] void unknown_text(const text& address, const std::string& object, bool want_input) const;
 
     bool has_input(const std::string& address) const;
+    bool has_output(const std::string& address) const;
     /// Number of one of the parameters that the subsystem offers to change.
     struct parameter_place {
         subsystem_index subsystem;

@@ -593,6 +593,11 @@ class builder {
         if (s.delay.value != 0) refuse("a text has no 'delay'.");
         const text& source = s.terms.front().address;
         const auto output = book_->text_output(source.value);
+        if (!output && book_->has_output(source.value))
+            refuse(fmt::format("'{}' is a number, but the input takes a {}.{}", source.value, name_of(target),
+                               target.variable->type == variable_type::integer
+                                   ? " Take the input out of 'exact', or name the output in 'exact' of its subsystem."
+                                   : " Only outputs of the same kind can be coupled to it."));
         if (!output) book_->unknown_text(source, object, false);
         if (output->variable->type != target.variable->type)
             refuse(fmt::format("'{}' is a {}, but the input takes a {}.", source.value, name_of(*output),
@@ -602,9 +607,7 @@ class builder {
         result_.system.texts.drive(output->subsystem, output->slot, target.subsystem, target.slot);
         result_.text_signals.push_back({source.value, s.target.value, name_of(target)});
     }
-    static std::string name_of(const address_book::text_place& place) {
-        return place.variable->type == variable_type::string ? "string" : "binary";
-    }
+    static std::string name_of(const address_book::text_place& place) { return text_kind(place.variable->type); }
 
     /// Signals to and from sampled subsystems are held: exact for the outputs, which change at macro points only, and the
     /// one rule that hands a sampled input its value at the beginning of the step whatever was before.

@@ -19,19 +19,14 @@ namespace {
 
 constexpr int default_steps = 500;
 
-const std::string held_suffix = "_held";
-
-bool is_number(fmi::base_type type) { return type < fmi::base_type::string; }
-
 std::string input_name(const std::string& model) { return model == "input" ? "input_file" : "input"; }
 
-subsystem_spec file_entry(const std::string& name, const std::filesystem::path& path, const char* interpolation) {
+subsystem_spec file_entry(const std::string& name, const std::filesystem::path& path) {
     subsystem_spec spec;
     spec.name = name;
     spec.kind = subsystem_spec::source_kind::file;
     spec.source = {path.string(), {intern("--input " + path.string()), 0, 0}};
     spec.file.path = path;
-    spec.file.interpolation.value = interpolation;
     return spec;
 }
 
@@ -60,31 +55,37 @@ void tell_others(scenario& s, const std::vector<std::string>& others, const fmi:
                                   name_list(others), inputs));
 }
 
+/// An input, or a parameter that may change during a run; of an array the whole or one element.
+bool can_be_driven(const fmi::description& fmu, const fmi::variable& v) {
+    const bool value = v.type != fmi::base_type::binary && v.type != fmi::base_type::clock;
+    return value && (v.causality == fmi::causality::input || why_not_driven(fmu, v).empty());
+}
+
 /// The columns of the CSV file, each to the input of its name.
 void add_input(scenario& s, const fmi::description& fmu, const std::filesystem::path& path) {
     const std::string& model = s.subsystems.front().name;
-    const std::string file = input_name(model);
-    subsystem_spec continuous = file_entry(file, path, "linear"), held = file_entry(file + held_suffix, path, "hold");
-    const csv_table table = read_csv(continuous);
-    bool any_continuous = false, any_held = false;
+    subsystem_spec file = file_entry(input_name(model), path);
+    const csv_header header = read_csv_header(file);
     std::vector<std::string> others;
-    for (std::size_t column = 0; column < table.columns(); ++column) {
-        const std::string& name = table.names[column];
+    for (std::size_t column = 0; column < header.names.size(); ++column) {
+        const std::string& name = header.names[column];
         const fmu_element found = find_element(fmu, name);
         const fmi::variable* v =
             found.variable < 0 ? nullptr : &fmu.variables[static_cast<std::size_t>(found.variable)];
-        if (v == nullptr || found.element < 0 || v->causality != fmi::causality::input || !is_number(v->type)) {
+        if (v != nullptr && v->causality == fmi::causality::parameter && !can_be_driven(fmu, *v))
+            throw user_error(file.source.where,
+                             fmt::format("column '{}': '{}' {}", name, name, why_not_driven(fmu, *v)));
+        if (v == nullptr || !can_be_driven(fmu, *v)) {
             others.push_back(name);
+            file.file.kinds.push_back({name, {}, {{"skip", {}}}, false});
             continue;
         }
-        const bool hold = !fmi::is_float(v->type) || v->variability != fmi::variability::continuous;
-        (hold ? any_held : any_continuous) = true;
         signal_spec signal;
         signal.target.value = signal.name = fmt::format("{}.{}", model, name);
         signal_spec::term term;
-        term.address.value = fmt::format("{}.{}", hold ? held.name : file, name);
+        term.address.value = fmt::format("{}.{}", file.name, name);
         // A column that has a unit is in SI when it comes out of the file; others are in the FMU's unit.
-        if (const fmu_unit unit = unit_of(fmu, *v); table.units[column].empty() && !unit.plain()) {
+        if (const fmu_unit unit = unit_of(fmu, *v); header.units[column].empty() && !unit.plain()) {
             term.gain = unit.factor;
             term.has_gain = true;
             signal.offset = unit.offset;
@@ -92,9 +93,8 @@ void add_input(scenario& s, const fmi::description& fmu, const std::filesystem::
         signal.terms.push_back(std::move(term));
         s.signals.push_back(std::move(signal));
     }
-    tell_others(s, others, fmu, continuous.source.where);
-    if (any_continuous) s.subsystems.push_back(std::move(continuous));
-    if (any_held) s.subsystems.push_back(std::move(held));
+    tell_others(s, others, fmu, file.source.where);
+    s.subsystems.push_back(std::move(file));
 }
 
 /// Variables of the FMU may be given without the subsystem in front.

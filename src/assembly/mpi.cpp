@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "assembly/fingerprint.hpp"
+#include "assembly/signal_targets.hpp"
 #include "assembly/transports.hpp"
 #include "core/error.hpp"
 #include "transport/affinity.hpp"
@@ -60,7 +61,7 @@ void mpi_rank::serve(const std::function<scenario()>& load, int workers, bool pi
         const rank_briefing word(text);
         scenario s;
         try {
-            s = load();
+            s = with_signal_targets(load(), true);
         } catch (const user_error& problem) {  // rank 0 has read it
             throw user_error(fmt::format("{}: {}", ranks_->name(ranks_->rank()), problem.what()));
         }

@@ -91,10 +91,15 @@ std::vector<recorded_column> select_columns(const record_spec& record, const ass
                     for (const auto& other : port_names(d, slot))
                         wanted |= select.wants(subsystems.name(s) + "." + other, derivative);
                 if (names.size() < 2000) names.push_back(name);
-                if (wanted)
-                    columns.push_back(
-                        {name, y.unit, recorded_column::source::output,
-                         static_cast<std::uint32_t>(subsystems.output_offset(s) + static_cast<std::size_t>(slot))});
+                if (!wanted) continue;
+                columns.push_back(
+                    {name, y.unit, recorded_column::source::output,
+                     static_cast<std::uint32_t>(subsystems.output_offset(s) + static_cast<std::size_t>(slot))});
+                if (record.units.value == "display" && !y.display.unit.empty()) {
+                    columns.back().file_unit = y.display.unit;
+                    columns.back().factor = y.display.factor;
+                    columns.back().offset = y.display.offset;
+                }
             }
         }
     }
@@ -115,8 +120,8 @@ std::vector<recorded_column> select_columns(const record_spec& record, const ass
                                static_cast<std::uint32_t>(c)});
     }
     select.finish(names, address_book(*a.system.subsystems));
-    if (record.units.value == "header")
-        for (auto& column : columns) column.shows_unit = !column.unit.empty();
+    if (record.units.value == "header" || record.units.value == "display")
+        for (auto& column : columns) column.shows_unit = !column.unit_in_files().empty();
     return columns;
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "assembly/fingerprint.hpp"
+#include "assembly/signal_targets.hpp"
 #include "assembly/transports.hpp"
 #include "core/files.hpp"
 #include "core/messages.hpp"
@@ -121,7 +122,8 @@ std::unique_ptr<token_file> announce(const scenario& s, const remote_options& re
     return left;
 }
 
-void serve_subsystems(const scenario& s, const serve_options& options) {
+void serve_subsystems(const scenario& given, const serve_options& options) {
+    const scenario s = with_signal_targets(given, true);
     const std::string token = read_token(options.token_file);
     std::vector<subsystem_text> texts;
     for (const auto& name : options.names) texts.push_back(text_for_process(subsystem_named(name, s), s));

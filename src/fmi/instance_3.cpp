@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 #include <utility>
 
@@ -159,6 +160,8 @@ class instance_3 final : public instance_base {
 
     std::vector<std::string> get_texts(int index) override {
         const variable& x = description().variables[index];
+        if (x.type == base_type::int64) return get_digits(f_.GetInt64, x, fmi3Int64{});
+        if (x.type == base_type::uint64) return get_digits(f_.GetUInt64, x, fmi3UInt64{});
         std::vector<std::string> result;
         if (x.type == base_type::binary) {
             std::vector<std::size_t> sizes(elements_of(x));
@@ -186,6 +189,8 @@ class instance_3 final : public instance_base {
     }
     void set_texts(int index, std::span<const std::string> values) override {
         const variable& x = description().variables[index];
+        if (x.type == base_type::int64) return set_digits(f_.SetInt64, x, values, fmi3Int64{});
+        if (x.type == base_type::uint64) return set_digits(f_.SetUInt64, x, values, fmi3UInt64{});
         if (x.type == base_type::binary) {
             std::vector<std::size_t> sizes;
             std::vector<fmi3Binary> bytes;
@@ -371,6 +376,32 @@ class instance_3 final : public instance_base {
     static thread_local instance_3* stepping;  ///< the one whose do_step this thread is in
 
    private:
+    template <class Function, class Integer>
+    std::vector<std::string> get_digits(const Function& function, const variable& x, Integer) {
+        std::vector<Integer> numbers(elements_of(x));
+        call(
+            function, discard::refused,
+            [&] { return fmt::format("[{}]) gives ({}", x.reference, list_text(numbers.data(), numbers.size())); },
+            &x.reference, std::size_t{1}, numbers.data(), numbers.size());
+        std::vector<std::string> result;
+        for (const Integer n : numbers) result.push_back(fmt::format("{}", n));
+        return result;
+    }
+    template <class Function, class Integer>
+    void set_digits(const Function& function, const variable& x, std::span<const std::string> values, Integer) {
+        std::vector<Integer> numbers;
+        for (const std::string& value : values) {
+            const auto [end, status] =
+                std::from_chars(value.data(), value.data() + value.size(), numbers.emplace_back());
+            if (status != std::errc{} || end != value.data() + value.size())
+                fail(fmt::format("{}: '{}' is no {} for '{}'", function.name, value, name(x.type), x.name), false);
+        }
+        call(
+            function, discard::refused,
+            [&] { return fmt::format("[{}], {}", x.reference, list_text(numbers.data(), numbers.size())); },
+            &x.reference, std::size_t{1}, numbers.data(), numbers.size());
+    }
+
     static constexpr double not_said = std::numeric_limits<double>::quiet_NaN();
 
     /// A step that was thrown away at a time that the FMU does not say, or not inside the step, did nothing.

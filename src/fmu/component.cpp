@@ -122,6 +122,8 @@ class call_log {
 
 fmi::kind fmu_interface(const subsystem_spec& spec) { return choose_interface(spec, open(spec)->description()); }
 
+std::shared_ptr<const fmi::fmu_files> open_fmu_of(const subsystem_spec& spec) { return with_sizes(open(spec), spec); }
+
 fmu_model read_fmu(const subsystem_spec& spec) {
     fmu_model model;
     model.files = open(spec);

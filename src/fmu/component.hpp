@@ -37,6 +37,9 @@ struct fmu_model {
 /// The interface that the entry asks for, or the default. User errors: no such file, no FMU, not offered, not available.
 fmi::kind fmu_interface(const subsystem_spec& spec);
 
+/// The FMU of an entry, with the sizes that its structural parameters give to arrays.
+std::shared_ptr<const fmi::fmu_files> open_fmu_of(const subsystem_spec& spec);
+
 /// User errors, at their place in the scenario: as above, and everything wrong with `set`, `ports`, `outputs`.
 fmu_model read_fmu(const subsystem_spec& spec);
 

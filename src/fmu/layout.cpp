@@ -45,6 +45,8 @@ class fmu_layout_builder final : public port_variables {
         for (std::size_t i = 0; i < fmu_.variables.size(); ++i)
             if (is_own(fmu_.variables[i], fmi::causality::input)) add_input(static_cast<int>(i));
         check_continuous();
+        check_exact();
+        for (const text& named : spec_.fmu.driven) add_driven(named);
         for (std::size_t i = 0; i < fmu_.variables.size(); ++i)
             if (is_own(fmu_.variables[i], fmi::causality::output)) add_output(static_cast<int>(i));
         for (const text& wanted : spec_.fmu.outputs) add_wanted(wanted);
@@ -165,6 +167,7 @@ class fmu_layout_builder final : public port_variables {
         made.name = factor == -1 ? "-" + made.name : fmt::format("{}*{}", factor, made.name);
         made.slot = static_cast<int>(result_.outputs.size());
         made.rate_slot = -1;
+        made.display = {};  // of the variable, not of what the port makes of it
         result_.outputs.push_back(use);
         result_.description.outputs.push_back(std::move(made));
         return scaled_outputs_[key] = static_cast<int>(result_.outputs.size()) - 1;
@@ -188,14 +191,51 @@ class fmu_layout_builder final : public port_variables {
         return first == first_slots.end() ? -1 : first->second + found.element;
     }
 
+    bool is_exact(const fmi::variable& v) const {
+        return has_64_bits(v.type) && std::ranges::find(spec_.fmu.exact, v.name, &text::value) != spec_.fmu.exact.end();
+    }
+    static bool has_64_bits(fmi::base_type type) {
+        return type == fmi::base_type::int64 || type == fmi::base_type::uint64;
+    }
+
+    void check_exact() const {
+        for (const text& named : spec_.fmu.exact) {
+            const fmi::variable* v = fmu_.find(named.value);
+            if (v != nullptr && has_64_bits(v->type)) continue;
+            std::vector<std::string> names;
+            for (const auto& other : fmu_.variables)
+                if (has_64_bits(other.type)) names.push_back(other.name);
+            throw user_error(named.where,
+                             fmt::format("{}: exact: '{}' is no 64-bit integer of the FMU. {}{}", object(), named.value,
+                                         names.empty() ? std::string("It has none; leave the key out.")
+                                                       : fmt::format("It has: {}.", name_list(names)),
+                                         did_you_mean(named.value, names)));
+        }
+    }
+
+    void add_driven(const text& named) {
+        const int i = fmu_.index_of(named.value);
+        if (i < 0) {
+            std::vector<std::string> names;
+            for (const auto& v : fmu_.variables)
+                if (why_not_driven(fmu_, v).empty()) names.push_back(v.name);
+            throw user_error(named.where, fmt::format("{}: driven: {}", object(),
+                                                      unknown_name("parameter", named.value,
+                                                                   "What can change during a run", names)));
+        }
+        if (const std::string why = why_not_driven(fmu_, at(i)); !why.empty())
+            throw user_error(named.where, fmt::format("{}: driven: '{}' {}", object(), named.value, why));
+        if (input_slots_.count(i) == 0) add_input(i);
+    }
+
     static bool is_text(fmi::base_type type) {
         return type == fmi::base_type::string || type == fmi::base_type::binary;
     }
 
-    /// A string or binary, or a clock that takes no part; false: a number, or a clock that is read.
+    /// A string or binary, an integer by its digits, or a clock that takes no part; false: a number, or a clock that is read.
     bool add_other(int i, std::vector<text_variable>& texts, std::vector<fmu_use>& uses) {
         const fmi::variable& v = at(i);
-        if (is_number(v.type)) return false;
+        if (is_number(v.type) && !is_exact(v)) return false;
         if (v.type == fmi::base_type::clock) {
             const bool events = kind_ == fmi::kind::model_exchange || offers_.event_mode;
             if (v.causality == fmi::causality::output && events) return false;
@@ -212,9 +252,11 @@ class fmu_layout_builder final : public port_variables {
                     "{} ({})", v.name,
                     events ? "a triggered clock, which nobody lets tick" : "no clock ticks without an event mode"));
         }
-        for (int k = 0; k < static_cast<int>(v.element_count()) && is_text(v.type); ++k) {
+        for (int k = 0; k < static_cast<int>(v.element_count()) && v.type != fmi::base_type::clock; ++k) {
             texts.push_back({v.dimensions.empty() ? v.name : fmt::format("{}[{}]", v.name, k), v.description,
-                             v.type == fmi::base_type::string ? variable_type::string : variable_type::binary});
+                             is_exact(v)                        ? variable_type::integer
+                             : v.type == fmi::base_type::string ? variable_type::string
+                                                                : variable_type::binary});
             uses.push_back({i, k, {}, false});
         }
         return true;
@@ -291,13 +333,14 @@ class fmu_layout_builder final : public port_variables {
 
     void add_output(int i) {
         const fmi::variable& v = at(i);
-        if (add_other(i, result_.description.text_outputs, result_.text_outputs)) return;
+        if (add_other(i, result_.description.text_outputs, result_.text_outputs) && !is_exact(v)) return;
         const fmu_unit unit = unit_of(fmu_, v);
         output_slots_[i] = static_cast<int>(result_.outputs.size());
         const std::vector<int> direct = direct_slots(i);
         for (int k = 0; k < static_cast<int>(v.element_count()); ++k) {
             auto made = element<output_variable>(v, k, static_cast<int>(result_.outputs.size()), unit);
             made.direct = direct;
+            made.display = display_of(fmu_, v, unit);
             result_.description.outputs.push_back(std::move(made));
             result_.outputs.push_back(
                 {.variable = i, .element = k, .unit = unit, .clock = v.type == fmi::base_type::clock});
@@ -443,6 +486,24 @@ fmu_element find_element(const fmi::description& fmu, const std::string& name) {
     const auto count = fmu.variables[static_cast<std::size_t>(variable)].element_count();
     if (status != std::errc{} || end != last || element < 0 || static_cast<std::uint64_t>(element) >= count) return {};
     return {variable, element};
+}
+
+std::string why_not_driven(const fmi::description& fmu, const fmi::variable& v) {
+    using fmi::causality;
+    const std::string way_out = fmt::format("Give its value under 'set', 'set: {{{}: ...}}'.", v.name);
+    if (v.causality == causality::parameter && fmu.version == fmi::version::v1)
+        return fmt::format("is a parameter of an FMU of FMI 1.0, where parameters keep their value during a run. {}",
+                           way_out);
+    if (v.causality == causality::parameter && v.variability == fmi::variability::tunable) return {};
+    if (v.causality == causality::parameter || v.causality == causality::structural_parameter)
+        return fmt::format(
+            "is a {} that the FMU declares {}: it keeps its value from the start of a run to its end; "
+            "tunable ones can change. {}",
+            v.causality == causality::parameter ? "parameter" : "structural parameter", fmi::name(v.variability),
+            way_out);
+    return v.causality == causality::calculated_parameter
+               ? "is calculated from other parameters; only inputs and tunable parameters can be driven."
+               : "is no parameter; inputs and tunable parameters can be driven.";
 }
 
 double start_value(const fmi::variable& v, int element, double fallback) {

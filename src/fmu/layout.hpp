@@ -46,6 +46,9 @@ struct fmu_element {
 };
 fmu_element find_element(const fmi::description& fmu, const std::string& name);
 
+/// Why a variable cannot be set at macro points (`driven`), and the way out; empty: it can.
+std::string why_not_driven(const fmi::description& fmu, const fmi::variable& v);
+
 /// The start value of one element in the FMU's unit; `fallback` where the FMU gives none.
 double start_value(const fmi::variable& v, int element, double fallback);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/units.hpp"
@@ -37,6 +39,27 @@ std::string named_si(const std::string& name) {
 }
 
 }  // namespace
+
+display_form display_of(const fmi::description& fmu, const fmi::variable& v, const fmu_unit& unit) {
+    if (v.display_unit.empty() || unit.si.empty()) return {};
+    const auto differ = [](double a, double b, double scale) { return std::abs(a - b) > 1e-6 * scale; };
+    try {
+        const conversion named = find_conversion(unit.si, v.display_unit);
+        const display_form shown{v.display_unit, named.factor, named.offset};
+        const fmi::unit_definition* defined = fmu.find_unit(v.unit);
+        if (defined == nullptr) return shown;
+        for (const fmi::display_unit& d : defined->display_units) {
+            if (d.name != v.display_unit) continue;
+            const double factor = d.factor / unit.factor, offset = d.offset - factor * unit.offset;
+            const bool another = d.inverse || differ(factor, named.factor, std::abs(factor)) ||
+                                 differ(offset, named.offset, std::max(1.0, std::abs(offset)));
+            if (another) return {};
+        }
+        return shown;
+    } catch (const unit_error&) {
+        return {};
+    }
+}
 
 fmu_unit unit_of(const fmi::description& fmu, const fmi::variable& v) {
     if (v.unit.empty() || !fmi::is_float(v.type)) return {};

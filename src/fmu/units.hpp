@@ -3,6 +3,7 @@
 #include <string>
 
 #include "fmi/description.hpp"
+#include "subsystem/subsystem.hpp"
 
 namespace mdpcosim {
 
@@ -19,5 +20,8 @@ struct fmu_unit {
 /// By the FMU's own definition of the unit; where that has no base units, by what the name means. A name that is not known
 /// either is no unit.
 fmu_unit unit_of(const fmi::description& fmu, const fmi::variable& v);
+
+/// The variable's display unit, where its name means what the FMU says it is: whoever reads the results has the name only.
+display_form display_of(const fmi::description& fmu, const fmi::variable& v, const fmu_unit& unit);
 
 }  // namespace mdpcosim

@@ -108,7 +108,7 @@ class hdf5_sink final : public result_sink {
         units_.emplace_back("s");
         for (const auto& column : columns) {
             names_.push_back(column.name);
-            units_.push_back(column.unit);
+            units_.push_back(column.unit_in_files());
         }
         // A long run's file grows by copying when it is full: space for more than is ever written is no gift.
         const auto first = static_cast<std::int64_t>(first_size / names_.size());

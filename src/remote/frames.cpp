@@ -100,7 +100,7 @@ void check(const remote_member& m) {
     }
     for (const auto* texts : {&d.text_inputs, &d.text_outputs})
         for (const text_variable& v : *texts)
-            if (v.type != variable_type::string && v.type != variable_type::binary) misfit("description");
+            if (v.type == variable_type::real || v.type == variable_type::boolean) misfit("description");
     if (!m.offers.port_stiffness.empty() && m.offers.port_stiffness.size() != d.ports.size()) misfit("description");
 }
 

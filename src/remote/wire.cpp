@@ -96,6 +96,9 @@ void put(wire_writer& to, const subsystem_description& d) {
         to.put(v.rate_needs_input);
         to.put(v.direct);
         to.put(v.rate_sensitivities);
+        to.put(v.display.unit);
+        to.put(v.display.factor);
+        to.put(v.display.offset);
     }
     to.put(d.ports.size());
     for (const auto& p : d.ports) {
@@ -136,6 +139,9 @@ subsystem_description get_description(wire_reader& from) {
         v.rate_needs_input = from.get<bool>();
         v.direct = from.get_numbers();
         v.rate_sensitivities = from.get<bool>();
+        v.display.unit = from.get_text();
+        v.display.factor = from.get<double>();
+        v.display.offset = from.get<double>();
     }
     d.ports.resize(from.get_count(least_port));
     for (auto& p : d.ports) {

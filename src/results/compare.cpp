@@ -12,6 +12,7 @@
 #include "core/json.hpp"
 #include "core/pattern.hpp"
 #include "core/suggest.hpp"
+#include "core/units.hpp"
 
 namespace mdpcosim {
 
@@ -180,6 +181,15 @@ struct common_part {
 };
 
 /// Tells in `c` what the two have in common.
+/// Both are in SI by now, which may still be metres here and seconds there.
+void check_units(const result_table& a, std::size_t in_a, const result_table& b, std::size_t in_b) {
+    if (a.units.empty() || b.units.empty() || units_fit(a.units[in_a], b.units[in_b])) return;
+    throw user_error(fmt::format(
+        "variable '{}' is in '{}' in {}, but in '{}' in {}, which cannot be compared. Mend the unit in the header of "
+        "one of them, or leave the variable out with --only.",
+        a.names[in_a], a.units[in_a], a.path.string(), b.units[in_b], b.path.string()));
+}
+
 common_part find_common(const result_table& a, const result_table& b, comparison& c) {
     c.a = a.path.string();
     c.b = b.path.string();
@@ -189,6 +199,7 @@ common_part find_common(const result_table& a, const result_table& b, comparison
     if (columns.empty())
         throw user_error(fmt::format("{} and {} have no variable in common. The first has: {}. The second has: {}.",
                                      c.a, c.b, name_list(a.names), name_list(b.names)));
+    for (const auto& [in_a, in_b] : columns) check_units(a, in_a, b, in_b);
     time_matching m = match_times(a.time, b.time);
     if (m.all.empty())
         throw user_error(

@@ -38,7 +38,8 @@ class csv_sink final : public result_sink {
         std::string header = "time";
         for (const auto& column : columns) {
             header += ',';
-            header += quoted(column.shows_unit ? fmt::format("{} [{}]", column.name, column.unit) : column.name);
+            header +=
+                quoted(column.shows_unit ? fmt::format("{} [{}]", column.name, column.unit_in_files()) : column.name);
         }
         header += '\n';
         text_.resize(std::max<std::size_t>(1 << 16, (columns.size() + 1) * longest_number));

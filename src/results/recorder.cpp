@@ -12,6 +12,8 @@ recorder::recorder(std::vector<recorded_column> columns, std::vector<std::unique
     // What a block holds is flushed together where there is a journal: then blocks of the size that sinks write at once.
     constexpr std::size_t block = 1 << 15, journaled_block = 1 << 18;
     const std::size_t length = columns_.size() + 1;
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+        if (!columns_[i].file_unit.empty()) converted_.push_back(static_cast<std::uint32_t>(i));
     if (length > row_journal::capacity) journal_ = nullptr;
     const std::size_t size =
         std::max<std::size_t>(1, (journal_ == nullptr ? block : journaled_block) / length) * length;
@@ -35,6 +37,10 @@ void recorder::row(double t, std::span<const double> y, std::span<const double> 
     double* out = block_.data() + used_;
     *out++ = t;
     for (const auto& column : columns_) *out++ = sources[static_cast<std::size_t>(column.from)][column.index];
+    for (const std::uint32_t i : converted_) {
+        double& value = block_[used_ + 1 + i];
+        value = columns_[i].factor * value + columns_[i].offset;
+    }
     used_ += columns_.size() + 1;
     ++rows_;
     if (journal_ != nullptr) {

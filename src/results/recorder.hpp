@@ -18,6 +18,11 @@ struct recorded_column {
     source from = source::output;
     std::uint32_t index = 0;  ///< output slot or channel
     bool shows_unit = false;  ///< in the header of a text file
+    /// Of the values in files, where that is not `unit`: factor * value + offset.
+    std::string file_unit = {};
+    double factor = 1, offset = 0;
+
+    const std::string& unit_in_files() const { return file_unit.empty() ? unit : file_unit; }
 };
 
 /// Where rows go: a file format. Rows hold the time and then the columns.
@@ -69,6 +74,7 @@ class recorder {
     std::size_t used_ = 0;
     std::int64_t rows_ = 0, steps_ = 0;
     bool refused_ = false;
+    std::vector<std::uint32_t> converted_;  ///< columns with another unit in files
 };
 
 }  // namespace mdpcosim

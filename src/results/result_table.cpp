@@ -69,13 +69,16 @@ class reader {
         for (std::size_t at = 0; at <= line_.size();) {
             const std::size_t begin = at;
             std::string name = header_name(at);
-            to_si_.push_back(split_unit(name, begin));
+            std::string unit;
+            to_si_.push_back(split_unit(name, begin, unit));
             all_.push_back(name);
             const bool is_time = name == "time" && time_column_ == npos;
             if (is_time) time_column_ = all_.size() - 1;
             const bool kept = !is_time && keep(name);
             kept_.push_back(kept);
-            if (kept) table_.names.push_back(name);
+            if (!kept) continue;
+            table_.names.push_back(name);
+            table_.units.push_back(unit);
         }
         if (time_column_ == npos) fail(0, fmt::format("the header has no column 'time'. It has: {}.", name_list(all_)));
         auto sorted = all_;
@@ -85,12 +88,13 @@ class reader {
     }
 
     /// `a.x [mm]` as `a.x`, which has values in mm then: results are in SI. Without a unit they are taken as they are.
-    conversion split_unit(std::string& name, std::size_t at) const {
+    conversion split_unit(std::string& name, std::size_t at, std::string& si) const {
         const std::size_t blank = name.rfind(" [");
         if (!name.ends_with(']') || blank == std::string::npos || blank == 0) return {};
         const std::string unit = name.substr(blank + 2, name.size() - blank - 3);
         try {
-            const conversion found = find_conversion(unit, si_unit(unit));
+            si = si_unit(unit);
+            const conversion found = find_conversion(unit, si);
             name.resize(blank);
             return found;
         } catch (const unit_error& problem) {

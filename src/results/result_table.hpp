@@ -12,6 +12,7 @@ namespace mdpcosim {
 struct result_table {
     std::filesystem::path path;      ///< of the file
     std::vector<std::string> names;  ///< of the kept columns, without `time`
+    std::vector<std::string> units;  ///< SI, which the values are in; empty: the file does not say
     std::vector<double> time;
     std::vector<double> values;  ///< row after row
     bool cut = false;            ///< the last line had no end (a run that was killed) and was left out

@@ -87,10 +87,13 @@ void visit_places(subsystem_spec& s, const Visit& visit) {
     visit_places(s.inertia, visit);
     visit_places(s.ode, visit);
     visit_places(s.file.units, visit);
+    visit_places(s.file.kinds, visit);
     visit_places(s.file.interpolation, visit);
     visit_places(s.file.outside, visit);
     visit_places(s.fmu.interface, visit);
     visit_places(s.fmu.outputs, visit);
+    visit_places(s.fmu.driven, visit);
+    visit_places(s.fmu.exact, visit);
     visit_places(s.fmu.log, visit);
 }
 

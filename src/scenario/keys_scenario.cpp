@@ -109,8 +109,10 @@ const key_group& record_keys() {
                  .positive()
                  .by_default("every macro step"),
              only.by_default("everything but `der(...)`"),
-             word<record_spec>("units", &record_spec::units, "Units (SI) in the first line of results.csv, `a.x [m]`.",
-                               {"none", "header"})
+             word<record_spec>("units", &record_spec::units,
+                               "Units in the first line of results.csv, `a.x [m]`: `header` in SI, `display` with "
+                               "variables of FMUs in their display units.",
+                               {"none", "header", "display"})
                  .by_default("`none`")});
     }();
     return table;

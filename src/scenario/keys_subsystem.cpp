@@ -176,6 +176,11 @@ std::vector<key_info> of_files() {
                 "Units of the columns of the file.")
                 .of(file_bit)
                 .by_default("from the header, `torque [N.m]`; else SI"),
+            settings<spec>(
+                "kinds", [](auto& s) -> auto& { return s.file.kinds; }, setting_values::any,
+                "What the columns of the file hold: real, boolean, string, int8 to uint64, an enumeration, arrays.")
+                .of(file_bit)
+                .by_default("what the inputs of FMUs that they lead to take; else real"),
             word<spec>("interpolation", [](auto& s) -> auto& { return s.file.interpolation; },
                        "Between the rows of the file; cubic is smooth, without overshoot.", {"linear", "hold", "cubic"})
                 .of(file_bit)
@@ -228,6 +233,18 @@ std::vector<key_info> of_fmus() {
             .of(fmu_bit)
             .by_default("none")
             .more_in("fmu.md#inputs-over-a-macro-step"),
+        words<spec>(
+            "driven", [](auto& s) -> auto& { return s.fmu.driven; },
+            "Tunable parameters that are inputs, set at macro points.")
+            .of(fmu_bit)
+            .by_default("those that signals lead to")
+            .more_in("fmu.md#driven-parameters"),
+        words<spec>(
+            "exact", [](auto& s) -> auto& { return s.fmu.exact; },
+            "Inputs and outputs of 64-bit integers that signals carry as digits: every digit counts, also beyond 2^53.")
+            .of(fmu_bit)
+            .by_default("inputs that files lead to")
+            .more_in("fmu.md#values"),
         words<spec>(
             "log", [](auto& s) -> auto& { return s.fmu.log; },
             "Categories of the FMU's messages that are shown; 'all' for every one.")

@@ -89,6 +89,7 @@ struct ode_spec {
 struct file_spec {
     std::filesystem::path path;  ///< resolved against the scenario's folder
     std::vector<setting> units;  ///< column -> unit
+    std::vector<setting> kinds;  ///< column -> what its values are; others are real numbers
     text interpolation;          ///< linear (default), hold, cubic
     text outside;                ///< hold (default), repeat
 };
@@ -102,6 +103,8 @@ struct fmu_spec {
     std::optional<double> tolerance;  ///< handed to the FMU; absent: that of its default experiment
     std::vector<text> outputs;        ///< variables that become outputs besides the FMU's own
     std::vector<text> continuous;     ///< inputs declared discrete that are extrapolated all the same
+    std::vector<text> driven;         ///< tunable parameters that are inputs
+    std::vector<text> exact;          ///< 64-bit integers that signals carry as digits
     std::vector<text> log;            ///< categories of messages to show; `all`: every one
     std::filesystem::path trace;      ///< --fmi-log: every call is written to the end of this file; empty: none
 };
@@ -239,7 +242,7 @@ struct bond_spec {
 struct record_spec {
     std::optional<double> every;  ///< seconds; absent: every macro step
     std::vector<text> only;       ///< address patterns with `*`; empty: everything
-    text units;                   ///< `header`: in the first line of results.csv, too; empty: `none`
+    text units;  ///< `header`: in the first line of results.csv, too; `display`: those of FMUs' authors; empty: `none`
 };
 
 /// `reference:`, how `--monolithic` integrates the scenario as one system.

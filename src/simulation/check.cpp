@@ -93,8 +93,7 @@ void write_variables(std::string& out, const subsystem_description& d) {
         if (!in_port(d, v.slot, false) && !v.name.starts_with("der("))
             outputs.push_back(with_unit(v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, v.size), v.unit));
     const auto add = [](const std::vector<text_variable>& texts, std::vector<std::string>& to) {
-        for (const auto& v : texts)
-            to.push_back(fmt::format("{} ({})", v.name, v.type == variable_type::string ? "string" : "binary"));
+        for (const auto& v : texts) to.push_back(fmt::format("{} ({})", v.name, text_kind(v.type)));
     };
     add(d.text_inputs, inputs);
     add(d.text_outputs, outputs);

@@ -112,6 +112,13 @@ expectations::file expectations::read_file(const expectation_spec& spec, const t
         throw user_error(spec.file.where,
                          fmt::format("expect: file '{}' has no variable that is recorded. It has: {}. Recorded: {}.",
                                      spec.file.value, name_list(made.expected.names), name_list(recorded)));
+    for (std::size_t i = 0; i < made.expected.names.size(); ++i) {
+        const auto column = std::ranges::find(columns, made.expected.names[i], &recorded_column::name);
+        if (column != columns.end() && !units_fit(made.expected.units[i], column->unit))
+            throw user_error(spec.file.where,
+                             fmt::format("expect: column '{}' of '{}' is in '{}', but the variable is in '{}'.",
+                                         column->name, spec.file.value, made.expected.units[i], column->unit));
+    }
     if (!spec.only.empty())
         for (const auto& name : made.expected.names)
             if (!is_recorded(name))

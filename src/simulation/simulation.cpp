@@ -8,6 +8,7 @@
 
 #include "assembly/address_book.hpp"
 #include "assembly/iteration.hpp"
+#include "assembly/signal_targets.hpp"
 #include "assembly/step_control.hpp"
 #include "core/suggest.hpp"
 #include "simulation/identity.hpp"
@@ -39,6 +40,20 @@ assembly put_together(const scenario& s, const simulation_options& options) {
                         .remote = options.remote,
                         .interrupt = options.interrupt,
                         .writable = options.writable});
+}
+
+/// Explicit solvers that take very many micro steps: most often the model is stiff.
+void add_stiffness_notes(run_summary& told) {
+    constexpr std::int64_t many = 1000;  // micro steps per integration of a macro step
+    const std::int64_t integrations = std::max({std::int64_t{1}, told.integrations, told.steps});
+    for (const auto& x : told.subsystems) {
+        const bool without_newton = x.solver.starts_with("erk-") || x.solver == "cvode-adams";
+        if (!without_newton || x.micro_steps <= many * integrations) continue;
+        told.notes.push_back(
+            fmt::format("subsystem '{}': solver {} took {} micro steps for each macro step. If the model is stiff, an "
+                        "implicit solver needs far fewer: 'solver: cvode-bdf' or 'solver: dirk-4'.",
+                        x.name, x.solver, x.micro_steps / integrations));
+    }
 }
 
 }  // namespace
@@ -516,7 +531,8 @@ struct simulation::impl {
 };
 
 simulation::simulation(const scenario& s, const simulation_options& options)
-    : self_(std::make_unique<impl>(s, options)) {}
+    : self_(may_have_signal_targets(s) ? std::make_unique<impl>(with_signal_targets(s, !options.monolithic), options)
+                                       : std::make_unique<impl>(s, options)) {}
 simulation::simulation(simulation&&) noexcept = default;
 simulation::~simulation() = default;
 
@@ -741,10 +757,12 @@ run_summary simulation::finish() {
     run_summary told = summary;
     if (s.watch && !s.watch->divergence().empty() && !s.diverged) told.notes.push_back(s.watch->divergence());
     if (!s.early_end.empty()) told.notes.push_back(s.early_end);
+    add_stiffness_notes(told);
     return told;
 }
 
-std::unique_ptr<subsystem> make_alone(const scenario& s, const std::string& name) {
+std::unique_ptr<subsystem> make_alone(const scenario& whole, const std::string& name) {
+    const scenario s = with_signal_targets(whole, true);
     const auto found = std::ranges::find(s.subsystems, name, &subsystem_spec::name);
     if (found != s.subsystems.end())
         return make_subsystem(on_macro_grid(*found, s.time.step, s.time.end - s.time.start));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "core/files.hpp"
 #include "core/suggest.hpp"
 #include "core/units.hpp"
+#include "subsystem/file_kinds.hpp"
 
 namespace mdpcosim {
 
@@ -26,8 +28,10 @@ std::string_view trimmed(std::string_view s) {
 struct csv_column {
     std::string name;
     std::string unit;  ///< as written; empty: none
-    location where;    ///< of the unit's text
-    conversion to_si;
+    std::string si = {};
+    location where;  ///< of the unit's text
+    conversion to_si = {};
+    column_kind kind = {};
 };
 
 class csv_reader {
@@ -35,15 +39,31 @@ class csv_reader {
     explicit csv_reader(const subsystem_spec& spec) : spec_(spec), file_(intern(spec.file.path.string())) {}
 
     csv_table read() {
-        load();
-        read_header();
-        override_units();
-        convert_units();
+        read_columns();
+        add_columns();
         read_rows();
         return std::move(table_);
     }
 
+    csv_header header() {
+        read_columns();
+        csv_header result;
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            if (i == time_column_) continue;
+            result.names.push_back(columns_[i].name);
+            result.units.push_back(columns_[i].si);
+        }
+        return result;
+    }
+
    private:
+    void read_columns() {
+        load();
+        read_header();
+        override_units();
+        convert_units();
+    }
+
     [[noreturn]] void fail(const location& where, const std::string& message) const {
         throw user_error(where, fmt::format("subsystem '{}': {}", spec_.name, message));
     }
@@ -94,7 +114,7 @@ class csv_reader {
     void read_header() {
         if (!next_line()) fail({file_, 1, 1}, "the file has no data: a header row that names the columns is expected.");
         find_separator();
-        for (const auto field : header_fields()) add_column(field);
+        for (const auto field : split_fields("the header")) add_column(field);
         const auto found =
             std::find_if(columns_.begin(), columns_.end(), [](const auto& c) { return c.name == "time"; });
         if (found == columns_.end())
@@ -120,7 +140,7 @@ class csv_reader {
             }
     }
 
-    std::vector<std::string_view> header_fields() const {
+    std::vector<std::string_view> split_fields(const char* what) const {
         std::vector<std::string_view> fields;
         bool quoted = false;
         std::size_t begin = 0;
@@ -131,29 +151,30 @@ class csv_reader {
                 begin = i + 1;
             }
         }
-        if (quoted) fail(place(line_.data()), "the header has a quote without its end.");
+        if (quoted) fail(place(line_.data()), fmt::format("{} has a quote without its end.", what));
         return fields;
+    }
+
+    static std::string unquoted(std::string_view field) {
+        if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
+        std::string text;
+        for (std::size_t i = 1; i + 1 < field.size(); ++i) {
+            text += field[i];
+            if (field[i] == '"') ++i;  // a doubled quote is one
+        }
+        return text;
     }
 
     void add_column(std::string_view field) {
         const location where = place(field.data());
-        field = trimmed(field);
-        std::string name;
-        if (field.size() >= 2 && field.front() == '"' && field.back() == '"') {
-            for (std::size_t i = 1; i + 1 < field.size(); ++i) {
-                name += field[i];
-                if (field[i] == '"') ++i;  // a doubled quote is one
-            }
-        } else {
-            name = field;
-        }
+        std::string name = unquoted(trimmed(field));
         std::string unit = split_unit(name);
         if (name.empty()) fail(where, fmt::format("column {} has no name.", columns_.size() + 1));
         for (std::size_t i = 0; i < columns_.size(); ++i)
             if (columns_[i].name == name)
                 fail(where,
                      fmt::format("column '{}' is there twice: columns {} and {}.", name, i + 1, columns_.size() + 1));
-        columns_.push_back({name, unit, where, {}});
+        columns_.push_back({.name = name, .unit = unit, .where = where});
     }
 
     /// Takes `[unit]` off the end of the name; `force[1]`, an element of a vector, stays a name.
@@ -193,24 +214,59 @@ class csv_reader {
             csv_column& column = columns_[i];
             const bool is_time = i == time_column_;
             try {
-                const std::string si = is_time ? "s" : si_unit(column.unit);
-                column.to_si = find_conversion(column.unit, si);
-                if (is_time) continue;
-                table_.names.push_back(column.name);
-                table_.units.push_back(si);
+                column.si = is_time ? "s" : si_unit(column.unit);
+                column.to_si = find_conversion(column.unit, column.si);
             } catch (const unit_error& problem) {
                 fail(column.where, fmt::format("column '{}': the {}.", column.name, problem.message()));
             }
         }
     }
 
-    // the numbers
+    // kinds
+
+    void add_columns() {
+        const std::string object = fmt::format("subsystem '{}'", spec_.name);
+        for (const setting& s : spec_.file.kinds) {
+            const auto found = std::ranges::find(columns_, s.name, &csv_column::name);
+            if (found == columns_.end())
+                fail(s.where, "kinds: " + unknown_name("column", s.name, fmt::format("'{}'", file_), names()));
+            if (found->name == "time")
+                fail(s.where, "kinds: column 'time' is the time in s, or in the unit of its header.");
+            found->kind = read_column_kind(s, object);
+            only_numbers_ = only_numbers_ && found->kind.plain();
+        }
+        for (std::size_t i = 0; i < columns_.size(); ++i)
+            if (i != time_column_) add_outputs(columns_[i]);
+    }
+
+    void add_outputs(const csv_column& column) {
+        const column_kind& kind = column.kind;
+        if (kind.is == column_kind::type::skip) return;
+        for (int k = 0; k < std::abs(kind.count); ++k) {
+            const std::string name = kind.count < 0 ? column.name : fmt::format("{}[{}]", column.name, k);
+            if (kind.is_text()) {
+                table_.text_columns.push_back(
+                    {name, fmt::format("column {}", column.name),
+                     kind.is == column_kind::type::string ? variable_type::string : variable_type::integer});
+                continue;
+            }
+            const bool real = kind.is == column_kind::type::real;
+            table_.names.push_back(name);
+            table_.units.push_back(real ? column.si : "");
+            table_.types.push_back(real                                    ? variable_type::real
+                                   : kind.is == column_kind::type::boolean ? variable_type::boolean
+                                                                           : variable_type::integer);
+            table_.held.push_back(kind.held);
+        }
+    }
+
+    // the values
 
     void read_rows() {
         const auto lines = static_cast<std::size_t>(std::count(rest_.begin(), rest_.end(), '\n')) + 1;
         table_.time.reserve(lines);
         table_.values.reserve(lines * table_.columns());
-        while (next_line()) read_row();
+        while (next_line()) only_numbers_ ? read_row() : read_row_of_kinds();
         if (table_.time.empty()) fail({file_, line_number_, 1}, "the file has no data after its header.");
     }
 
@@ -250,12 +306,73 @@ class csv_reader {
         const std::string_view from(field, static_cast<std::size_t>(end - field));
         const std::string_view text = trimmed(from.substr(0, std::min(from.find(separator_), from.size())));
         const bool comma = separator_ != ',' && text.find(',') != std::string_view::npos;
-        fail(place(field), fmt::format("column '{}' (column {}): '{}' is not a finite number.{}", columns_[column].name,
-                                       column + 1, text, comma ? " Write decimals with a point." : ""));
+        refuse_value(column, field, text, comma ? " Write decimals with a point." : "");
+    }
+
+    [[noreturn]] void refuse_value(std::size_t column, const char* field, std::string_view value,
+                                   const std::string& hint) const {
+        const csv_column& c = columns_[column];
+        const bool number = c.kind.is == column_kind::type::real;
+        std::string more = hint;
+        if (number && more.empty() && !value.empty() && (value.front() == '"' || std::isalpha(value.front()) != 0))
+            more = fmt::format(" A column of another kind is named in the subsystem: 'kinds: {{{}: string}}'.", c.name);
+        fail(place(field), fmt::format("column '{}' (column {}): '{}' is {}{}.{}", c.name, column + 1, value,
+                                       number ? "not " : "not allowed; expected is ", c.kind.expected(), more));
+    }
+
+    /// A row that has more than numbers: fields may be quoted.
+    void read_row_of_kinds() {
+        const std::vector<std::string_view> fields = split_fields("the row");
+        if (fields.size() != columns_.size()) refuse_count(fields.size());
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (columns_[i].kind.is == column_kind::type::skip) continue;
+            const std::string value = unquoted(trimmed(fields[i]));
+            if (i == time_column_) {
+                const auto time = columns_[i].kind.number(value);
+                if (!time) refuse_value(i, fields[i].data(), value, "");
+                check_time(columns_[i].to_si(*time), fields[i].data());
+                table_.time.push_back(columns_[i].to_si(*time));
+            } else if (columns_[i].kind.count < 0) {
+                add_value(i, fields[i].data(), value, value);
+            } else {
+                add_elements(i, fields[i].data(), value);
+            }
+        }
+    }
+
+    void add_value(std::size_t column, const char* field, std::string_view element, std::string_view whole) {
+        const csv_column& c = columns_[column];
+        if (c.kind.is_text()) {
+            auto text = c.kind.text(element);
+            if (!text) refuse_value(column, field, whole, "");
+            return table_.texts.push_back(std::move(*text));
+        }
+        const auto number = c.kind.number(element);
+        if (!number) refuse_value(column, field, whole, "");
+        table_.values.push_back(c.kind.is == column_kind::type::real ? c.to_si(*number) : *number);
+    }
+
+    void add_elements(std::size_t column, const char* field, std::string_view whole) {
+        int count = 0;
+        for (std::string_view rest = trimmed(whole); !rest.empty(); ++count) {
+            const std::size_t end = std::min(rest.find(' '), rest.size());
+            if (count < columns_[column].kind.count) add_value(column, field, rest.substr(0, end), whole);
+            rest = trimmed(rest.substr(end));
+        }
+        if (count != columns_[column].kind.count)
+            fail(
+                place(field),
+                fmt::format("column '{}' (column {}): '{}' has {} element{}; expected are {} with blanks between, each "
+                            "{}.",
+                            columns_[column].name, column + 1, whole, count, count == 1 ? "" : "s",
+                            columns_[column].kind.count, columns_[column].kind.expected()));
     }
 
     [[noreturn]] void refuse_count() const {
-        const auto count = std::count(line_.begin(), line_.end(), separator_) + 1;
+        refuse_count(static_cast<std::size_t>(std::count(line_.begin(), line_.end(), separator_)) + 1);
+    }
+
+    [[noreturn]] void refuse_count(std::size_t count) const {
         fail(place(line_.data()), fmt::format("the row has {} field{}, but the header has {}.", count,
                                               count == 1 ? "" : "s", columns_.size()));
     }
@@ -280,11 +397,14 @@ class csv_reader {
     char separator_ = ',';
     std::vector<csv_column> columns_;
     std::size_t time_column_ = 0;
+    bool only_numbers_ = true;  ///< one in each column
     csv_table table_;
 };
 
 }  // namespace
 
 csv_table read_csv(const subsystem_spec& spec) { return csv_reader(spec).read(); }
+
+csv_header read_csv_header(const subsystem_spec& spec) { return csv_reader(spec).header(); }
 
 }  // namespace mdpcosim

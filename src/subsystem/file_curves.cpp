@@ -36,7 +36,8 @@ sampled_curves::sampled_curves(csv_table table, interpolation between, outside b
     if (between_ != interpolation::cubic) return;
     find_slopes();
     const auto& time = table_.time;
-    smooth_ = beyond_ == outside::hold && std::adjacent_find(time.begin(), time.end()) == time.end();
+    const bool any_held = std::ranges::find(table_.held, true) != table_.held.end() || !table_.text_columns.empty();
+    smooth_ = beyond_ == outside::hold && !any_held && std::adjacent_find(time.begin(), time.end()) == time.end();
 }
 
 void sampled_curves::evaluate(double t, double* values, double* rates) const {
@@ -50,9 +51,14 @@ void sampled_curves::evaluate(double t, double* values, double* rates) const {
     const double h = time[row + 1] - time[row];
     const double s = std::clamp(t - time[row], 0.0, h);
     const std::size_t n = count();
-    const double* left = &table_.values[row * n];
+    const double* left = table_.values.data() + row * n;
     const double* right = left + n;
     for (std::size_t i = 0; i < n; ++i) {
+        if (!table_.held.empty() && table_.held[i]) {
+            values[i] = left[i];
+            rates[i] = 0;
+            continue;
+        }
         const double d = (right[i] - left[i]) / h;
         if (between_ == interpolation::linear) {
             values[i] = left[i] + s * d;
@@ -66,6 +72,12 @@ void sampled_curves::evaluate(double t, double* values, double* rates) const {
         values[i] = left[i] + s * (m0 + s * (c2 + s * c3));
         rates[i] = m0 + s * (2 * c2 + 3 * s * c3);
     }
+}
+
+std::size_t sampled_curves::row(double t) const {
+    const double rounding = rounding_of(t);
+    if (beyond_ == outside::repeat) to_period(t);
+    return t + rounding < table_.time.front() ? 0 : row_at(t + rounding);
 }
 
 /// Brings t into the first period and returns the number of periods taken off.
@@ -143,7 +155,7 @@ std::size_t sampled_curves::row_at(double t) const {
 }
 
 void sampled_curves::copy_row(std::size_t row, double* values, double* rates) const {
-    std::copy_n(&table_.values[row * count()], count(), values);
+    std::copy_n(table_.values.data() + row * count(), count(), values);
     std::fill_n(rates, count(), 0.0);
 }
 

@@ -14,7 +14,8 @@ namespace mdpcosim {
 /// (SIAM J. Sci. Stat. Comput. 5 (1984) 300), which has a continuous rate and never overshoots the data. A jump (two
 /// rows of equal time) separates smooth pieces. Outside: `hold` keeps the first and the last row with rate zero;
 /// `repeat` continues with the period last - first time. Values and rates are those of the right side wherever the
-/// sides differ, so that a macro step that begins at a corner sees what is coming.
+/// sides differ, so that a macro step that begins at a corner sees what is coming. Columns that the table says are held keep the last
+/// row in any case.
 class sampled_curves {
    public:
     enum class interpolation { linear, hold, cubic };
@@ -23,6 +24,10 @@ class sampled_curves {
     sampled_curves(csv_table table, interpolation between, outside beyond);
 
     std::size_t count() const { return table_.columns(); }
+
+    /// The row that counts at t, as for evaluate().
+    std::size_t row(double t) const;
+    const csv_table& table() const { return table_; }
 
     /// values and rates have count() elements. One thread at a time: the last place is remembered for a fast search.
     void evaluate(double t, double* values, double* rates) const;

@@ -18,6 +18,11 @@ struct file_snapshot final : snapshot {
     void state(state_bytes& bytes) override { bytes(time); }
 };
 
+const std::string& text_at(const sampled_curves& curves, int column, double t) {
+    const csv_table& table = curves.table();
+    return table.texts[curves.row(t) * table.text_columns.size() + static_cast<std::size_t>(column)];
+}
+
 class file_subsystem final : public subsystem {
    public:
     file_subsystem(subsystem_description description, sampled_curves curves)
@@ -45,6 +50,8 @@ class file_subsystem final : public subsystem {
             tell_event(t);
     }
 
+    void get_text(int output, std::string& into) override { into = text_at(curves_, output, time_); }
+
     std::unique_ptr<snapshot> make_snapshot() const override { return std::make_unique<file_snapshot>(); }
     void save(snapshot& into) override { static_cast<file_snapshot&>(into).time = time_; }
     void restore(const snapshot& from) override { time_ = static_cast<const file_snapshot&>(from).time; }
@@ -67,6 +74,7 @@ class file_equations final : public equations {
     void outputs(double t, const double*, const double*, double* y) const override {
         curves_.evaluate(t, y, y + curves_.count());
     }
+    void get_text(int output, double t, std::string& into) const override { into = text_at(curves_, output, t); }
     double next_time_event(double t) const override { return curves_.next_break(t); }
 
    private:
@@ -135,6 +143,8 @@ class file_builder {
             column.name = table.names[static_cast<std::size_t>(i)];
             column.unit = table.units[static_cast<std::size_t>(i)];
             column.description = fmt::format("column {}", column.name);
+            column.type = table.types[static_cast<std::size_t>(i)];
+            column.sampled = table.held[static_cast<std::size_t>(i)];
             column.slot = i;
             column.rate_slot = columns + i;
             d.outputs.push_back(std::move(column));
@@ -152,6 +162,7 @@ class file_builder {
             rate.slot = columns + i;
             d.outputs.push_back(std::move(rate));
         }
+        d.text_outputs = table.text_columns;
         return d;
     }
 

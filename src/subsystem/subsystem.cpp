@@ -12,6 +12,11 @@ std::string element_name(const variable& v, int slot) {
     return v.size == 1 ? v.name : fmt::format("{}[{}]", v.name, slot - v.slot);
 }
 
+const char* text_kind(variable_type type) {
+    if (type == variable_type::integer) return "64-bit integer";
+    return type == variable_type::string ? "string" : "binary";
+}
+
 bool same_structure(const subsystem_description& a, const subsystem_description& b) {
     const auto same_input = [](const input_variable& x, const input_variable& y) {
         return x.name == y.name && x.size == y.size && x.max_degree == y.max_degree;

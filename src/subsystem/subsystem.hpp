@@ -54,12 +54,22 @@ struct variable {
 /// `x`, or `x[2]` for the element of a vector at `slot`.
 std::string element_name(const variable& v, int slot);
 
-/// A string, or bytes, of any length. Its slot is its place in the description's list, where elements of arrays stand one by one. A text carries
+/// A string, bytes, or a whole number by its digits, of any length. Its slot is its place in the description's list, where elements of arrays stand one by one. A text carries
 /// no polynomial: an input keeps it until another one is set.
 struct text_variable {
     std::string name;
     std::string description;
-    variable_type type = variable_type::string;  ///< or binary
+    variable_type type =
+        variable_type::string;  ///< or binary, or integer: one of 64 bits, of which doubles lose digits
+};
+
+/// "string", "binary", "64-bit integer".
+const char* text_kind(variable_type type);
+
+/// How the author of a model would show a variable: display value = factor * SI value + offset.
+struct display_form {
+    std::string unit = {};  ///< empty: as it is
+    double factor = 1, offset = 0;
 };
 
 struct input_variable : variable {
@@ -73,6 +83,7 @@ struct output_variable : variable {
     bool rate_needs_input = false;    ///< the rate depends on present inputs, so that laws must not use it (000, 2.2.2)
     std::vector<int> direct;          ///< input slots this output depends on without a state between (feed-through)
     bool rate_sensitivities = false;  ///< rate_sensitivities() knows how its rate answers to inputs
+    display_form display;
 };
 
 /// A physical port. With causality takes_load `motion` are output slots and `load` is an input slot; with

@@ -52,6 +52,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance_name, fmi3String to
                                          fmi3LogMessageCallback log,
                                          fmi3IntermediateUpdateCallback intermediate_update) {
     (void)visible, (void)intermediate_variables, (void)intermediate_variable_count;
+    if (event_mode_used && (fmu_get_model()->capabilities & fmu_refuses_event_mode)) return NULL;
     fmu* m = calloc(1, sizeof *m);
     m->environment = environment;
     m->resources = resource_path ? strdup(resource_path) : NULL;

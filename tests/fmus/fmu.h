@@ -81,7 +81,8 @@ enum { /* capabilities */
        fmu_fixed_step = 256,         /* all communication steps are equal and a multiple of the internal one */
        fmu_needs_completed_step = 512,
        fmu_no_model_exchange = 1024,
-       fmu_no_co_simulation = 2048
+       fmu_no_co_simulation = 2048,
+       fmu_refuses_event_mode = 65536 /* gives no instance that has it (3.0) */
 };
 
 /* Status codes of all versions. */

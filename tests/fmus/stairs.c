@@ -28,7 +28,11 @@ static const fmu_model model = {
     .description = "counter with time events",
     .variables = variables,
     .variable_count = sizeof variables / sizeof *variables,
+#ifdef REFUSES
+    .capabilities = fmu_saves | fmu_event_mode | fmu_early_return | fmu_refuses_event_mode,
+#else
     .capabilities = fmu_saves | fmu_event_mode | fmu_early_return,
+#endif
     .stop = 1,
     .step = 0.05,
     .evaluate = evaluate,

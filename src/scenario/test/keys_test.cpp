@@ -52,9 +52,9 @@ subsystems:
       events: [{when: phi - 1, direction: rising, set: {w: -w}}]
     ports: {shaft: {kind: rotation, causality: takes-load, angle: phi, torque: T}}
     step: 40 us
-  d: {file: run.csv, units: {demand: N.m}, interpolation: hold, outside: repeat}
+  d: {file: run.csv, units: {demand: N.m}, kinds: {on: boolean}, interpolation: hold, outside: repeat}
   p: {plugin: pump.so, set: {volume: 1}}
-  f: {fmu: a.fmu, interface: model-exchange, tolerance: 1e-5, outputs: [x, y], continuous: [u], log: all, isolate: {limit: 10 s, apart: true, because: crashes},
+  f: {fmu: a.fmu, interface: model-exchange, tolerance: 1e-5, outputs: [x, y], continuous: [u], driven: [k], exact: [n], log: all, isolate: {limit: 10 s, apart: true, because: crashes},
       limits: {memory: 2 GB, cpu: 10 s, system-calls: compute}}
   g: {program: [./valve, --fast], folder: programs}
 connections:

@@ -79,22 +79,27 @@ sundials_options with_multistep_options(sundials_options options, const paramete
 
 namespace {
 
+constexpr const char* stiff_advice =
+    "a stiff model needs an implicit solver, 'solver: cvode-bdf' or 'solver: dirk-4'; if it is not stiff, ";
+
 /// What a return code means and what to try. The first codes of CVODE and ARKODE are the same numbers; those of
 /// IDA are translated.
-std::string explain(int flag, const sundials_options& options) {
+std::string explain(int flag, const sundials_options& options, bool without_newton) {
     switch (flag) {
         case CV_TOO_MUCH_WORK:
             return fmt::format(
-                "too many steps (more than {} micro steps in one macro step); loosen rtol/atol or raise max-steps",
-                options.max_steps);
+                "too many steps (more than {} micro steps in one macro step); {}loosen rtol/atol or raise max-steps",
+                options.max_steps, without_newton ? stiff_advice : "");
         case CV_TOO_MUCH_ACC:
             return fmt::format(
                 "the tolerances rtol = {:g}, atol = {:g} ask for more than double precision gives; loosen them",
                 options.rtol, options.atol);
         case CV_ERR_FAILURE:
-            return "the error test fails again and again, even with tiny micro steps; the right-hand side jumps or "
-                   "grows "
-                   "without bound there. Make it smoother, or report the jump as an event";
+            return fmt::format(
+                "the error test fails again and again, even with tiny micro steps; {}the right-hand side jumps or "
+                "grows "
+                "without bound there. Make it smoother, or report the jump as an event",
+                without_newton ? stiff_advice : "");
         case CV_CONV_FAILURE:
             return "the corrector does not converge, even with tiny micro steps; try another solver, or check the "
                    "model's Jacobian";
@@ -297,7 +302,8 @@ bool sundials_solver::update(moment m, double t, double* x) {
 std::int64_t sundials_solver::steps_left(double t) const {
     if (warming_up_) return 1000;
     const std::int64_t left = options_.max_steps - (counters().micro_steps - steps_at_begin_);
-    if (left <= 0) throw run_error(fmt::format("{} at t = {:.9g}: {}", name_, t, explain(CV_TOO_MUCH_WORK, options_)));
+    if (left <= 0)
+        throw run_error(fmt::format("{} at t = {:.9g}: {}", name_, t, explain(CV_TOO_MUCH_WORK, options_, !newton_)));
     return left;
 }
 
@@ -389,8 +395,8 @@ int sundials_solver::linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix 
 
 void sundials_solver::check(int flag, const char* call) const {
     if (flag < 0)
-        throw run_error(
-            fmt::format("{}: {} failed ({}): {}", name_, call, flag_name(flag), explain(common_code(flag), options_)));
+        throw run_error(fmt::format("{}: {} failed ({}): {}", name_, call, flag_name(flag),
+                                    explain(common_code(flag), options_, !newton_)));
 }
 
 void sundials_solver::fail(int flag, double t) {
@@ -401,8 +407,8 @@ void sundials_solver::fail(int flag, double t) {
             "{} at t = {:.9g}: the right-hand side is not finite (derivative of state {} at t = {:.9g}), also "
             "with small micro steps; the model is not defined there ({})",
             name_, t, model_->state_name(static_cast<int>(not_finite_)), not_finite_time_, flag_name(flag)));
-    throw run_error(
-        fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(common_code(flag), options_), flag_name(flag)));
+    throw run_error(fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(common_code(flag), options_, !newton_),
+                                flag_name(flag)));
 }
 
 }  // namespace mdpcosim

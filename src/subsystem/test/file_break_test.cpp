@@ -16,7 +16,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 curves made(std::vector<double> time, std::vector<double> values, curves::interpolation between,
             curves::outside beyond) {
-    return curves({{"y"}, {"1"}, std::move(time), std::move(values)}, between, beyond);
+    return curves({.names = {"y"}, .units = {"1"}, .time = std::move(time), .values = std::move(values)}, between,
+                  beyond);
 }
 
 double value(const curves& c, double t) {
