@@ -283,8 +283,9 @@ TEST(text_signals, mistakes_are_named) {
     const auto refused = [](const std::string& signals) {
         return mistake([&] { simulation(coupled(fmu("feedthrough-2"), plugin("texts"), signals)); });
     };
-    EXPECT_THAT(refused("a.y -> b.note"),
-                HasSubstr("'a.y' is no output for strings or bytes. Subsystem 'a' has: string_out"));
+    EXPECT_THAT(
+        refused("a.y -> b.note"),
+        HasSubstr("'a.y' is a number, but the input takes a string. Of that kind subsystem 'a' has: string_out"));
     EXPECT_THAT(refused("a.string_out -> b.n"),
                 HasSubstr("'string_out' of subsystem 'a' is a string, but a number is needed here"));
     EXPECT_THAT(refused("'a.string_out -> b.data[0]'"),

@@ -593,11 +593,7 @@ class builder {
         if (s.delay.value != 0) refuse("a text has no 'delay'.");
         const text& source = s.terms.front().address;
         const auto output = book_->text_output(source.value);
-        if (!output && book_->has_output(source.value))
-            refuse(fmt::format("'{}' is a number, but the input takes a {}.{}", source.value, name_of(target),
-                               target.variable->type == variable_type::integer
-                                   ? " Take the input out of 'exact', or name the output in 'exact' of its subsystem."
-                                   : " Only outputs of the same kind can be coupled to it."));
+        if (!output && book_->has_output(source.value)) refuse_number(s, target, object);
         if (!output) book_->unknown_text(source, object, false);
         if (output->variable->type != target.variable->type)
             refuse(fmt::format("'{}' is a {}, but the input takes a {}.", source.value, name_of(*output),
@@ -606,6 +602,22 @@ class builder {
             refuse("the input is driven already by another signal. An input takes one signal.");
         result_.system.texts.drive(output->subsystem, output->slot, target.subsystem, target.slot);
         result_.text_signals.push_back({source.value, s.target.value, name_of(target)});
+    }
+    [[noreturn]] void refuse_number(const signal_spec& s, const address_book::text_place& target,
+                                    const std::string& object) {
+        const text& source = s.terms.front().address;
+        const subsystem_index owner = book_->find_output(source, object).subsystem;
+        std::vector<std::string> names;
+        for (const auto& v : subsystems().describe(owner).text_outputs)
+            if (v.type == target.variable->type) names.push_back(v.name);
+        throw user_error(
+            s.where,
+            fmt::format("{}: '{}' is a number, but the input takes a {}.{} Of that kind subsystem '{}' has: {}.",
+                        object, source.value, name_of(target),
+                        target.variable->type == variable_type::integer
+                            ? " Name the output in 'exact' of its subsystem, or take the input out of 'exact'."
+                            : "",
+                        subsystems().name(owner), names.empty() ? "none" : name_list(names)));
     }
     static std::string name_of(const address_book::text_place& place) { return text_kind(place.variable->type); }
 

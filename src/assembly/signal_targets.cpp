@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -32,6 +33,16 @@ std::string lower_case(std::string_view word) {
 
 bool is_plain(const signal_spec& s) {
     return s.terms.size() == 1 && !s.terms.front().has_gain && s.offset == 0 && s.offset_unit.empty();
+}
+
+/// Whoever makes the subsystem tells what is wrong with its file; elsewhere, where others are served, it may not be there.
+template <class Read>
+std::invoke_result_t<Read> if_there(const Read& read) {
+    try {
+        return read();
+    } catch (const user_error&) {
+        return {};
+    }
 }
 
 class target_resolver {
@@ -70,8 +81,10 @@ class target_resolver {
         if (dot == std::string::npos || found == by_name_.end()) return {};
         end e{.of = &s_.subsystems[found->second], .rest = address.substr(dot + 1)};
         if (e.of->kind != source_kind::fmu) return e;
-        auto& files = fmus_[found->second];
-        if (!files) files = open_fmu_of(*e.of);
+        const auto [opened, is_new] = fmus_.try_emplace(found->second);
+        auto& files = opened->second;
+        if (is_new) files = if_there([&] { return open_fmu_of(*e.of); });
+        if (!files) return e;
         const fmu_element at = find_element(files->description(), e.rest);
         if (at.variable < 0) return e;
         e.variable = &files->description().variables[static_cast<std::size_t>(at.variable)];
@@ -144,7 +157,7 @@ class target_resolver {
     void find_kind(const signal_spec& s, const end& source, const end& target) {
         const fmi::variable& v = *target.variable;
         auto& columns = columns_[source.of];
-        if (!columns) columns = read_csv_header(*source.of).names;
+        if (!columns) columns = if_there([&] { return read_csv_header(*source.of).names; });
         auto& kinds = source.of->file.kinds;
         const auto given = std::ranges::find(kinds, source.rest, &setting::name);
         if (std::ranges::find(*columns, source.rest) == columns->end()) return;

@@ -244,7 +244,7 @@ std::vector<key_info> of_fmus() {
             "Inputs and outputs of 64-bit integers that signals carry as digits: every digit counts, also beyond 2^53.")
             .of(fmu_bit)
             .by_default("inputs that files lead to")
-            .more_in("fmu.md#values"),
+            .more_in("fmu.md#values-from-files"),
         words<spec>(
             "log", [](auto& s) -> auto& { return s.fmu.log; },
             "Categories of the FMU's messages that are shown; 'all' for every one.")

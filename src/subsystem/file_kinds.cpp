@@ -105,7 +105,8 @@ std::optional<double> column_kind::number(std::string_view field) const {
 }
 
 std::optional<std::string> column_kind::text(std::string_view field) const {
-    if (is == type::string) return std::string(field);
+    if (is == type::string)  // in C a zero byte would end it
+        return field.find('\0') == std::string_view::npos ? std::optional(std::string(field)) : std::nullopt;
     return word == "int64" ? digits<std::int64_t>(field) : digits<std::uint64_t>(field);
 }
 
@@ -128,7 +129,7 @@ std::string column_kind::expected() const {
             return fmt::format("an item of the enumeration: {}", name_list(names));
         }
         case type::string:
-            return "a string";
+            return "a string without zero bytes";
         default:
             return "a finite number";
     }

@@ -47,5 +47,51 @@ TEST(fuzz, csv_files) {
     EXPECT_GT(fuzz.outcomes(), 10u);
 }
 
+TEST(fuzz, csv_files_of_kinds) {
+    const test::temporary_folder folder;
+    subsystem_spec spec;
+    spec.name = "cycle";
+    spec.kind = subsystem_spec::source_kind::file;
+    spec.file.path = folder / "fuzz.csv";
+    const auto kind = [&](const char* column, std::initializer_list<const char*> words) {
+        setting& made = spec.file.kinds.emplace_back(setting{column, {}, {}, true});
+        for (const char* word : words) made.values.push_back({word, {}});
+    };
+    kind("b", {"boolean"});
+    kind("n", {"int64"});
+    kind("m", {"uint64", "2"});
+    kind("e", {"enumeration", "off=1", "on=-2"});
+    kind("s", {"string"});
+    kind("u", {"real", "3", "held"});
+    kind("k", {"uint8"});
+    const auto attempt = [&](const std::string& text) -> std::string {
+        test::write_file(spec.file.path, text);
+        try {
+            const csv_table table = read_csv(spec);
+            EXPECT_GE(table.columns(), 6u);
+            EXPECT_EQ(table.text_columns.size(), 4u);
+            EXPECT_EQ(table.values.size(), table.rows() * table.columns());
+            EXPECT_EQ(table.texts.size(), table.rows() * table.text_columns.size());
+            for (const double value : table.values) EXPECT_TRUE(std::isfinite(value));
+            return "taken";
+        } catch (const user_error& problem) {
+            const std::string message = problem.what();
+            EXPECT_LT(message.size(), 2000u);
+            EXPECT_NE(message.find("fuzz.csv"), std::string::npos) << message;
+            return message;
+        }
+    };
+    test::fuzzer fuzz(
+        "csv of kinds",
+        {"time,b,n,m,e,s,u,k\n0,true,-9223372036854775808,1 18446744073709551615,off,\"a, \"\"b\"\"\",1 2 "
+         "3,255\n1,0,+7,\"0 1\",-2,,\"4 5  6\",3.0\n"},
+        {",", "\n", "\"", "\"\"", " ", "true", "2", "-1", "1e3", "0.5", "9223372036854775808", "1e999", "nan", "off",
+         "[m]", "time", std::string(1, '\0'), "\xff"});
+    const long count = fuzz.run(attempt);
+    std::cout << count << " tables, " << fuzz.outcomes() << " kinds of outcome\n";
+    EXPECT_GT(count, 1000);
+    EXPECT_GT(fuzz.outcomes(), 10u);
+}
+
 }  // namespace
 }  // namespace mdpcosim
