@@ -112,6 +112,7 @@ class supervised_run : public testing::Test {
         EXPECT_TRUE(fs::is_empty(folder_ / "tmp")) << fs::directory_iterator(folder_ / "tmp")->path();
         if (!fs::exists(out())) return;
         EXPECT_FALSE(fs::exists(folder_ / "out/.running"));
+        EXPECT_FALSE(fs::exists(folder_ / "out/.reserve"));
         for (const auto& entry : fs::directory_iterator(out())) EXPECT_NE(entry.path().extension(), ".part") << entry;
     }
 
