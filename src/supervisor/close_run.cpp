@@ -160,6 +160,8 @@ closed_run finish(const open_run& run, const std::string& status, const std::str
     const file_handle file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (file.get() >= 0 && write_whole(file.get(), closed.summary))
         fs::rename(draft, closed.folder / "summary.json", ignored);
+    else
+        fs::remove(draft, ignored);
     return closed;
 }
 
