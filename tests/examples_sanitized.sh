@@ -9,6 +9,10 @@ trap 'rm -rf "$out"' EXIT
 failures=0
 for scenario in "$sources"/examples/*/*.yaml; do
     grep -q '^subsystems:' "$scenario" || continue
+    if grep -q octave-cli "$scenario" && ! command -v octave-cli >/dev/null; then
+        echo "$scenario: skipped, there is no Octave"
+        continue
+    fi
     begin=$SECONDS
     # Status 3: a result that is judged, which an example may show.
     timeout "$seconds" "$program" run "$scenario" --out "$out/run" --quiet --no-verify >"$out/text" 2>&1

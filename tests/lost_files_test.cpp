@@ -165,6 +165,7 @@ void expect_readable(const fs::path& out) {
     EXPECT_EQ(rows, summary["rows"]);
     EXPECT_FALSE(fs::exists(out / ".reserve"));
     EXPECT_FALSE(fs::exists(out / ".running"));
+    for (const auto& entry : fs::directory_iterator(out)) EXPECT_NE(entry.path().extension(), ".part") << entry;
 }
 
 /// A disk of so many bytes.

@@ -2,8 +2,10 @@
 // status, whoever has started the ranks; lost ranks, interrupts, mistakes.
 #include <fmt/format.h>
 
+#include "core/messages.hpp"
 #include "mpi_fixture.hpp"
 #include "scenarios.hpp"
+#include "transport/mpi/launch.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -244,6 +246,24 @@ TEST_P(mpi_run, a_lost_rank_is_told_by_the_launching_process) {
         }
         fs::remove_all(out());
     }
+}
+
+/// A library that launches ranks has a message sink, and perhaps no standard error.
+TEST_P(mpi_run, what_ranks_and_mpiexec_say_goes_to_the_message_sink) {
+    std::vector<std::string> told;
+    ASSERT_EQ(::setenv("MDPCOSIM_MPI", GetParam().c_str(), 1), 0);
+    testing::internal::CaptureStderr();
+    {
+        const message_scope scope([&](const std::string& text) { told.push_back(text); });
+        const std::atomic<int> none{0};
+        const std::string says = "echo 'mdpcosim: of a rank' >&2; printf '\\033[31mred' >&2";
+        EXPECT_EQ(launch_ranks({{"/bin/sh", "-c", says}, {}, {"subsystem 'a'"}}, none), 1);
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    ::unsetenv("MDPCOSIM_MPI");
+    EXPECT_THAT(told, testing::IsSupersetOf<testing::Matcher<std::string>>(
+                          {testing::Eq("of a rank"), HasSubstr("\\x1b[31mred"),
+                           HasSubstr("ended before the run was done (status 0)")}));
 }
 
 /// Who loops is killed by who watches its rank, and rank 0 closed by who watches that.

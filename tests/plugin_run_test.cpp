@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "api/mdpcosim.hpp"
+#include "simulation/simulation.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
@@ -102,6 +103,26 @@ TEST_F(plugin_run, workers_and_resolved_scenarios_give_the_same_bits) {
     const std::string one = results(text, 1);
     EXPECT_EQ(results(text, 4), one);
     EXPECT_EQ(results(content(folder_ / "run" / "scenario.yaml"), 2, "again"), one);
+}
+
+/// As plugins are in a library's caller, or with a limit: this process never loads them.
+TEST_F(plugin_run, a_plugin_elsewhere_has_its_defaults_in_the_resolved_scenario) {
+    for (const char* name : {"oscillator_c", "oscillator_cpp_solver"}) {
+        const std::string text =
+            "time: {end: 0.1 s, step: 1 ms}\nsubsystems:\n  A: {plugin: " + plugin(name) + ", set: {x0: 10 mm}}\n";
+        std::vector<std::string> seen;
+        for (const bool isolated : {false, true}) {
+            scenario s = read_scenario_text(text, "s.yaml", folder_.path());
+            s.subsystems[0].fmu.isolate = isolated;
+            std::string all;
+            const simulation built(s);
+            for (const setting& each : built.resolved().subsystems[0].set)
+                all += each.name + "=" + each.values.at(0).value + " ";
+            seen.push_back(all);
+        }
+        EXPECT_THAT(seen[0], AllOf(HasSubstr("x0=10 mm "), HasSubstr("stiffness=")));
+        EXPECT_EQ(seen[1], seen[0]);
+    }
 }
 
 TEST_F(plugin_run, an_own_solver_cannot_be_part_of_one_system) {

@@ -182,10 +182,10 @@ TEST_F(serve, mistakes_are_told) {
     const std::string s = file("s.yaml");
     for (const auto& [words, message] : std::vector<mistake>{
              {{"run", s, "--transport", "tcp", "--listen", busy.address()}, "choose another port, or 0 for any"},
-             {{"run", s, "--transport", "tcp", "--listen", "here:there"}, "'here:there' is no address"},
+             {{"run", s, "--transport", "tcp", "--listen", "here:there"}, "--listen: 'here:there' is no address"},
              {{"run", s, "--transport", "tcp", "--listen", "203.0.113.1:0"}, "must be an address of this machine"},
-             {{"run", s, "--transport", "tcp", "--remote", "m1"}, "subsystem 'm1' does not exist"},
-             {{"run", s, "--transport", "tcp", "--remote", "m0,m0"}, "'m0' is named twice"},
+             {{"run", s, "--transport", "tcp", "--remote", "m1"}, "--remote: subsystem 'm1' does not exist"},
+             {{"run", s, "--transport", "tcp", "--remote", "m0,m0"}, "--remote: subsystem 'm0' is named twice"},
              {{"run", s, "--remote", "m0"}, "give --transport tcp, too"},
              {{"serve", s, "m0", "--connect", busy.address()}, "the run's token is missing"},
              {{"serve", s, "m0", "--connect", busy.address(), "--token-file", file("none")}, "cannot be read"},

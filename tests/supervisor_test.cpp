@@ -112,6 +112,7 @@ class supervised_run : public testing::Test {
         EXPECT_TRUE(fs::is_empty(folder_ / "tmp")) << fs::directory_iterator(folder_ / "tmp")->path();
         if (!fs::exists(out())) return;
         EXPECT_FALSE(fs::exists(folder_ / "out/.running"));
+        EXPECT_FALSE(fs::exists(folder_ / "out/.reserve"));
         for (const auto& entry : fs::directory_iterator(out())) EXPECT_NE(entry.path().extension(), ".part") << entry;
     }
 
@@ -349,7 +350,7 @@ TEST_F(supervised_run, output_that_nobody_reads_does_not_end_a_run) {
     EXPECT_THAT(content(folder_ / "err.txt"), HasSubstr("standard output cannot be written (No space left on device)"));
     EXPECT_EQ(summary()["status"], "done");
     fs::remove_all(out());
-    EXPECT_EQ(run_shell("set -o pipefail; { " + begin + "; } 2> err.txt | sleep 0"), 1);
+    EXPECT_EQ(run_shell("set -o pipefail; { " + begin + " 2> err.txt; } | sleep 0"), 1);
     EXPECT_EQ(summary()["status"], "done");
     fs::remove_all(out());
     // Progress and messages that go nowhere were not asked for.

@@ -33,7 +33,7 @@ fmu_view look_into(const std::filesystem::path& path) {
     view.path = path;
     const auto files = fmi::open_fmu(path);
     std::set<std::string> platforms;
-    for (const std::string& entry : fmi::read_fmu_texts(path).entries) {
+    for (const std::string& entry : fmi::fmu_entries(path)) {
         view.sources = view.sources || entry.starts_with("sources/");
         if (const std::size_t end = entry.find('/', 9); entry.starts_with("binaries/") && end != std::string::npos)
             platforms.insert(entry.substr(9, end - 9));

@@ -7,6 +7,7 @@
 #include "assembly/fmu_scenario.hpp"
 #include "core/json.hpp"
 #include "fmi/archive.hpp"
+#include "fmi/description_reader.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
@@ -38,7 +39,7 @@ class validation {
             violation("archive", without_name(problem.what(), path_));
             return std::move(verdict_);
         }
-        if (!check_description(texts)) return std::move(verdict_);
+        if (!check_description(std::move(texts.description), std::move(texts.terminals))) return std::move(verdict_);
         check_entries(texts.entries);
         try_interface("co-simulation", fmi::kind::co_simulation, description_.co_simulation);
         try_interface("model-exchange", fmi::kind::model_exchange, description_.model_exchange);
@@ -53,11 +54,12 @@ class validation {
     void skipped(std::string check) { verdict_.skipped.push_back(std::move(check)); }
 
     /// False: the description has no meaning.
-    bool check_description(const fmi::fmu_texts& texts) {
+    bool check_description(std::string description, std::string terminals) {
         std::vector<fmi::violation> found;
         bool usable = true;
         try {
-            description_ = fmi::read_description(texts.description, texts.terminals, path_.string(), &found);
+            description_ =
+                fmi::consume_description(std::move(description), std::move(terminals), path_.string(), &found);
         } catch (const user_error& problem) {
             violation("modelDescription.xml", without_name(problem.what(), path_));
             usable = false;

@@ -11,8 +11,10 @@ namespace mdpcosim::archive {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
-/// Elements and attributes beyond this number are an attack on the memory, not a description.
-constexpr std::size_t most_marks = 60'000'000;
+/// Text, elements and attributes in memory; more is an attack on it, not a description.
+constexpr std::size_t most_bytes = 750'000'000, bytes_of_element = 64, bytes_of_attribute = 40;
+/// Of all lists; every one becomes a text.
+constexpr std::size_t most_words = 8'000'000;
 
 std::string_view trimmed(std::string_view text) {
     const std::size_t first = text.find_first_not_of(blanks);
@@ -86,11 +88,15 @@ int line_table::line(std::ptrdiff_t offset) const {
 const char* name(level of) { return of == level::error ? "error" : of == level::warning ? "warning" : "note"; }
 
 void violation_sink::add(const char* file, int line, bool fatal, std::string message, level how) {
-    if (violations_ != nullptr)
-        violations_->push_back({file, line, std::move(message), fatal, how});
-    else if (fatal)
+    if (violations_ != nullptr) {
+        constexpr std::size_t most = 1000;
+        if (violations_->size() < most || fatal) violations_->push_back({file, line, std::move(message), fatal, how});
+        if (violations_->size() == most && !fatal)
+            violations_->push_back({file, line, fmt::format("more than {} violations: the rest is not told.", most)});
+    } else if (fatal) {
         throw user_error(line > 0 ? fmt::format("{}: {}, line {}: {}", owner_, file, line, message)
                                   : fmt::format("{}: {}: {}", owner_, file, message));
+    }
 }
 
 xml_file::xml_file(const char* name, std::string text, violation_sink& sink)
@@ -102,9 +108,15 @@ xml_file::xml_file(const char* name, std::string text, violation_sink& sink)
 }
 
 std::pair<int, std::string> xml_file::parse() {
-    const auto marks = std::count_if(text_.begin(), text_.end(), [](char c) { return c == '<' || c == '='; });
-    if (static_cast<std::size_t>(marks) > most_marks)
-        return {0, fmt::format("it has more than {} elements and attributes.", most_marks)};
+    std::size_t bytes = text_.size();
+    for (std::size_t i = 0; i + 1 < text_.size(); ++i) {
+        if (text_[i] == '<' && text_[i + 1] != '/') bytes += bytes_of_element;
+        if (text_[i] == '=') bytes += bytes_of_attribute;
+    }
+    if (bytes > most_bytes)
+        return {0,
+                fmt::format("with its elements and attributes it would take {} MB of memory; at most {} are allowed.",
+                            bytes / 1'000'000, most_bytes / 1'000'000)};
     const std::size_t wrong = find_invalid_utf8(text_);
     // Entities are left as they stand: there is nothing to expand, and a DTD is seen and refused.
     const pugi::xml_parse_result result =
@@ -130,6 +142,26 @@ std::pair<int, std::string> xml_file::parse() {
 std::string xml_file::required_text(pugi::xml_node node, const char* attribute) const {
     if (!node.attribute(attribute)) fatal(node, "<{}> has no attribute '{}'.", node.name(), attribute);
     return node.attribute(attribute).value();
+}
+
+std::vector<std::string> xml_file::words(pugi::xml_node node, const char* attribute) const {
+    const std::string_view list = node.attribute(attribute).value();
+    std::size_t count = 0;
+    bool within = false;
+    for (const char c : list) {
+        const bool blank = blanks.find(c) != std::string_view::npos;
+        count += !blank && !within;
+        within = !blank;
+    }
+    return count_words(node, count) ? split_words(list) : std::vector<std::string>();
+}
+
+bool xml_file::count_words(pugi::xml_node node, std::size_t count) const {
+    words_ += count;
+    if (words_ <= most_words) return true;
+    fatal(node, "<{}>: with it the file has more than {} words in lists, which is not allowed.", node.name(),
+          most_words);
+    return false;
 }
 
 bool xml_file::flag(pugi::xml_node node, const char* attribute, bool otherwise) const {

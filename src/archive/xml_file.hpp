@@ -45,7 +45,7 @@ class line_table {
     std::vector<std::size_t> ends_;
 };
 
-/// Collects violations, or throws the first fatal one when nobody collects.
+/// Collects violations, a thousand and those that are fatal, or throws the first fatal one when nobody collects.
 class violation_sink {
    public:
     /// `owner` begins messages: "FMU 'x.fmu'".
@@ -106,6 +106,10 @@ class xml_file {
     // Attributes; a value that cannot be read is a violation and counts as absent.
     std::string text(pugi::xml_node node, const char* attribute) const { return node.attribute(attribute).value(); }
     std::string required_text(pugi::xml_node node, const char* attribute) const;  ///< fatal when absent
+    std::vector<std::string> words(pugi::xml_node node,
+                                   const char* attribute) const;  ///< fatal when there are too many
+    bool count_words(pugi::xml_node node,
+                     std::size_t count) const;  ///< of a list that is there once more; false: too many
     bool flag(pugi::xml_node node, const char* attribute, bool otherwise = false) const;
     std::optional<double> number(pugi::xml_node node, const char* attribute) const;
     template <class Integer>
@@ -128,6 +132,7 @@ class xml_file {
     std::string text_;  ///< parsed in place: large descriptions are in memory once
     pugi::xml_document document_;
     line_table lines_;
+    mutable std::size_t words_ = 0;  ///< so far
 };
 
 }  // namespace mdpcosim::archive

@@ -210,6 +210,7 @@ std::string zip_reader::text(int index, std::uint64_t most) const {
         refuse(fmt::format("the archive's entry '{}' has {} bytes; at most {} are allowed.",
                            printable(entries_[index].name), entries_[index].size, most));
     std::string result;
+    result.reserve(entries_[index].size);
     read(index, [&](std::span<const char> piece) { result.append(piece.data(), piece.size()); });
     return result;
 }

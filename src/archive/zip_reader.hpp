@@ -25,7 +25,7 @@ struct archive_limits {
     std::uint64_t entries = 100000;
     std::uint64_t bytes = 4ULL << 30;     ///< unpacked
     std::uint64_t ratio = 1000;           ///< unpacked to packed, of an entry above one MiB
-    std::uint64_t description = 1 << 29;  ///< bytes of the XML file that describes the rest
+    std::uint64_t description = 1 << 28;  ///< bytes of the XML file that describes the rest
 };
 
 struct zip_entry {

@@ -108,11 +108,17 @@ std::vector<subsystem_recipe> recipes_of(const scenario& s) {
 /// Those that programs elsewhere bring, rising.
 std::vector<int> remote_ones(const scenario& s, const std::vector<std::string>& names) {
     std::vector<int> numbers;
-    for (const auto& name : names) numbers.push_back(static_cast<int>(&subsystem_named(name, s) - s.subsystems.data()));
+    for (const auto& name : names) {
+        try {
+            numbers.push_back(static_cast<int>(&subsystem_named(name, s) - s.subsystems.data()));
+        } catch (const user_error& problem) {
+            throw user_error(fmt::format("--remote: {}", problem.what()));
+        }
+    }
     std::ranges::sort(numbers);
     const auto twice = std::ranges::adjacent_find(numbers);
     if (twice != numbers.end())
-        throw user_error(fmt::format("subsystem '{}' is named twice. Once is enough.",
+        throw user_error(fmt::format("--remote: subsystem '{}' is named twice. Once is enough.",
                                      s.subsystems[static_cast<std::size_t>(*twice)].name));
     return numbers;
 }

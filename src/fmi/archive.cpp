@@ -25,6 +25,13 @@ using archive::zip_reader;
 
 constexpr std::uint64_t most_terminal_bytes = 1 << 26;
 
+std::vector<std::string> files_of(const zip_reader& zip) {
+    std::vector<std::string> names;
+    for (const zip_entry& entry : zip.entries())
+        if (!entry.folder) names.push_back(entry.name);
+    return names;
+}
+
 fmu_texts read_texts(const zip_reader& zip, const std::filesystem::path& archive, const archive_limits& limits) {
     fmu_texts texts;
     const int description = zip.find("modelDescription.xml");
@@ -34,8 +41,7 @@ fmu_texts read_texts(const zip_reader& zip, const std::filesystem::path& archive
     texts.description = zip.text(description, limits.description);
     if (const int terminals = zip.find("terminalsAndIcons/terminalsAndIcons.xml"); terminals >= 0)
         texts.terminals = zip.text(terminals, std::min(limits.description, most_terminal_bytes));
-    for (const zip_entry& entry : zip.entries())
-        if (!entry.folder) texts.entries.push_back(entry.name);
+    texts.entries = files_of(zip);
     return texts;
 }
 
@@ -170,6 +176,10 @@ std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, 
     std::shared_ptr<const fmu_files> files = known.lock();
     if (!files) known = files = std::make_shared<const unpacked_fmu>(archive, limits);
     return files;
+}
+
+std::vector<std::string> fmu_entries(const std::filesystem::path& archive, const archive_limits& limits) {
+    return files_of(zip_reader(archive, limits));
 }
 
 fmu_texts read_fmu_texts(const std::filesystem::path& archive, const archive_limits& limits) {

@@ -40,7 +40,8 @@ std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, 
 /// The folder under binaries/ for this machine: "linux64" (1.0, 2.0), "x86_64-linux" (3.0).
 std::string platform_name(version v);
 
-/// The texts alone, without unpacking, for `fmu info` and `fmu validate`.
+/// The names of the files in it, and the texts alone, without unpacking, for `fmu info` and `fmu validate`.
+std::vector<std::string> fmu_entries(const std::filesystem::path& archive, const archive_limits& limits = {});
 struct fmu_texts {
     std::string description, terminals;
     std::vector<std::string> entries;

@@ -117,9 +117,9 @@ std::vector<unknown> read_unknowns(const xml_file& xml, const char* element, con
             continue;
         }
         u.variable = static_cast<int>(*index) - 1;
-        if (const pugi::xml_attribute list = node.attribute("dependencies")) {
+        if (node.attribute("dependencies")) {
             u.dependencies.emplace();
-            for (const std::string& word : split_words(list.value())) {
+            for (const std::string& word : xml.words(node, "dependencies")) {
                 const std::optional<std::uint32_t> known = parse_integer<std::uint32_t>(word);
                 if (valid(known))
                     u.dependencies->push_back(static_cast<int>(*known) - 1);

@@ -64,12 +64,12 @@ void read_types(const xml_file& xml, description& d) {
     }
 }
 
-void read_start(pugi::xml_node node, variable& x) {
+void read_start(const xml_file& xml, pugi::xml_node node, variable& x) {
     if (x.type == base_type::string || x.type == base_type::binary) {
         for (const pugi::xml_node start : node.children("Start"))
             x.start.emplace_back(start.attribute("value").value());
-    } else if (const pugi::xml_attribute start = node.attribute("start")) {
-        x.start = split_words(start.value());
+    } else {
+        x.start = xml.words(node, "start");
     }
 }
 
@@ -127,6 +127,8 @@ void resolve_dimensions(const xml_file& xml, description& d, const references& a
 void read_aliases(const xml_file& xml, pugi::xml_node node, description& d) {
     const int original = static_cast<int>(d.variables.size()) - 1;
     for (const pugi::xml_node child : node.children("Alias")) {
+        if (!check_count(xml, d.variables.size() + 1) || !xml.count_words(child, d.variables[original].start.size()))
+            return;
         variable alias = d.variables[original];
         alias.name = xml.required_text(child, "name");
         alias.description = xml.text(child, "description");
@@ -183,12 +185,12 @@ references read_variables(const xml_file& xml, description& d) {
         x.type = *type;
         const bool usable = read_common(xml, node, version::v3, x);
         read_value_attributes(xml, node, types, x);
-        read_start(node, x);
+        read_start(xml, node, x);
         read_dimensions(xml, node, x);
         x.intermediate_update = xml.flag(node, "intermediateUpdate");
         if (x.type == base_type::clock) d.clocks.push_back(read_clock(xml, node, x, index));
         if (node.attribute("clocks") && x.type != base_type::clock)
-            clocked.emplace_back(index, split_words(node.attribute("clocks").value()));
+            clocked.emplace_back(index, xml.words(node, "clocks"));
         if (const auto state = xml.integer<value_reference>(node, "derivative"))
             derivatives.emplace_back(index, *state);
         if (usable && !all.index.emplace(x.reference, index).second)
@@ -232,9 +234,9 @@ std::vector<unknown> read_unknowns(const xml_file& xml, const char* element, con
                       node.attribute("valueReference").value());
             continue;
         }
-        if (const pugi::xml_attribute list = node.attribute("dependencies")) {
+        if (node.attribute("dependencies")) {
             u.dependencies.emplace();
-            for (const std::string& word : split_words(list.value())) {
+            for (const std::string& word : xml.words(node, "dependencies")) {
                 const int known = all.find(parse_integer<value_reference>(word));
                 if (known >= 0)
                     u.dependencies->push_back(known);

@@ -23,6 +23,12 @@ void read_version(const xml_file& xml, description& d, bool& known) {
 
 }  // namespace
 
+bool check_count(const xml_file& xml, std::size_t variables) {
+    constexpr std::size_t most = 2'000'000;
+    if (variables > most) xml.fatal(xml.root(), "it has more than {} variables.", most);
+    return variables <= most;
+}
+
 description read_description(std::string_view xml, std::string_view terminals_xml, const std::string& fmu,
                              std::vector<violation>* violations) {
     return consume_description(std::string(xml), std::string(terminals_xml), fmu, violations);
@@ -43,6 +49,8 @@ description consume_description(std::string text, std::string terminals_text, co
         bool known = false;
         read_version(xml, d, known);
         if (!known) return d;
+        const auto variables = xml.root().child("ModelVariables").children();
+        if (!check_count(xml, static_cast<std::size_t>(std::distance(variables.begin(), variables.end())))) return d;
         read_root(xml, d);
         read_units(xml, d);
         if (d.version == version::v1)

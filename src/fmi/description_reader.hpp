@@ -13,7 +13,6 @@ namespace mdpcosim::fmi {
 
 using archive::parse_integer;
 using archive::parse_number;
-using archive::split_words;
 using archive::violation_sink;
 using archive::xml_file;
 
@@ -73,6 +72,9 @@ void read_terminals(const xml_file& xml, description& d);
 void read_description_1(const xml_file& xml, description& d);
 void read_description_2(const xml_file& xml, description& d);
 void read_description_3(const xml_file& xml, description& d);
+
+/// False, and fatal, when there are so many variables that they are an attack on the memory.
+bool check_count(const xml_file& xml, std::size_t variables);
 
 /// read_description() for a text that is not needed any more.
 description consume_description(std::string text, std::string terminals_text, const std::string& fmu,

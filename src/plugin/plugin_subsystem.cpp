@@ -236,7 +236,7 @@ const source_registration plugin_source{{.name = "plugin",
                                          .make_equations = make_plugin_equations,
                                          .write_defaults =
                                              [](subsystem_spec& spec) {
-                                                 if (spec.fmu.isolate) return false;  // its code stays elsewhere
+                                                 if (lives_apart(spec)) return false;  // its code stays elsewhere
                                                  const plugin_model& model = load_plugin(spec);
                                                  spec.set = with_defaults(model.parameters, spec.set);
                                                  return !model.own_solver();

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "plugin/declarations.hpp"
+#include "subsystem/factory.hpp"
 
 namespace mdpcosim {
 
@@ -67,6 +68,10 @@ class table_reader {
         for (const auto& p : declarations(f.parameters, f.parameter_count, f.layout.parameter_size, "parameter"))
             model_.parameters.push_back(reader.read_parameter(p));
         model_.description = std::move(reader.description());
+        // For a resolved scenario whose process has not loaded the plugin itself.
+        for (const parameter_info& p : model_.parameters)
+            if (setting value; default_setting(p, value))
+                model_.description.parameters.push_back({p.name, {value.values.front().value}});
         check_functions();
         return std::move(model_);
     }

@@ -79,11 +79,15 @@ struct listener::guest {
 };
 
 listener::listener(options given) : options_(std::move(given)) {
-    tcp_address address = parse_tcp_address(options_.address);
-    if (address.host.empty()) address.host = "127.0.0.1";
-    if (address.port.empty()) address.port = "0";
+    try {
+        tcp_address address = parse_tcp_address(options_.address);
+        if (address.host.empty()) address.host = "127.0.0.1";
+        if (address.port.empty()) address.port = "0";
+        socket_ = listen_at(address);
+    } catch (const user_error& problem) {
+        throw user_error(fmt::format("--listen: {}", problem.what()));
+    }
     if (options_.token.empty()) options_.token = random_token();
-    socket_ = listen_at(address);
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&bound), &size);

@@ -269,7 +269,7 @@ double coupling_quality::deviation() const {
 
 std::string coupling_monitor::reason() const {
     if (diverging_ < 0) return {};
-    if (not_finite_) return "its coupling variable is no longer a finite number";
+    if (not_finite_) return "its coupling variable is no longer a number to compute with";
     return fmt::format("the coupling oscillates with the macro step and grew by a factor of {:.3g}; {}", growth_,
                        remedy_);
 }

@@ -22,10 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* lock_name = ".running";
-constexpr const char* reserve_name = ".reserve";
-constexpr const char* written_files[] = {"results.csv",   "results.h5", "summary.json", "profile.json",
-                                         "scenario.yaml", "fmi.log",    "system.json",  "coupling.json",
-                                         "report.html",   "steps.csv",  reserve_name};
+constexpr const char* written_files[] = {"results.csv",   "results.h5", "summary.json",          "profile.json",
+                                         "scenario.yaml", "fmi.log",    "system.json",           "coupling.json",
+                                         "report.html",   "steps.csv",  run_folder::reserve_name};
 constexpr const char* inner_folders[] = {half_step_folder, twice_step_folder};
 
 /// Also the drafts of a run that was killed while it wrote.

@@ -21,6 +21,8 @@ void check_run_folder(const std::filesystem::path& path, const std::vector<std::
 /// not a run's (user_error); the lock is held by the open file, so that it goes with the process however that ends.
 class run_folder {
    public:
+    static constexpr const char* reserve_name = ".reserve";
+
     explicit run_folder(const std::filesystem::path& path);
     run_folder(const run_folder&) = delete;
     run_folder& operator=(const run_folder&) = delete;

@@ -11,6 +11,7 @@
 #include "assembly/signal_targets.hpp"
 #include "assembly/step_control.hpp"
 #include "core/suggest.hpp"
+#include "simulation/blame.hpp"
 #include "simulation/identity.hpp"
 #include "simulation/parallel_figures.hpp"
 #include "simulation/reference_run.hpp"
@@ -548,16 +549,17 @@ macro_step simulation::step() {
         try {
             return self_->step();
         } catch (const run_error& problem) {
-            const std::string cause = self_->watch ? cause_of_failure(self_->parts, *self_->watch) : "";
-            if (cause.empty()) throw;
-            throw run_error(fmt::format("{}. {}", problem.what(), cause));
+            if (self_->reference) throw;
+            throw run_error(explained(self_->parts, self_->watch ? &*self_->watch : nullptr, problem, self_->time));
         }
     }();
     if (self_->interrupted) return done_step;
     for (observer* o : self_->observers) o->committed(*this, done_step);
     if (self_->diverged) [[unlikely]] {
         self_->reached = impl::stage::failed;
-        throw run_error(self_->watch->divergence());
+        const channel_index first(static_cast<std::size_t>(self_->watch->monitor().diverging()));
+        const std::string values = unusable_values(self_->parts, first, done_step.end);
+        throw run_error(fmt::format("{}{}{}", self_->watch->divergence(), values.empty() ? "" : ". The ", values));
     }
     return done_step;
 }

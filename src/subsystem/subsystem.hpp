@@ -108,7 +108,7 @@ struct subsystem_description {
     std::vector<output_variable> outputs;
     std::vector<port> ports;
     std::vector<text_variable> text_inputs = {}, text_outputs = {};
-    /// Of a program, whose parameters nobody else knows: name and values as a scenario would write them.
+    /// Of programs and plugins, which a resolved scenario may know by this alone: name and value as a scenario would write them.
     struct parameter {
         std::string name;
         std::vector<std::string> values = {};

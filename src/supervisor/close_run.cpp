@@ -160,6 +160,8 @@ closed_run finish(const open_run& run, const std::string& status, const std::str
     const file_handle file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (file.get() >= 0 && write_whole(file.get(), closed.summary))
         fs::rename(draft, closed.folder / "summary.json", ignored);
+    else
+        fs::remove(draft, ignored);
     return closed;
 }
 
@@ -212,7 +214,8 @@ std::vector<closed_run> close_runs(last_words& words, const std::string& status,
             // It died before it had its folder.
             if (now == open_run::state::set_up && !fs::exists(folder / ".running")) made.emplace(folder);
             file_handle lock = take_lock(folder, now == open_run::state::closing);
-            if (!made && lock.get() < 0) continue;  // another one runs there by now
+            if (!made && lock.get() < 0) continue;                   // another one runs there by now
+            fs::remove(folder / run_folder::reserve_name, ignored);  // for what is written now
             remove_drafts(folder);
             closed.push_back(finish(run, status, message));
             fs::remove(folder / ".running", ignored);

@@ -467,6 +467,49 @@ TEST(description, clocks_and_what_they_let_change) {
                                HasSubstr("'u' names the clock 99"), HasSubstr("'u' names the clock 7")));
 }
 
+/// What takes little room in an archive and much in memory.
+TEST(description, bombs_are_refused) {
+    const auto all = [](const std::string& in_variables, const std::string& behind) {
+        return "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"m\" instantiationToken=\"g\"><CoSimulation "
+               "modelIdentifier=\"m\"/><ModelVariables>" +
+               in_variables + "</ModelVariables>" + behind + "</fmiModelDescription>";
+    };
+    const auto repeated = [](const std::string& text, std::size_t count) {
+        std::string made;
+        made.reserve(text.size() * count);
+        for (std::size_t i = 0; i < count; ++i) made += text;
+        return made;
+    };
+    const auto refused = [](const std::string& xml) {
+        std::vector<violation> violations;
+        read_description(xml, "", "p.fmu", &violations);
+        return told(violations).substr(0, 2000);
+    };
+    const std::string list = "<Float64 name=\"x\" valueReference=\"1\" causality=\"parameter\" start=\"";
+    EXPECT_THAT(refused(all("", repeated("<a/>", 11'100'000))),
+                HasSubstr("it would take 754 MB of memory; at most 750"));
+    EXPECT_THAT(refused(all(repeated("<a/>", 2'000'001), "")),
+                HasSubstr("it has more than 2000000 variables. (fatal)"));
+    EXPECT_THAT(refused(all(list + repeated("1 ", 8'000'001) + "\"/>", "")),
+                HasSubstr("<Float64>: with it the file has more than 8000000 words in lists"));
+    EXPECT_THAT(
+        refused(all(list + repeated("1 ", 80'000) + "\">" + repeated("<Alias name=\"y\"/>", 100) + "</Float64>", "")),
+        HasSubstr("<Alias>: with it the file has more than 8000000 words in lists"));
+}
+
+TEST(description, of_very_many_violations_some_are_told) {
+    std::string variables;
+    for (int i = 0; i < 3000; ++i) variables += "<Unknown/>";
+    std::vector<violation> violations;
+    read_description(
+        "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"m\" instantiationToken=\"g\"><CoSimulation "
+        "modelIdentifier=\"m\"/><ModelVariables>" +
+            variables + "</ModelVariables><ModelStructure/></fmiModelDescription>",
+        "", "p.fmu", &violations);
+    ASSERT_EQ(violations.size(), 1001u);
+    EXPECT_EQ(violations.back().message, "more than 1000 violations: the rest is not told.");
+}
+
 TEST(description, names_are_found_among_many) {
     std::string variables, outputs;
     const int count = 20000;

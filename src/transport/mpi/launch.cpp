@@ -19,9 +19,11 @@
 #include <filesystem>
 #include <optional>
 #include <random>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/last_words.hpp"
+#include "core/messages.hpp"
 #include "remote/child_process.hpp"
 #include "transport/mpi/library.hpp"
 
@@ -176,15 +178,16 @@ class supervised {
             return 1;
         }
         if (done_) return *done_;
-        fmt::print(stderr, "mdpcosim: {} ended before the run was done ({} {})\n", by_.mpiexec,
-                   WIFSIGNALED(status) ? "signal" : "status",
-                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        messages_.send(fmt::format("{} ended before the run was done ({} {})", by_.mpiexec,
+                                   WIFSIGNALED(status) ? "signal" : "status",
+                                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)));
         return interrupts.load() > 0 ? 130 : 1;
     }
 
    private:
     /// After the loss of another rank, rank 0 closes the results; without rank 0, the others end by themselves.
     static constexpr std::chrono::seconds with_master{10}, without_master{3}, after_master{1};
+    static constexpr std::size_t longest_line = 1 << 16;
 
     void end_all() noexcept {
         kill(-process_, SIGKILL);
@@ -201,7 +204,8 @@ class supervised {
         if (n <= 0) return false;
         rest_.append(part, static_cast<std::size_t>(n));
         for (std::size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1))
-            hear(rest_.substr(0, end + 1));
+            hear(rest_.substr(0, end));
+        if (rest_.size() > longest_line) hear(std::exchange(rest_, {}));
         return true;
     }
 
@@ -221,23 +225,26 @@ class supervised {
         if (lost_ || done_ || std::sscanf(word, " lost %zu %255s", &rank, machine) != 2 || rank >= groups_.size())
             return;
         lost_ = clock::now() + (rank == 0 ? without_master : with_master);
-        fmt::print(stderr, "mdpcosim: rank {} on {} was lost, with {}. What was recorded so far is kept.\n", rank,
-                   machine, groups_[rank]);
+        messages_.send(fmt::format("rank {} on {} was lost, with {}. What was recorded so far is kept.", rank, machine,
+                                   groups_[rank]));
         hurry();
     }
 
     /// SIGTERM makes Open MPI's mpiexec kill, before long; MPICH's knows no SIGUSR2.
     int hurry() const { return kill(process_, by_.of->name == "openmpi" ? SIGUSR2 : SIGTERM); }
 
-    static void show(const std::string& text) {
-        std::fputs(text.c_str(), stderr);
-        std::fflush(stderr);
+    /// A line of a rank, or of mpiexec. The sink puts the program's name before it, as that of the rank has done.
+    void show(std::string_view line) const {
+        constexpr std::string_view own = "mdpcosim: ";
+        if (line.starts_with(own)) line.remove_prefix(own.size());
+        if (!line.empty()) messages_.send(std::string(line));
     }
 
     session_folder session_;
     launcher by_;
     std::vector<std::string> groups_;
     std::string mark_, rest_;
+    messages messages_;
     file_handle errors_;
     pid_t process_ = -1;
     std::optional<clock::time_point> lost_;  ///< a rank, and when patience with the others ends

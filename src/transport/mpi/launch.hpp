@@ -16,8 +16,8 @@ struct mpi_launch {
     std::vector<std::string> groups;   ///< of every rank, the names of its subsystems
 };
 
-/// Runs it to its end and gives the exit status: that of rank 0; 1 where a rank was lost, which is told on standard error;
-/// 130 where it was interrupted. `interrupts` counts the signals that ask for an end: the first one asks rank 0 to end in
+/// Runs it to its end and gives the exit status: that of rank 0; 1 where a rank was lost, which is told; 130 where it was
+/// interrupted. What ranks and mpiexec write on standard error goes line by line to the message sink. `interrupts` counts the signals that ask for an end: the first one asks rank 0 to end in
 /// order, the second one all ranks to end at once. Throws user_error where there is no MPI.
 int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts);
 
