@@ -12,10 +12,10 @@ namespace mdpcosim {
 struct csv_table {
     std::vector<std::string> names;  ///< without `time`; elements of arrays one by one, `u[0]`
     std::vector<std::string> units;  ///< SI; empty: not given
-    std::vector<variable_type> types = {};
-    std::vector<bool> held = {};  ///< by column: until the next row, whatever the interpolation; empty: none is
     std::vector<double> time;
     std::vector<double> values;  ///< row after row
+    std::vector<variable_type> types = {};
+    std::vector<bool> held = {};  ///< by column: until the next row, whatever the interpolation; empty: none is
     /// Columns of strings, and of whole numbers by their digits.
     std::vector<text_variable> text_columns = {};
     std::vector<std::string> texts = {};  ///< row after row
