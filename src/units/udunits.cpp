@@ -19,6 +19,16 @@ struct unit_free {
 };
 using unit_pointer = std::unique_ptr<ut_unit, unit_free>;
 
+/// Every bracket has its other one. The unit library takes 'kg.m)' for 'kg.m', which then fails as a part of 'kg.m)/s'.
+bool is_closed(std::string_view text) {
+    int open = 0;
+    for (const char c : text) {
+        open += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (open < 0) return false;
+    }
+    return open == 0;
+}
+
 /// The unit library with what engineers write and it lacks. Guarded by one lock: it is used before the run only.
 class unit_system {
    public:
@@ -35,6 +45,7 @@ class unit_system {
         const auto found = cache_.find(text);
         if (found != cache_.end()) return found->second.get();
         unit_pointer unit(ut_parse(system_, std::string(text).c_str(), UT_UTF8));
+        if (!is_closed(text)) unit.reset();
         return cache_.emplace(text, std::move(unit)).first->second.get();
     }
 

@@ -1,7 +1,6 @@
 // Damaged scenarios: whatever a slip of the hand makes of an example, check() accepts it or says what is wrong.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -152,12 +151,11 @@ TEST(mutation, the_examples_themselves_are_accepted) {
 }
 
 TEST(mutation, damaged_examples_are_accepted_or_refused_with_a_message) {
-    constexpr int most = 5000;
-    const auto begin = std::chrono::steady_clock::now();
+    constexpr int most = 3000;
     const auto all = examples();
     mutator mutate(2011);
     int accepted = 0, refused = 0;
-    for (int i = 0; i < most && std::chrono::steady_clock::now() - begin < std::chrono::seconds(5); ++i) {
+    for (int i = 0; i < most; ++i) {
         const example& e = all[static_cast<std::size_t>(i) % all.size()];
         const std::string text = mutate(e.text);
         try {

@@ -103,7 +103,8 @@ TEST(convert, refuses_cycles_for_angles) {
 }
 
 TEST(convert, refuses_units_that_do_not_exist) {
-    for (const char* unit : {"furlongg", "Nm", "m/", "kg..m", "*", ",5", "§", "2", "000", "0.5", "-3", "2 m"})
+    for (const char* unit :
+         {"furlongg", "Nm", "m/", "kg..m", "*", ",5", "§", "2", "000", "0.5", "-3", "2 m", "kg.m)", "(m", "m)(s"})
         EXPECT_THAT(refusal(1, unit, "m"), HasSubstr(std::string("unit '") + unit + "' is not known")) << unit;
 }
 
