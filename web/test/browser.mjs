@@ -23,7 +23,7 @@ export async function open(browser, file, options = {}) {
   const page = await context.newPage();
   const found = [];
   const own = pathToFileURL(file).href;
-  page.setDefaultTimeout(10000);
+  page.setDefaultTimeout(60000);  // a busy machine takes its time
   // Readback is what a test does to look at pixels.
   const counts = (message) => ["error", "warning"].includes(message.type()) && !message.text().includes("willReadFrequently");
   page.on("console", (message) => counts(message) && found.push(`console: ${message.text()}`));

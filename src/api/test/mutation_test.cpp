@@ -151,7 +151,7 @@ TEST(mutation, the_examples_themselves_are_accepted) {
 }
 
 TEST(mutation, damaged_examples_are_accepted_or_refused_with_a_message) {
-    constexpr int most = 3000;
+    constexpr int most = 5000;
     const auto all = examples();
     mutator mutate(2011);
     int accepted = 0, refused = 0;
