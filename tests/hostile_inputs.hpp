@@ -62,7 +62,9 @@ class hostile_campaign {
             int sum = 0;
             std::string each;
             for (const auto& [status, n] : counts) sum += n, each += fmt::format("  status {}: {}", status, n);
-            text += fmt::format("{:<10} {:5}{}\n", kind, sum, each);
+            const worst& w = worst_.at(kind);
+            text += fmt::format("{:<10} {:5}  {:5.2f} s  {:4} MB  {:4} characters{}\n", kind, sum, w.seconds,
+                                w.memory / 1000, w.message, each);
             all += sum;
         }
         return text +
@@ -449,6 +451,7 @@ class hostile_campaign {
         for (std::string line; std::getline(lines, line);) {
             EXPECT_LT(line.size(), 2000u) << "a message is too long";
             longest_message_ = std::max(longest_message_, line.size());
+            worst_[a.kind].message = std::max(worst_[a.kind].message, line.size());
         }
         if (a.status == 1 || a.status == 2) {
             EXPECT_THAT(a.err, testing::StartsWith("mdpcosim: "));
@@ -458,6 +461,9 @@ class hostile_campaign {
             EXPECT_TRUE(named) << "nobody is told what is wrong";
         }
         ++counts_[a.kind][a.status];
+        worst& w = worst_[a.kind];
+        w.memory = std::max(w.memory, a.memory);
+        w.seconds = std::max(w.seconds, a.seconds);
         most_memory_ = std::max(most_memory_, a.memory);
         most_seconds_ = std::max(most_seconds_, a.seconds);
     }
@@ -530,6 +536,12 @@ class hostile_campaign {
     temporary_folder folder_;
     std::vector<fs::path> fmus_;
     std::map<std::string, std::map<int, int>> counts_;
+    struct worst {
+        double seconds = 0;
+        long memory = 0;
+        std::size_t message = 0;
+    };
+    std::map<std::string, worst> worst_;
     long most_memory_ = 0;
     double most_seconds_ = 0;
     std::size_t longest_message_ = 0;

@@ -222,6 +222,20 @@ TEST_P(mpi_run, ctrl_c_and_sigterm_end_in_order_with_130) {
     }
 }
 
+/// Before there are ranks, while they start, and while they begin.
+TEST_P(mpi_run, a_signal_at_the_start_ends_in_order_with_130) {
+    for (const int ms : {0, 5, 20, 50, 80, 120, 200, 350}) {
+        process child(own(2, endless()), {});
+        while (child.lives() && !child.has_begun(SIGINT)) continue;
+        std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+        child.send(SIGINT);
+        const auto seen = child.wait();
+        EXPECT_EQ(seen.exit_status, 130) << ms << " ms: " << seen.err;
+        EXPECT_THAT(test::without_progress(seen.err), testing::StartsWith("mdpcosim: interrupted ")) << ms;
+        fs::remove_all(out());
+    }
+}
+
 TEST_P(mpi_run, a_lost_rank_is_told_by_the_launching_process) {
     for (const int rank : {1, 0}) {
         process child(own(2, endless()), {});

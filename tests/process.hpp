@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -85,6 +86,17 @@ class process {
     bool lives() const {
         siginfo_t seen{};
         return ::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOWAIT | WNOHANG) == 0 && seen.si_pid == 0;
+    }
+
+    /// It holds the signal back, or has started processes: while it waits for signals, the system shows none as held.
+    bool has_begun(int signal) const {
+        const std::string place = "/proc/" + std::to_string(pid_);
+        std::ifstream in(place + "/status"), started(place + "/task/" + std::to_string(pid_) + "/children");
+        for (std::string line; std::getline(in, line);)
+            if (line.starts_with("SigBlk:") && (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0)
+                return true;
+        pid_t child = 0;
+        return static_cast<bool>(started >> child);
     }
 
     /// Collects output until standard error holds the text, a minute at most.

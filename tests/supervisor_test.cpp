@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
+#include <array>
 #include <thread>
 
 #include "core/json.hpp"
@@ -305,6 +306,23 @@ TEST_F(supervised_run, a_hangup_ends_in_order) {
     EXPECT_THAT(seen.err, HasSubstr("mdpcosim: interrupted at t = "));
     EXPECT_EQ(summary()["status"], "interrupted");
     EXPECT_TRUE(fs::exists(folder_ / "out/profile.json"));
+}
+
+/// From the program's first own instruction on; before, while the system loads it, nothing has begun.
+TEST_F(supervised_run, a_signal_at_the_start_ends_in_order) {
+    const std::string scenario = endless();
+    for (int i = 0; i < 48; ++i) {
+        const int signal = std::array{SIGTERM, SIGINT, SIGHUP}[static_cast<std::size_t>(i) % 3];
+        process child(command({"run", scenario, "--out", out(), "--quiet"}), {});
+        while (child.lives() && !child.has_begun(signal)) continue;
+        std::this_thread::sleep_for(std::chrono::microseconds(i * i * 20));
+        child.send(signal);
+        const auto seen = child.wait();
+        EXPECT_EQ(seen.exit_status, 130) << "signal " << signal << " after " << i * i * 20 << " us";
+        EXPECT_THAT(seen.err, testing::StartsWith("mdpcosim: interrupted")) << i;
+        expect_nothing_left();
+        fs::remove_all(out());
+    }
 }
 
 TEST_F(supervised_run, a_killed_worker_is_told_and_a_killed_parent_takes_it_along) {

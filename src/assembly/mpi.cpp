@@ -50,6 +50,7 @@ void watch_mpi_rank(double patience, const std::function<bool(const rank_end&)>&
     watch_rank(mpi_rank_number(), patience, ended);
 }
 
+void greet_mpi_launcher() { greet_launcher(); }
 void tell_mpi_launcher(int status) { tell_launcher(status); }
 
 mpi_rank::mpi_rank(const std::atomic<bool>& hurry) : ranks_(std::make_unique<mpi_ranks>(*told_by_launcher(), hurry)) {}

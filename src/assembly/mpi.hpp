@@ -23,6 +23,8 @@ int mpi_rank_number();
 
 /// A rank goes on in another process, so that its end is noticed: first of all calls. See watch_rank().
 void watch_mpi_rank(double patience, const std::function<bool(const rank_end&)>& ended);
+/// A rank can end in order from now on.
+void greet_mpi_launcher();
 /// Of rank 0: its exit status, for the process that has launched it.
 void tell_mpi_launcher(int status);
 

@@ -18,6 +18,9 @@ int guarded(const std::function<int()>& work);
 /// says after a sudden end.
 int watched(const std::function<int()>& work, const std::function<int(const struct sudden_end&)>& ended = {});
 
+/// Signals that came since the program's start, and have waited for the handlers of `run`, are heard from now on.
+void release_signals();
+
 /// A sudden end in words, on standard error; gives its status.
 int tell_end(const struct sudden_end& end);
 

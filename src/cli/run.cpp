@@ -47,10 +47,11 @@ extern "C" void on_signal_to_launcher(int) {
     interrupts.fetch_add(1);
 }
 
-/// `nohup` means it.
+/// `nohup` means it. What came before is heard now.
 void end_in_order_on(std::initializer_list<int> signals, void (*handler)(int)) {
     for (const int number : signals)
         if (std::signal(number, handler) == SIG_IGN && number == SIGHUP) std::signal(number, SIG_IGN);
+    release_signals();
 }
 
 /// Ranks get signals more than once: from the terminal and from the launcher.
@@ -172,6 +173,7 @@ int run_as_rank(const run_settings& o) {
     watch_mpi_rank(patience(), [](const rank_end& e) { return finish_child(e.how, e.told, e.waited, tell_end); });
     watch_crashes();
     end_in_order_on({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, on_signal_to_rank);
+    greet_mpi_launcher();
     // Messages come before the farewell to the other ranks, which may take its time.
     std::optional<mpi_rank> rank;
     const int status = guarded([&] {

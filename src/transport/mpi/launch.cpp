@@ -166,7 +166,9 @@ class supervised {
     int run(const std::atomic<int>& interrupts) {
         int sent = 0, status = 0;
         while (waitpid(process_, &status, WNOHANG) == 0) {
-            for (; sent < interrupts.load(); ++sent) sent == 0 ? kill(process_, SIGUSR1) : hurry();
+            // One that comes before the ranks can hear it waits for them; two end mpiexec.
+            for (; sent < interrupts.load() && (here_ >= groups_.size() || interrupts.load() > 1); ++sent)
+                sent == 0 ? kill(process_, SIGUSR1) : hurry();
             if (lost_ && clock::now() > *lost_) end_all();
             listen(std::chrono::milliseconds(20));
         }
@@ -220,6 +222,7 @@ class supervised {
         int status = 0;
         std::size_t rank = 0;
         char machine[256] = "?";
+        if (std::strncmp(word, " here", 5) == 0) ++here_;
         if (std::sscanf(word, " done %d", &status) == 1) done_ = status;
         if (lost_ && done_) lost_ = std::min(*lost_, clock::now() + after_master);  // the results are closed
         if (lost_ || done_ || std::sscanf(word, " lost %zu %255s", &rank, machine) != 2 || rank >= groups_.size())
@@ -249,6 +252,7 @@ class supervised {
     pid_t process_ = -1;
     std::optional<clock::time_point> lost_;  ///< a rank, and when patience with the others ends
     std::optional<int> done_;                ///< the exit status of rank 0
+    std::size_t here_ = 0;                   ///< ranks that hear signals
 };
 
 }  // namespace
@@ -258,6 +262,10 @@ int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts) {
     constexpr double for_ranks = moment_of_rank + 1;
     if (last_words* words = last_words::shared()) words->grace = for_ranks;
     check_hosts(launch.hosts);
+    if (interrupts.load() > 0) {
+        messages().send("interrupted before any rank was started");
+        return 130;
+    }
     return supervised(by, launch).run(interrupts);
 }
 
@@ -350,9 +358,14 @@ void watch_rank(int rank, double patience, const std::function<bool(const rank_e
         watched_rank = process;
         for (const int number : passed_on) signal(number, pass_on);
         signal(SIGALRM, give_up_rank);
+        sigprocmask(SIG_UNBLOCK, &passed, nullptr);
+        watch(process, rank, mark, ended);
     }
     sigprocmask(SIG_SETMASK, &before, nullptr);
-    if (process > 0) watch(process, rank, mark, ended);
+}
+
+void greet_launcher() {
+    if (const char* mark = std::getenv(mark_variable)) fmt::print(stderr, "{} here\n", mark);
 }
 
 void tell_launcher(int status) {

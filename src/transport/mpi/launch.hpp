@@ -33,6 +33,8 @@ struct rank_end {
 /// called in the watching process; false: not in order. The two share last words. A rank that has not ended `patience` seconds after it was asked
 /// to is killed.
 void watch_rank(int rank, double patience, const std::function<bool(const rank_end&)>& ended);
+/// A rank hears signals from now on: the launching process passes none on before all do, as mpiexec would lose them.
+void greet_launcher();
 /// Of rank 0: its exit status.
 void tell_launcher(int status);
 
