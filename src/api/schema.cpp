@@ -132,7 +132,7 @@ json value_of_key(const key_info& key) {
             return {{"anyOf", json::array({number, reference_to("let-value")})}};
         }
         case key_type::flag:
-            return {{"anyOf", json::array({json{{"type", "boolean"}}, reference_to("let-value")})}};
+            return {{"anyOf", json::array({json{{"enum", {true, false, "yes", "no"}}}, reference_to("let-value")})}};
         case key_type::word:
             return word_of_key(key);
         case key_type::words:

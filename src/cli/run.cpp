@@ -115,8 +115,10 @@ void tell_report(const std::string& folder, const run_settings& o) {
 std::string files_of(const run_summary& summary) {
     const std::filesystem::path folder = summary.folder;
     std::vector<std::string> there;
-    const bool table = std::filesystem::exists(folder / "results.csv");
-    if (table) there.push_back(fmt::format("results.csv and results.h5 ({} rows)", summary.rows));
+    std::vector<std::string> tables;
+    for (const char* name : {"results.csv", "results.h5"})
+        if (std::filesystem::exists(folder / name)) tables.emplace_back(name);
+    if (!tables.empty()) there.push_back(fmt::format("{} ({} rows)", fmt::join(tables, " and "), summary.rows));
     for (const char* name : {"summary.json", "profile.json", "scenario.yaml"})
         if (std::filesystem::exists(folder / name)) there.emplace_back(name);
     return fmt::format("{}", fmt::join(there, ", "));
@@ -125,6 +127,8 @@ std::string files_of(const run_summary& summary) {
 /// Runs the scenario in this process, the master.
 int run_here(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
+    if ((o.report || o.open) && !s.record.csv)
+        throw user_error(s.record.where, "--report: the page shows results.csv. Leave out 'csv: no' of 'record'.");
     progress shown(progress::fitting(o.quiet || o.json), s.time.start, s.time.end, [](const std::string& text) {
         std::fputs(text.c_str(), stderr);
         std::fflush(stderr);

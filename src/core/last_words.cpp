@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -64,6 +65,15 @@ std::string last_words::name_of(const foreign_place& place) const {
     return "foreign code";
 }
 
+std::vector<double> row_journal::left() const {
+    std::vector<double> all;
+    const std::size_t newest = filling.load() % blocks.size();
+    for (const block* each : {&blocks[1 - newest], &blocks[newest]})
+        all.insert(all.end(), each->values.begin(),
+                   each->values.begin() + static_cast<std::ptrdiff_t>(std::min(each->used.load(), capacity)));
+    return all;
+}
+
 run_in_work::run_in_work(const std::filesystem::path& folder, const std::string& draft, open_run::state now) {
     last_words* words = last_words::shared();
     if (words == nullptr) return;
@@ -72,7 +82,8 @@ run_in_work::run_in_work(const std::filesystem::path& folder, const std::string&
         if (run.now.load() != open_run::state::none) continue;
         if (!copy_text(run.folder, sizeof run.folder, std::filesystem::absolute(folder).string())) return;
         copy_text(run.draft, sizeof run.draft, draft);
-        run.journal.used = run.journal.row_length = 0;
+        for (auto& block : run.journal.blocks) block.used = 0;
+        run.journal.filling = run.journal.row_length = 0;
         run.journal.rows = run.journal.steps = 0;
         run.journal.reached = no_time;
         run.now = now;
@@ -88,7 +99,7 @@ run_in_work::~run_in_work() {
     const open_run::state now = run_->now;
     std::error_code unknown;
     const bool left = now == open_run::state::closing &&
-                      (run_->journal.used > 0 ||
+                      (!run_->journal.empty() ||
                        !std::filesystem::exists(std::filesystem::path(run_->folder) / "summary.json", unknown));
     if (!left) enter(open_run::state::none);
 }

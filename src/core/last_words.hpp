@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/foreign_call.hpp"
 
@@ -15,16 +16,25 @@
 /// The parent is a fork of the same program, so that texts of the program have the same addresses in both.
 namespace mdpcosim {
 
-/// Rows of results that are not in the files yet.
+/// Rows of results that are not in the files yet: one block is filled while the other one is written.
 struct row_journal {
-    static constexpr std::size_t capacity = std::size_t{1} << 21;  ///< numbers; memory is taken as it is used
+    static constexpr std::size_t capacity = std::size_t{1}
+                                            << 21;  ///< numbers of a block; memory is taken as it is used
+    struct block {
+        std::atomic<std::size_t> used = 0;         ///< numbers, whole rows
+        std::array<double, capacity> values = {};  ///< `used` of them
+    };
 
-    std::atomic<std::size_t> used = 0;         ///< numbers, whole rows
-    std::size_t row_length = 0;                ///< the time and the columns
-    std::atomic<std::int64_t> rows = 0;        ///< of the run, all
-    std::atomic<std::int64_t> steps = 0;       ///< macro steps
-    std::atomic<double> reached = no_time;     ///< simulated time
-    std::array<double, capacity> values = {};  ///< `used` of them
+    std::array<block, 2> blocks;
+    std::atomic<std::size_t> filling = 0;   ///< the block with the newest rows
+    std::size_t row_length = 0;             ///< the time and the columns
+    std::atomic<std::int64_t> rows = 0;     ///< of the run, all
+    std::atomic<std::int64_t> steps = 0;    ///< macro steps
+    std::atomic<double> reached = no_time;  ///< simulated time
+
+    bool empty() const { return blocks[0].used == 0 && blocks[1].used == 0; }
+    /// All of them, the oldest first. What a process that was damaged has left is not taken on trust.
+    std::vector<double> left() const;
 };
 
 /// A run whose folder is open.

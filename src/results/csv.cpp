@@ -5,19 +5,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/files.hpp"
+#include "results/decimals.hpp"
 
 namespace mdpcosim {
 
 namespace {
 
-/// "-2.2250738585072014e-308" and a separator.
-constexpr std::size_t longest_number = 25;
+constexpr std::size_t longest_number = longest_decimal + 1;  ///< and a separator
 
 /// RFC 4180: a field with a separator, a quote or a line break stands in quotes, and quotes in it are doubled.
 std::string quoted(const std::string& name) {
@@ -42,20 +41,31 @@ class csv_sink final : public result_sink {
                 quoted(column.shows_unit ? fmt::format("{} [{}]", column.name, column.unit_in_files()) : column.name);
         }
         header += '\n';
-        text_.resize(std::max<std::size_t>(1 << 16, (columns.size() + 1) * longest_number));
+        text_.resize(std::max<std::size_t>(1 << 16, (columns.size() + 1) * longest_number) + decimal_room);
         put(header);
         // The header is on disk from the start: a run that fails in its first step leaves a readable file.
         flush();
     }
 
     void write(std::span<const double> values, std::size_t row_length) override {
-        for (std::size_t i = 0; i < values.size(); ++i) {
+        for (; !values.empty(); values = values.subspan(row_length)) {
             // Only whole rows go to the file: a killed run, and a reader while it runs, see no torn one.
-            if (i % row_length == 0 && used_ + row_length * longest_number > text_.size()) drain();
-            used_ = static_cast<std::size_t>(
-                std::to_chars(text_.data() + used_, text_.data() + text_.size(), values[i]).ptr - text_.data());
-            text_[used_++] = (i + 1) % row_length == 0 ? '\n' : ',';
+            if (used_ + row_length * longest_number + decimal_room > text_.size()) drain();
+            char* to = text_.data() + used_;
+            for (const double value : values.first(row_length)) {
+                to = write_decimal(to, value);
+                *to++ = ',';
+            }
+            to[-1] = '\n';
+            used_ = static_cast<std::size_t>(to - text_.data());
         }
+    }
+
+    std::size_t bytes_of(std::span<const double> row) const override {
+        char text[decimal_room];
+        std::size_t sum = row.size();
+        for (const double value : row) sum += static_cast<std::size_t>(write_decimal(text, value) - text);
+        return sum;
     }
 
     void flush() override { drain(); }

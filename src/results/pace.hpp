@@ -43,7 +43,7 @@ class flush_timer {
     /// `now` is the time of the last look at the clock.
     void look(recorder& rows, pacer::clock::time_point now) {
         if (now - last_ <= std::chrono::seconds(1)) return;
-        rows.flush();
+        rows.flush_soon();
         // Many columns take long to write: at most a twentieth of the time goes there.
         const auto done = pacer::clock::now();
         last_ = done + 20 * (done - now);

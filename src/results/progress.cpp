@@ -15,13 +15,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-std::string hours_and_minutes(double seconds) {
-    const auto whole = std::lround(seconds);
-    if (whole < 60) return fmt::format("{} s", whole);
-    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
-}
-
 /// Of the terminal behind standard error; 80 where it does not say.
 int terminal_columns() {
     winsize size{};
@@ -33,6 +26,13 @@ int terminal_columns() {
 progress::style progress::fitting(bool quiet) {
     if (quiet) return style::none;
     return ::isatty(STDERR_FILENO) != 0 ? style::bar : style::lines;
+}
+
+std::string progress::duration(double seconds) {
+    const auto whole = std::lround(seconds);
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
 progress::progress(style wanted, double start, double end, writer out)
@@ -52,7 +52,7 @@ std::string progress::line(double start, double end, double t, double wall, int 
         const double speed = (t - start) / wall;
         text +=
             speed >= 1 ? fmt::format(", {:.3g} x real time", speed) : fmt::format(", real time / {:.3g}", 1 / speed);
-        text += fmt::format(", {} left", hours_and_minutes(wall * (1 - share) / share));
+        text += fmt::format(", {} left", duration(wall * (1 - share) / share));
     }
     return text;
 }
@@ -78,6 +78,11 @@ void progress::update(double t) {
     else
         out_(line(start_, end_, t, wall, 0) + "\n");
     shown_ = true;
+}
+
+void progress::tell(const std::string& line) {
+    if (style_ == style::none) return;
+    out_((style_ == style::bar ? "\r\033[K" : "") + line + "\n");
 }
 
 void progress::finish() {

@@ -24,6 +24,10 @@ class progress {
 
     /// Called a few times a second.
     void update(double t);
+    /// A line that stays.
+    void tell(const std::string& line);
+    /// "1 h 5 min"
+    static std::string duration(double seconds);
     /// Removes the bar before other text is written.
     void finish();
 

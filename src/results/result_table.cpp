@@ -24,7 +24,9 @@ std::filesystem::path results_file(const std::filesystem::path& given) {
     std::filesystem::path file = given / "results.csv";
     if (!std::filesystem::exists(file, status))
         throw user_error(
-            fmt::format("{}: the folder has no results.csv; it is not the folder of a run.", given.string()));
+            fmt::format("{}: the folder has no results.csv; it is not the folder of a run, or that run had 'record: "
+                        "{{csv: no}}'.",
+                        given.string()));
     return file;
 }
 

@@ -89,14 +89,15 @@ key_info whole(std::string name, Access access, int least, std::string descripti
 bool read_flag(const yaml_node& node, const key_place& at);
 
 template <class Owner, class Access>
-key_info flag(std::string name, Access access, std::string description) {
+key_info flag(std::string name, Access access, std::string description, bool usual = false) {
     key_info k = make_key<Owner>(std::move(name), key_info::type::flag, std::move(description));
-    k.without = "false";
+    k.without = usual ? "true" : "false";
     k.read = [access](const key_info&, void* owner, const yaml_key&, const yaml_node& node, const key_place& at) {
         std::invoke(access, *static_cast<Owner*>(owner)) = read_flag(node, at);
     };
-    k.write = [access](const key_info&, const void* owner, yaml_node& out) {
-        if (std::invoke(access, *static_cast<const Owner*>(owner))) out = scalar_node("true");
+    k.write = [access, usual](const key_info&, const void* owner, yaml_node& out) {
+        const bool value = std::invoke(access, *static_cast<const Owner*>(owner));
+        if (value != usual) out = scalar_node(value ? "true" : "false");
     };
     return k;
 }

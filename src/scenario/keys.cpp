@@ -114,9 +114,10 @@ void check_list(const yaml_node& node, const key_info& info, const key_place& at
 
 bool read_flag(const yaml_node& node, const key_place& at) {
     const text given = read_text(node, at.in.let, at.whole());
-    if (given.value == "true" || given.value == "false") return given.value == "true";
+    if (given.value == "true" || given.value == "yes") return true;
+    if (given.value == "false" || given.value == "no") return false;
     throw user_error(given.where,
-                     fmt::format("{}: '{}' is not allowed. Allowed: true, false.", at.value(), given.value));
+                     fmt::format("{}: '{}' is not allowed. Allowed: true, false, yes, no.", at.value(), given.value));
 }
 
 }  // namespace keys

@@ -113,7 +113,11 @@ const key_group& record_keys() {
                                "Units in the first line of results.csv, `a.x [m]`: `header` in SI, `display` with "
                                "variables of FMUs in their display units.",
                                {"none", "header", "display"})
-                 .by_default("`none`")});
+                 .by_default("`none`"),
+             flag<record_spec>("csv", &record_spec::csv, "Whether rows go into results.csv, as text.", true)
+                 .by_default("`true`"),
+             flag<record_spec>("hdf5", &record_spec::hdf5, "Whether rows go into results.h5, as numbers.", true)
+                 .by_default("`true`")});
     }();
     return table;
 }

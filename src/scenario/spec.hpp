@@ -240,9 +240,11 @@ struct bond_spec {
 };
 
 struct record_spec {
+    location where;
     std::optional<double> every;  ///< seconds; absent: every macro step
     std::vector<text> only;       ///< address patterns with `*`; empty: everything
     text units;  ///< `header`: in the first line of results.csv, too; `display`: those of FMUs' authors; empty: `none`
+    bool csv = true, hdf5 = true;  ///< the files of the results
 };
 
 /// `reference:`, how `--monolithic` integrates the scenario as one system.

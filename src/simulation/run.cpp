@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "assembly/step_control.hpp"
 #include "core/files.hpp"
@@ -39,19 +40,67 @@ std::filesystem::path default_folder(const scenario& s, bool monolithic) {
 
 namespace {
 
+/// "1.2 GB"
+std::string size_text(double bytes) {
+    static constexpr const char* units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+    std::size_t k = 0;
+    while (bytes >= 999.5 && k + 1 < std::size(units)) bytes /= 1000, ++k;
+    return fmt::format("{:.3g} {}", bytes, units[k]);
+}
+
 /// Rows of a run on a constant grid, at most.
 std::int64_t most_rows(const time_spec& time, std::optional<double> every) {
     const double steps = static_cast<double>(time_grid(time.start, time.end, time.step).steps());
     return static_cast<std::int64_t>(every ? std::min(steps, (time.end - time.start) / *every) : steps) + 3;
 }
 
-std::vector<std::unique_ptr<result_sink>> make_sinks(const run_folder& folder,
+bool is_wanted(const result_format& format, const record_spec& record) {
+    return format.name == "csv" ? record.csv : record.hdf5;
+}
+
+std::vector<std::unique_ptr<result_sink>> make_sinks(const run_folder& folder, const record_spec& record,
                                                      const std::vector<recorded_column>& columns, std::int64_t rows) {
     std::vector<std::unique_ptr<result_sink>> sinks;
     for (const result_format* format : result_format_registry::instance().all())
-        sinks.push_back(format->make(folder.file(("results." + format->name).c_str()), columns, rows));
+        if (is_wanted(*format, record))
+            sinks.push_back(format->make(folder.file(("results." + format->name).c_str()), columns, rows));
     return sinks;
 }
+
+/// What a run, its checks and its user look for at the end.
+void check_files(const scenario& s) {
+    const auto all = result_format_registry::instance().all();
+    if (std::ranges::none_of(all, [&](const result_format* f) { return is_wanted(*f, s.record); }))
+        throw user_error(s.record.where,
+                         "record: the run would leave no file of results. Leave out 'csv: no' or 'hdf5: no'; who needs "
+                         "no file steps the scenario through the library.");
+    if (!s.record.csv && !s.expect.empty())
+        throw user_error(s.expect.front().where,
+                         "expect: results.csv is what is looked at. Leave out 'csv: no' of 'record'.");
+}
+
+/// A thread of the recorder's finds a core where not all of them work for the transport.
+class spare_core {
+   public:
+    spare_core(const simulation& all, const run_options& options)
+        : subsystems_(*all.parts().system.subsystems), alone_(options.monolithic) {
+        const auto kind = transport_named(options.transport);
+        threads_ = kind == transport_kind::threads;
+        possible_ = available_cores() > 1 && kind != transport_kind::mpi;
+    }
+    bool possible() const { return possible_; }
+    bool operator()() {
+        if (alone_) return true;
+        if (!threads_) return subsystems_.workers() + 1 < available_cores();
+        if (subsystems_.workers() < available_cores()) return true;
+        return std::exchange(parallel_, subsystems_.parallel_steps()) == subsystems_.parallel_steps();
+    }
+
+   private:
+    const transport& subsystems_;
+    bool alone_, threads_, possible_;
+    std::int64_t parallel_ = 0;
+};
 
 std::vector<std::string> subsystem_names(const transport& subsystems) {
     std::vector<std::string> names;
@@ -113,8 +162,39 @@ class attempt_recorder final : public observer {
     step_log log_;
 };
 
+/// Before a long run: how long it will be, and what it will leave.
+class outlook {
+   public:
+    outlook(const time_spec& time, std::int64_t rows, bool controlled, std::filesystem::path folder)
+        : time_(time), rows_(rows), controlled_(controlled), folder_(std::move(folder)) {}
+
+    /// Told once, when a second has passed.
+    void look(const recorder& recorded, double t, pacer::clock::time_point now, progress& shown) {
+        const double passed = std::chrono::duration<double>(now - begin_).count();
+        if (told_ || passed < 1) return;
+        told_ = true;
+        const double share = (t - time_.start) / (time_.end - time_.start);
+        const double rows = controlled_ ? static_cast<double>(recorded.rows()) / share : static_cast<double>(rows_);
+        const double bytes = rows * recorded.bytes_per_row();
+        std::error_code unknown;
+        const auto space = std::filesystem::space(folder_, unknown);
+        const bool enough = unknown || static_cast<double>(space.available) > bytes;
+        shown.tell(fmt::format(
+            "expected: {} in all, {} of results{}", progress::duration(passed / share), size_text(bytes),
+            enough ? "" : fmt::format("; the disk has {} left", size_text(static_cast<double>(space.available)))));
+    }
+
+   private:
+    time_spec time_;
+    std::int64_t rows_;
+    bool controlled_, told_ = false;
+    std::filesystem::path folder_;
+    pacer::clock::time_point begin_ = pacer::clock::now();
+};
+
 /// Macro steps to the end, or until `interrupt`.
-void run_to_end(simulation& all, row_recorder& rows, progress* shown, const std::atomic<bool>* interrupt) {
+void run_to_end(simulation& all, row_recorder& rows, progress* shown, outlook ahead,
+                const std::atomic<bool>* interrupt) {
     if (all.interrupted()) return;
     pacer pace;
     flush_timer flush;
@@ -125,7 +205,10 @@ void run_to_end(simulation& all, row_recorder& rows, progress* shown, const std:
         if (all.interrupted() || (interrupt != nullptr && interrupt->load(std::memory_order_relaxed))) return;
         if (!pace.due(++n)) continue;
         pace.looked(n);
-        if (shown != nullptr) shown->update(step.end);
+        if (shown != nullptr) {
+            ahead.look(rows.rows(), step.end, pace.now(), *shown);
+            shown->update(step.end);
+        }
         flush.look(rows.rows(), pace.now());
     }
 }
@@ -161,6 +244,7 @@ void tell_reversed_ports(const simulation& all) {
 
 run_summary run(scenario s, const run_options& options) {
     const std::filesystem::path out = options.out.empty() ? default_folder(s, options.monolithic) : options.out;
+    check_files(s);
     check_run_folder(out, files_read(s));
     // Until its summary is written and all subsystems are gone.
     run_in_work in_work(out, to_json(bare_summary(s, options, out)), open_run::state::set_up);
@@ -196,7 +280,7 @@ run_summary run(scenario s, const run_options& options) {
     folder.write("system.json", system);  // first: by it the folder is known as a run's
     folder.write("scenario.yaml", write_scenario(all.resolved()));
     const time_spec time = s.time;
-    const auto record_every = s.record.every;
+    const record_spec record = s.record;
     std::optional<attempt_recorder> attempts;
     if (s.step_control.given() && !options.monolithic) {
         attempts.emplace(folder);
@@ -213,19 +297,25 @@ run_summary run(scenario s, const run_options& options) {
 
     std::vector<std::unique_ptr<result_sink>> sinks;
     try {
-        sinks = make_sinks(folder, all.parts().columns, most_rows(time, record_every));
+        sinks = make_sinks(folder, record, all.parts().columns, most_rows(time, record.every));
     } catch (const run_error& problem) {
         made->release();
         return failed_at_start(folder, time, problem.what());
     }
-    recorder recorded(all.parts().columns, std::move(sinks), in_work.journal());
-    row_recorder rows(recorded, time_grid(time.start, time.end, time.step), record_every);
+    row_writing writing{.journal = in_work.journal()};
+    if (const spare_core spare(all, options); spare.possible()) {
+        writing.core_is_free = spare;
+        writing.begin_thread = [] { bind_to_unit(0, -1); };  // the master may be bound
+    }
+    recorder recorded(all.parts().columns, std::move(sinks), std::move(writing));
+    row_recorder rows(recorded, time_grid(time.start, time.end, time.step), record.every);
     all.add(rows);
     std::string status = "done", message;
     try {
         all.initialise();
         if (options.started) options.started();
-        run_to_end(all, rows, options.shown, options.interrupt);
+        const std::int64_t expected_rows = most_rows(time, record.every);
+        run_to_end(all, rows, options.shown, {time, expected_rows, attempts.has_value(), out}, options.interrupt);
         if (!all.interrupted()) rows.close(all);
         if (!all.done()) {
             // mpiexec tells all ranks to end when it loses one. Who is gone does not answer, and the run has failed.
@@ -252,7 +342,8 @@ run_summary run(scenario s, const run_options& options) {
         summary.judged->add(trust::wrong, "the run failed: " + message, {});
     if (options.shown != nullptr) options.shown->finish();
     keep_first_failure(summary, [&] { recorded.finish(); });
-    summary.rows = recorded.refused() ? rows_in(folder.file("results.csv")) : recorded.rows();
+    summary.rows = recorded.rows();
+    if (recorded.refused()) summary.rows = record.csv ? rows_in(folder.file("results.csv")) : recorded.rows_written();
     if (attempts) keep_first_failure(summary, [&] { attempts->finish(); });
     const transport& subsystems = *all.parts().system.subsystems;
     keep_first_failure(summary, [&] {

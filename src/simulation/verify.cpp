@@ -228,6 +228,8 @@ run_summary run_verified(const scenario& s, run_options options) {
         throw user_error(
             "--verify: subsystems that 'mdpcosim serve' brings are there once, and three runs need them. Run without "
             "--remote, or run again with half the step (--step) and compare the results ('mdpcosim compare').");
+    if (!s.record.csv)
+        throw user_error(s.record.where, "--verify: results.csv is what is compared. Leave out 'csv: no' of 'record'.");
     if (options.out.empty()) options.out = default_folder(s, false);
     const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     if (options.workers == 0 && options.transport == "threads") options.workers = std::max(1, cores / 2);

@@ -128,17 +128,28 @@ std::int64_t rows_in_file(const fs::path& csv) {
     return std::max<std::int64_t>(lines - 1, 0);
 }
 
+/// Of the columns, the time first, where there is no results.csv.
+std::vector<std::string> names_in_system(const fs::path& file) {
+    std::vector<std::string> names{"time"};
+    if (const auto system = json::parse_if_valid(content_of(file)); system && system->is_object())
+        for (const auto& column : system->value("columns", json::array()))
+            if (column.is_object()) names.push_back(column.value("name", std::string()));
+    return names;
+}
+
 closed_run finish(const open_run& run, const std::string& status, const std::string& message) {
     closed_run closed{run.folder, {}, 0, {}};
     const row_journal& journal = run.journal;
-    const std::size_t used = std::min(journal.used.load(), row_journal::capacity);
-    const auto rows = std::span(journal.values).first(used);
-    const auto names = append_csv_rows(closed.folder / "results.csv", rows);
+    const std::vector<double> rows = journal.left();
+    const std::size_t used = rows.size();
+    auto names = append_csv_rows(closed.folder / "results.csv", rows);
+    const bool csv = !names.empty();
+    if (!csv) names = names_in_system(closed.folder / "system.json");
     // Where there is no room left the HDF5 file keeps what was flushed.
     if (names.size() == journal.row_length && used > 0) append_hdf5_rows(closed.folder / "results.h5", names, rows);
     closed.rows = journal.rows;
     // A full disk has fewer than were recorded.
-    if (used >= journal.row_length && journal.row_length > 0 &&
+    if (csv && used >= journal.row_length && journal.row_length > 0 &&
         !ends_at(closed.folder / "results.csv", rows[used - journal.row_length]))
         closed.rows = rows_in_file(closed.folder / "results.csv");
     json summary = last_summary(run, closed.folder);

@@ -73,7 +73,7 @@ monitor: {divergence: note}
 expect:
   - {variable: k.u, end: 3 N, within: 1 N, min: -1 kN, max: 1 kN}
   - {file: expected.csv, only: ["m.*"], within: 1 %}
-record: {every: 1 ms, only: [m.*, "*.u"], units: header}
+record: {every: 1 ms, only: [m.*, "*.u"], units: header, csv: false, hdf5: false}
 reference: {solver: {name: dirk-5, rtol: 1e-9}}
 replicas: 1
 )y";
