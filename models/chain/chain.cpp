@@ -84,6 +84,8 @@ class chain final : public equations {
           impact_force_(p["impact-force"]),
           impact_duration_(p["impact-duration"]),
           structure_(make_structure(n_)),
+          input_structure_(make_input_structure(n_)),
+          output_structure_(make_output_structure(n_)),
           description_(&description(n_)) {
         const double share = p["impact-share"], earliest = p["impact-time-min"], latest = p["impact-time-max"];
         for (int i = 0; i < n_; ++i)
@@ -134,7 +136,17 @@ class chain final : public equations {
         y[6 + 2 * n_] = energy(x);
     }
 
+    void port_outputs(double /*t*/, const double* x, const double* /*u*/, double* y) const override {
+        const int last = 2 * n_ - 2;
+        y[0] = x[0];
+        y[1] = x[1];
+        y[3] = x[last];
+        y[4] = x[last + 1];
+    }
+
     const sparsity* structure() const override { return &structure_; }
+    const sparsity* input_structure() const override { return &input_structure_; }
+    const sparsity* output_structure() const override { return &output_structure_; }
 
     bool sparse_jacobian(double /*t*/, const double* x, const double* /*u*/, double* values) const override {
         // Tangent stiffness and damping of the elements before and after each mass, per mass.
@@ -175,6 +187,26 @@ class chain final : public equations {
                 if (velocity) s.rows.push_back(2 * i);
                 s.rows.push_back(2 * i + 1);
                 if (i + 1 < n) s.rows.push_back(2 * i + 3);
+                s.start.push_back(static_cast<int>(s.rows.size()));
+            }
+        return s;
+    }
+
+    /// The loads act on the first and on the last velocity.
+    static sparsity make_input_structure(int n) { return {{0, 1, 2}, {1, 2 * n - 1}}; }
+
+    /// Accelerations depend on the masses at an end and next to it.
+    static sparsity make_output_structure(int n) {
+        sparsity s;
+        s.start.push_back(0);
+        for (int i = 0; i < n; ++i)
+            for (const int of : {0, 1}) {
+                if (i == 0) s.rows.push_back(of);
+                if (i <= 1) s.rows.push_back(2);
+                if (i == n - 1) s.rows.push_back(3 + of);
+                if (i >= n - 2) s.rows.push_back(5);
+                s.rows.push_back(6 + of * n + i);
+                s.rows.push_back(6 + 2 * n);
                 s.start.push_back(static_cast<int>(s.rows.size()));
             }
         return s;
@@ -229,7 +261,7 @@ class chain final : public equations {
     std::uint64_t seed_, first_;
     double impact_force_, impact_duration_;
     std::vector<impact> impacts_;
-    sparsity structure_;
+    sparsity structure_, input_structure_, output_structure_;
     const subsystem_description* description_;
 };
 

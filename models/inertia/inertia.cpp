@@ -47,6 +47,11 @@ class inertia final : public equations {
         y[2] = y[5] = acceleration(x, u);
     }
 
+    void port_outputs(double /*t*/, const double* x, const double* /*u*/, double* y) const override {
+        y[0] = y[3] = x[0];
+        y[1] = y[4] = x[1];
+    }
+
     bool jacobian(double /*t*/, const double* /*x*/, const double* /*u*/, double* dfdx) const override {
         dfdx[0] = 0;
         dfdx[1] = 0;

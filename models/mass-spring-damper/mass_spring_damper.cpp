@@ -60,6 +60,11 @@ class mass_spring_damper final : public equations {
         y[2] = acceleration(t, x, u);
     }
 
+    void port_outputs(double /*t*/, const double* x, const double* /*u*/, double* y) const override {
+        y[0] = x[0];
+        y[1] = x[1];
+    }
+
     bool jacobian(double /*t*/, const double* x, const double* /*u*/, double* dfdx) const override {
         dfdx[0] = 0;
         dfdx[1] = -(c_ + 3 * c3_ * x[0] * x[0]) * inverse_mass_;

@@ -47,6 +47,7 @@ composite_equations::composite_equations(composite_parts parts, double t0, const
     corners_ = coupling_.corners();
     for (const auto& c : corners_) corner_count_ += c.corners;
     start(t0);
+    find_readers();
 }
 
 void composite_equations::add(composite_parts::part from) {
@@ -188,7 +189,12 @@ composite_joints::evaluation composite_equations::at(double t) const {
 void composite_equations::couple_in_order(double t, const double* x) const {
     // Outputs without feed-through are right at once; those with it get start values first, as at the start of a run.
     for (const auto& p : places_)
-        if (p.model || sampling_) evaluate(p, t, x, start_inputs_.data(), y_.data());
+        if (p.by_ports)
+            guarded(p, t, [&] {
+                p.model->port_outputs(t, x + p.state, start_inputs_.data() + p.input, y_.data() + p.output);
+            });
+        else if (p.model || sampling_)
+            evaluate(p, t, x, start_inputs_.data(), y_.data());
     std::copy(x + states_, x + x0_.size(), y_.begin() + static_cast<std::ptrdiff_t>(first_integral_));
     const auto inputs_of = [&](const place& p) { return std::span(inputs_).subspan(p.input, p.inputs); };
     const auto follow = [&](const coupling_structure::evaluation& e) {
@@ -206,7 +212,7 @@ void composite_equations::couple_in_order(double t, const double* x) const {
         loops_[size(e->loop)].solve(t, coupling_, y_, u_, [&] { std::for_each(e, last, follow); });
         e = last;
     }
-    coupling_.evaluate(t, y_, u_, du_);
+    coupling_.evaluate_values(t, y_, u_, du_);
     for (const auto& p : places_) coupling_.input_values(u_, p.input, inputs_of(p));
 }
 
@@ -267,7 +273,7 @@ void composite_equations::outputs(double t, const double* x, const double*, doub
     std::copy(u_.begin(), u_.end(), y);
     y -= y_.size();
     for (const auto& p : places_)
-        if (p.model && p.inputs > 0) evaluate(p, t, x, inputs_.data(), y);
+        if (p.model && (p.inputs > 0 || p.by_ports)) evaluate(p, t, x, inputs_.data(), y);
 }
 
 void composite_equations::event_indicators(double t, const double* x, const double*, double* z) const {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,8 @@ class composite_equations final : public equations {
     std::string state_name(int state) const override;
     double nominal(int state) const override;
     void initial_state(double t0, double* x) const override;
+    /// Of the subsystems' own structures and of what couples them; none with joints, whose multipliers depend on everything.
+    const sparsity* structure() const override;
     void derivatives(double t, const double* x, const double*, double* dx) const override;
     void outputs(double t, const double* x, const double*, double* y) const override;
     bool is_algebraic(int state) const override;
@@ -96,11 +99,14 @@ class composite_equations final : public equations {
         std::vector<polynomial> samples;  ///< the inputs of `sampled` since the last stop
         std::size_t input = 0, inputs = 0, output = 0, state = 0, states = 0;
         int event = 0, events = 0;
+        bool by_ports = false;  ///< nobody reads more of it than equations::port_outputs() gives
 
         const subsystem_description& describe() const { return model ? model->describe() : sampled->describe(); }
     };
 
     void settle_models(double t0);
+    void find_readers();
+    sparsity find_structure() const;
     void add(composite_parts::part from);
     void start(double t0);
     /// y_ of everything that coupling variables depend on, then u_ and the inputs of all subsystems.
@@ -133,6 +139,7 @@ class composite_equations final : public equations {
     mutable composite_joints joints_;
     mutable std::vector<double> without_joints_;  ///< inputs
     std::string asked_to_end_;
+    mutable std::optional<sparsity> structure_;
 };
 
 }  // namespace mdpcosim

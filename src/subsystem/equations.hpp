@@ -48,6 +48,9 @@ class equations {
     /// The same between two intervals, where the next one begins with discrete inputs as they are in u.
     virtual void outputs_between(double t, const double* x, const double* u, double* y) { outputs(t, x, u, y); }
 
+    /// What ports give, but for accelerations, where none of it depends on inputs at once; other outputs may be left as they are in y.
+    virtual void port_outputs(double t, const double* x, const double* u, double* y) const { outputs(t, x, u, y); }
+
     /// Stiffness of the model against the ground at a port, near its rest position; NaN: it cannot tell.
     virtual double port_stiffness(int /*port*/) const { return std::numeric_limits<double>::quiet_NaN(); }
 
@@ -56,6 +59,9 @@ class equations {
 
     /// The structure of df/dx, for models with many states; nullptr: dense. It never changes and lives as long as the model.
     virtual const sparsity* structure() const { return nullptr; }
+    /// The same of df/du, by inputs, and of dg/dx: what a larger system needs for its own structure; nullptr: dense.
+    virtual const sparsity* input_structure() const { return nullptr; }
+    virtual const sparsity* output_structure() const { return nullptr; }
     /// The entries of df/dx in the order of structure(); false when not offered (the solver then takes differences, of
     /// as many columns at a time as share no row).
     virtual bool sparse_jacobian(double /*t*/, const double* /*x*/, const double* /*u*/, double* /*values*/) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "expression/program.hpp"
@@ -43,13 +44,47 @@ program compile_jacobian(const ode_model& model, sparsity& structure) {
     return program(entries);
 }
 
+/// Where df/du or dg/dx may differ from zero: the variables of a bank that stand in the formulas.
+sparsity structure_of(const std::vector<expression>& formulas, int bank, std::size_t count) {
+    std::vector<std::vector<int>> columns(count);
+    for (int i = 0; const auto& f : formulas) {
+        for (const auto& v : variables_of(f))
+            if (v.bank == bank) columns[static_cast<std::size_t>(v.index)].push_back(i);
+        ++i;
+    }
+    sparsity s;
+    s.start.assign(1, 0);
+    for (const auto& column : columns) {
+        s.rows.insert(s.rows.end(), column.begin(), column.end());
+        s.start.push_back(static_cast<int>(s.rows.size()));
+    }
+    return s;
+}
+
+/// The formulas of equations::port_outputs().
+program compile_port_outputs(const ode_layout& layout) {
+    std::vector<assignment> some;
+    const auto add = [&](int slot) {
+        if (slot >= 0) some.push_back({layout.formulas[static_cast<std::size_t>(slot)], slot});
+    };
+    for (const port& p : layout.description.ports) {
+        const bool motion = p.causality == causality::takes_load;
+        for (const int slot : motion ? std::array{p.motion[0], p.motion[1]} : std::array{p.load, p.load_integral})
+            add(slot);
+    }
+    return program(some);
+}
+
 class ode_equations final : public equations {
    public:
     ode_equations(const ode_model& model, ode_layout layout, const std::vector<ode_event>& written)
         : description_(std::move(layout.description)),
           derivatives_(compile(model.derivatives)),
           outputs_(compile(layout.formulas)),
+          port_outputs_(compile_port_outputs(layout)),
           differential_(model.differential),
+          input_structure_(structure_of(model.derivatives, ode_model::input_bank, model.inputs.size())),
+          output_structure_(structure_of(layout.formulas, ode_model::state_bank, model.states.size())),
           jacobian_(compile_jacobian(model, structure_)) {
         description_.type = "ode";
         for (const auto& s : model.states) initial_.push_back(s.value);
@@ -78,8 +113,14 @@ class ode_equations final : public equations {
         outputs_.evaluate({&t, x, u}, y);
     }
 
+    void port_outputs(double t, const double* x, const double* u, double* y) const override {
+        port_outputs_.evaluate({&t, x, u}, y);
+    }
+
     bool is_algebraic(int i) const override { return static_cast<std::size_t>(i) >= differential_; }
     const sparsity* structure() const override { return &structure_; }
+    const sparsity* input_structure() const override { return &input_structure_; }
+    const sparsity* output_structure() const override { return &output_structure_; }
     bool sparse_jacobian(double t, const double* x, const double* u, double* values) const override {
         jacobian_.evaluate({&t, x, u}, values);
         return true;
@@ -119,9 +160,9 @@ class ode_equations final : public equations {
     subsystem_description description_;
     std::vector<double> initial_;
     std::vector<double> jump_times_;  // sorted: where an if() on time switches a derivative or an output
-    program derivatives_, outputs_;
+    program derivatives_, outputs_, port_outputs_;
     std::size_t differential_;
-    sparsity structure_;
+    sparsity structure_, input_structure_, output_structure_;
     program jacobian_, indicators_;
     std::vector<jump> events_;
 };
