@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "benchmark/extrapolations.hpp"
+#include "benchmark/fmu.hpp"
 #include "benchmark/joints.hpp"
 #include "benchmark/loops.hpp"
 #include "benchmark/methods.hpp"
@@ -32,6 +33,24 @@ void add_bench(CLI::App& app, int& status) {
         const auto timings = bench_transports(self, *runs, [](const std::string& next) { tell("{}\n", next); });
         say("{}", *json ? to_json(timings) : to_table(timings));
         status = 0;
+    });
+    CLI::App* fmu = command->add_subcommand(
+        "fmu", "FMUs coupled both ways, in a chain and in a ring, beside a bare loop over the same FMUs' functions");
+    fmu->add_flag("--json", *json, "Seconds as one JSON document on standard output");
+    auto repetitions = std::make_shared<int>(5);
+    fmu->add_option("--repetitions", *repetitions, "Measurements of each, in turns; default: 5")
+        ->check(CLI::Range(1, 1000))
+        ->type_name("N");
+    auto fmus = std::make_shared<std::string>();
+    fmu->add_option("--fmus", *fmus, "Folder with the shipped FMUs, where they are not beside the program")
+        ->check(CLI::ExistingDirectory);
+    fmu->callback([json, repetitions, fmus, &status] {
+        status = watched([&] {
+            const auto timings =
+                bench_fmu(shipped_fmus(*fmus), *repetitions, [](const std::string& next) { tell("{}\n", next); });
+            say("{}", *json ? to_json(timings) : to_table(timings));
+            return 0;
+        });
     });
     CLI::App* methods = command->add_subcommand("methods",
                                                 "Work and precision of every method: error against integrations and "

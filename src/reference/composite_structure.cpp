@@ -102,7 +102,8 @@ sparsity composite_equations::find_structure() const {
         const place& p = *owner[input];
         const auto local = static_cast<int>(input - p.input);
         if (p.model)
-            for_rows(p.model->input_structure(), number(local), p.states, [&](std::size_t i) { rows.add(p.state + i); });
+            for_rows(p.model->input_structure(), number(local), p.states,
+                     [&](std::size_t i) { rows.add(p.state + i); });
         for (const output_variable& v : p.describe().outputs)
             if (std::ranges::find(v.direct, local) != v.direct.end())
                 for (int i = 0; i < v.size; ++i) outputs.add(p.output + number(v.slot + i));
