@@ -17,16 +17,16 @@ class once {
    public:
     explicit once(std::size_t size) : seen_(size) {}
     void add(std::size_t i) {
-        if (!std::exchange(seen_[i], true)) all.push_back(i);
+        if (!std::exchange(seen_[i], char(1))) all.push_back(i);
     }
     void clear() {
-        for (const std::size_t i : all) seen_[i] = false;
+        for (const std::size_t i : all) seen_[i] = 0;
         all.clear();
     }
     std::vector<std::size_t> all;
 
    private:
-    std::vector<bool> seen_;
+    std::vector<char> seen_;
 };
 
 /// The rows of a column, or all of them.

@@ -17,7 +17,7 @@ namespace mdpcosim {
 
 namespace {
 
-using wide = unsigned __int128;
+__extension__ using wide = unsigned __int128;
 
 constexpr int least_power = -292, greatest_power = 324;
 

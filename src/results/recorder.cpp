@@ -92,7 +92,8 @@ void recorder::flush() {
 void recorder::flush_soon() { hand_on(true); }
 
 void recorder::finish() {
-    flush();
+    await_writer();
+    bring(blocks_[filling_], false);
     try {
         for (const auto& sink : sinks_) sink->finish();
     } catch (...) {

@@ -35,7 +35,7 @@ class result_sink {
     virtual ~result_sink() = default;
     virtual void write(std::span<const double> values, std::size_t row_length) = 0;
     /// What such a row takes of the disk.
-    virtual std::size_t bytes_of(std::span<const double> row) const = 0;
+    virtual std::size_t bytes_of(std::span<const double> /*row*/) const { return 0; }
     /// After this what was written is readable by others, whatever happens to this process.
     virtual void flush() = 0;
     /// The last call: nothing more is written.
@@ -67,9 +67,9 @@ class recorder {
              std::span<const double> energy_errors = {});
     /// A macro step ended at `t`, with a row or without.
     void reached(double t) {
-        if (journal_ == nullptr) return;
-        journal_->reached.store(t, std::memory_order_relaxed);
-        journal_->steps.store(++steps_, std::memory_order_relaxed);
+        if (how_.journal == nullptr) return;
+        how_.journal->reached.store(t, std::memory_order_relaxed);
+        how_.journal->steps.store(++steps_, std::memory_order_relaxed);
     }
     /// All rows into the files, now,
     void flush();

@@ -131,9 +131,9 @@ std::int64_t rows_in_file(const fs::path& csv) {
 /// Of the columns, the time first, where there is no results.csv.
 std::vector<std::string> names_in_system(const fs::path& file) {
     std::vector<std::string> names{"time"};
-    if (const auto system = json::parse_if_valid(content_of(file)); system && system->is_object())
-        for (const auto& column : system->value("columns", json::array()))
-            if (column.is_object()) names.push_back(column.value("name", std::string()));
+    const auto system = json::parse_if_valid(content_of(file));
+    if (system && system->is_object() && system->contains("columns"))
+        for (const json& column : system->at("columns")) names.push_back(column.value("name", ""));
     return names;
 }
 
