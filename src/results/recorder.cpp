@@ -80,6 +80,7 @@ void recorder::row(double t, std::span<const double> y, std::span<const double> 
 
 double recorder::bytes_per_row() const {
     double sum = 0;
+    if (newest_.empty()) return sum;
     for (const auto& sink : sinks_) sum += static_cast<double>(sink->bytes_of(newest_));
     return sum;
 }

@@ -178,6 +178,92 @@ TEST(composite, derivatives_and_outputs_equal_those_written_by_hand) {
     }
 }
 
+/// Entry (i, j) of df/dx may differ from zero.
+bool may_depend(const sparsity& s, int i, int j) {
+    const auto column = s.rows.begin();
+    return std::find(column + s.start[static_cast<std::size_t>(j)], column + s.start[static_cast<std::size_t>(j) + 1],
+                     i) != column + s.start[static_cast<std::size_t>(j) + 1];
+}
+
+/// How many entries there are; every difference that is not zero is one of them.
+std::size_t entries_of(const composite_equations& whole, double t) {
+    const sparsity& s = *whole.structure();
+    const int n = whole.state_count();
+    EXPECT_EQ(s.start.size(), static_cast<std::size_t>(n) + 1);
+    vec x(static_cast<std::size_t>(n));
+    for (std::size_t j = 0; j < x.size(); ++j) x[j] = 0.3 + std::sin(3.0 * static_cast<double>(j));
+    const vec f = rates_of(whole, t, x);
+    for (int j = 0; j < n; ++j) {
+        vec moved = x;
+        moved[static_cast<std::size_t>(j)] += 0.125;
+        const vec g = rates_of(whole, t, moved);
+        for (int i = 0; i < n; ++i)
+            if (f[static_cast<std::size_t>(i)] != g[static_cast<std::size_t>(i)])
+                EXPECT_TRUE(may_depend(s, i, j)) << i << ", " << j;
+    }
+    return s.entries();
+}
+
+TEST(composite_structure, neighbours_in_a_row_of_masses) {
+    constexpr int count = 40;
+    composite_parts parts;
+    for (int i = 0; i < count; ++i) add_part(parts, "m" + std::to_string(i), std::make_unique<mass>(4, 1, 0));
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+        const auto channel = parts.coupling.add_channel(
+            "c" + std::to_string(i), std::make_unique<linear_law>(3, 0.5),
+            {{output_slot(3 * i), output_slot(3 * i + 1), 1}, {output_slot(3 * i + 3), output_slot(3 * i + 4), -1}},
+            any_rule());
+        parts.coupling.add_delivery(input_slot(i), 0, {channel, -1});
+        parts.coupling.add_delivery(input_slot(i + 1), 0, {channel, 1});
+    }
+    parts.coupling.finish(vec(count, 0.0));
+    const composite_equations whole(std::move(parts), 0);
+    // Blocks of two states, dense: each mass and its neighbours.
+    EXPECT_EQ(entries_of(whole, 0), 4u * (count + 2 * (count - 1)));
+}
+
+/// Port outputs alone give the same rates and, in rows, the same outputs as all of them.
+TEST(composite, who_is_read_by_ports_is_asked_for_those_alone) {
+    class counted final : public equations {
+       public:
+        explicit counted(int& all) : all_(all) { add_mechanical_port(d_, "m", port_kind::translation, ""); }
+        const subsystem_description& describe() const noexcept override { return d_; }
+        int state_count() const override { return 2; }
+        void initial_state(double, double* x) const override { x[0] = 1, x[1] = 0; }
+        void derivatives(double, const double* x, const double* u, double* dx) const override {
+            dx[0] = x[1], dx[1] = u[0] - x[0];
+        }
+        void outputs(double, const double* x, const double* u, double* y) const override {
+            ++all_;
+            y[0] = x[0], y[1] = x[1], y[2] = u[0] - x[0];
+        }
+        void port_outputs(double, const double* x, const double*, double* y) const override {
+            y[0] = x[0], y[1] = x[1];
+        }
+
+       private:
+        subsystem_description d_;
+        int& all_;
+    };
+    int asked = 0;
+    composite_parts parts;
+    add_part(parts, "a", std::make_unique<counted>(asked));
+    add_part(parts, "b", std::make_unique<mass>(4, 2, 0));
+    const auto channel = parts.coupling.add_channel(
+        "spring", std::make_unique<linear_law>(3),
+        {{output_slot(0), output_slot(1), 1}, {output_slot(3), output_slot(4), -1}}, any_rule());
+    parts.coupling.add_delivery(input_slot(0), 0, {channel, -1});
+    parts.coupling.add_delivery(input_slot(1), 0, {channel, 1});
+    parts.coupling.finish(vec(2, 0.0));
+    const composite_equations whole(std::move(parts), 0);
+    asked = 0;
+    const vec x{0.5, 0.25, 2, 1};
+    EXPECT_THAT(rates_of(whole, 0, x), ElementsAre(0.25, 4.5 - 0.5, 1, -4.5 - 8));
+    EXPECT_EQ(asked, 0);
+    EXPECT_THAT(outputs_of(whole, 0, x), ElementsAre(0.5, 0.25, 4, 2, 1, -12.5, -4.5));
+    EXPECT_EQ(asked, 1);
+}
+
 /// f3(f2(f1(t))) with the subsystems in the wrong order: 3 <- 2 <- 1, and a mass that f3 pushes.
 TEST(composite, feed_through_is_followed_in_its_order) {
     composite_parts parts;
@@ -196,6 +282,7 @@ TEST(composite, feed_through_is_followed_in_its_order) {
     parts.coupling.finish(vec(3, 0.0));
     parts.at_each_step = {{subsystem_index(1), {to_two}}, {subsystem_index(0), {to_three}}};
     const composite_equations whole(std::move(parts), 0);
+    EXPECT_EQ(entries_of(whole, 0.5), 4u);  // of the mass alone: time is all that pushes it
     for (const double t : {0.0, 0.3, 2.5}) {
         const double two = 3 * std::exp(-t) + t;
         const vec x{0.2, -0.1};
@@ -219,6 +306,7 @@ TEST(composite, flows_become_states) {
     EXPECT_EQ(whole->state_count(), 2);
     EXPECT_EQ(whole->integral_count(), 1u);
     EXPECT_THAT(rates_of(*whole, 0, {0.3, 0.7}), ElementsAre(-0.7 / C / L, 0.3));
+    EXPECT_EQ(entries_of(*whole, 0), 3u);
     EXPECT_EQ(whole->state_name(0), "0 of subsystem 'pipe'");
     EXPECT_EQ(whole->state_name(1), "1 (the integral of a flow)");
     EXPECT_EQ(whole->output_name(0), "output 'Q' of subsystem 'pipe'");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -245,6 +246,91 @@ TEST(recorder, rows_that_were_refused_are_not_written_later) {
     rows.row(2, std::vector<double>{2}, {});
     rows.flush();
     EXPECT_EQ(log.values, (std::vector<double>{2, 2}));
+}
+
+/// Whoever writes a block, each row arrives once and in its place.
+TEST(recorder, rows_in_order_where_a_core_is_free_now_and_then) {
+    for (const bool journaled : {false, true}) {
+        auto journal = std::make_unique<row_journal>();
+        listening_sink::log log;
+        std::vector<std::unique_ptr<result_sink>> sinks;
+        sinks.push_back(std::make_unique<listening_sink>(log));
+        int asked = 0;
+        constexpr int count = 1000000;
+        {
+            recorder rows({{"y", "", source::output, 0}, {"z", "", source::output, 1}}, std::move(sinks),
+                          {.journal = journaled ? journal.get() : nullptr,
+                           .core_is_free = [&asked] { return ++asked % 3 != 0; }});
+            for (int i = 0; i < count; ++i) {
+                rows.row(i, std::vector<double>{2.0 * i, -1.0 * i}, {});
+                if (i % 300000 == 7) rows.flush_soon();
+            }
+            rows.finish();
+            EXPECT_EQ(rows.rows_written(), count);
+        }
+        EXPECT_GT(asked, 9);
+        EXPECT_TRUE(journal->empty());
+        ASSERT_EQ(log.values.size(), 3u * count);
+        for (int i = 0; i < count; ++i) ASSERT_EQ(log.values[3 * static_cast<std::size_t>(i)], i);
+    }
+}
+
+/// Waits in write() until it may go on.
+class slow_sink final : public result_sink {
+   public:
+    explicit slow_sink(std::atomic<bool>& go) : go_(go) {}
+    void write(std::span<const double>, std::size_t) override { go_.wait(false); }
+    void flush() override {}
+
+   private:
+    std::atomic<bool>& go_;
+};
+
+/// What a process leaves that is killed while a block is being written.
+TEST(recorder, rows_of_both_blocks_are_in_the_journal) {
+    auto journal = std::make_unique<row_journal>();
+    std::atomic<bool> go = false;
+    std::vector<std::unique_ptr<result_sink>> sinks;
+    sinks.push_back(std::make_unique<slow_sink>(go));
+    recorder rows({{"y", "", source::output, 0}}, std::move(sinks),
+                  {.journal = journal.get(), .core_is_free = [] { return true; }});
+    constexpr int count = 140000;  // more than a block, less than two
+    for (int i = 0; i < count; ++i) rows.row(i, std::vector<double>{0.5 * i}, {});
+    const std::vector<double> left = journal->left();
+    go = true;
+    go.notify_all();
+    ASSERT_EQ(left.size(), 2u * count);
+    for (int i = 0; i < count; ++i) ASSERT_EQ(left[2 * static_cast<std::size_t>(i)], i);
+    rows.finish();
+    EXPECT_TRUE(journal->empty());
+}
+
+TEST(recorder, what_a_sink_throws_in_the_thread_is_thrown_by_the_next_call) {
+    listening_sink::log log;
+    log.refuse = true;
+    std::vector<std::unique_ptr<result_sink>> sinks;
+    sinks.push_back(std::make_unique<listening_sink>(log));
+    recorder rows({{"y", "", source::output, 0}}, std::move(sinks), {.core_is_free = [] { return true; }});
+    rows.row(1, std::vector<double>{1}, {});
+    rows.flush_soon();
+    EXPECT_THROW(rows.flush(), run_error);
+    EXPECT_TRUE(rows.refused());
+    EXPECT_EQ(rows.rows_written(), 0);
+    log.refuse = false;
+    rows.row(2, std::vector<double>{2}, {});
+    rows.finish();
+    EXPECT_EQ(log.values, (std::vector<double>{2, 2}));
+}
+
+TEST(recorder, knows_what_a_row_takes) {
+    const temporary_folder folder;
+    const std::vector<recorded_column> columns{{"y", "", source::output, 0}, {"u", "", source::coupling, 0}};
+    recorder rows(columns, make_csv_sink(folder / "r.csv", columns));
+    EXPECT_EQ(rows.bytes_per_row(), 0);
+    rows.row(0.25, std::vector<double>{-1.5}, std::vector<double>{1e-300});
+    EXPECT_EQ(rows.bytes_per_row(), 17);  // "0.25,-1.5,1e-300\n"
+    rows.finish();
+    EXPECT_EQ(content(folder / "r.csv"), "time,y,u\n0.25,-1.5,1e-300\n");
 }
 
 TEST(recorder, without_columns_there_is_still_the_time) {

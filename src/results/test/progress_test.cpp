@@ -50,6 +50,16 @@ TEST(progress, a_short_run_shows_nothing) {
     EXPECT_EQ(text, "");
 }
 
+TEST(progress, a_line_that_stays) {
+    std::string text;
+    for (const auto style : {progress::style::none, progress::style::lines, progress::style::bar})
+        progress(style, 0, 1, [&](const std::string& more) { text += more; }).tell("what is to come");
+    EXPECT_EQ(text, "what is to come\n\r\033[Kwhat is to come\n");
+    EXPECT_EQ(progress::duration(59.4), "59 s");
+    EXPECT_EQ(progress::duration(200), "3 min 20 s");
+    EXPECT_EQ(progress::duration(7260), "2 h 1 min");
+}
+
 TEST(progress, quiet_has_no_style) { EXPECT_EQ(progress::fitting(true), progress::style::none); }
 
 }  // namespace
