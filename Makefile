@@ -70,12 +70,11 @@ test-long: test ## the same, then the tests that need hours rather than minutes
 	@$(call run_tests,unit)
 	@$(call run_tests,fuzz)
 
-bench: ## build and run every benchmark
+bench: ## build and run every benchmark, five times each: the figures of docs/performance.md
 	@tools/setup build web test mpi
 	@$(configure)
-	@$(call build_in,build,mdpcosim benchmarks)
-	@shopt -s nullglob; for program in build/bench/bench_*; do \
-		if [[ -f $$program && -x $$program ]]; then echo "== $$program"; "$$program"; fi; done
+	@$(call build_in,build,mdpcosim example_fmus benchmarks)
+	@bench/figures.py build
 
 format: ## lay out all C++ sources
 	@tools/setup format

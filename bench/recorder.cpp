@@ -1,5 +1,5 @@
 // What recording costs per value: processor time of the thread that calls recorder::row(), with files written there and by a thread of their
-// own. The baseline formats the same numbers with std::to_chars and does nothing else. See docs/performance.md.
+// own, five times or as often as the argument says. The baseline formats the same numbers with std::to_chars and does nothing else. See docs/performance.md.
 #include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -21,7 +22,6 @@ namespace {
 using namespace mdpcosim;
 namespace fs = std::filesystem;
 
-constexpr int repetitions = 7;
 constexpr std::size_t values = 4'000'000;
 
 double cpu_seconds() {
@@ -87,7 +87,8 @@ double formatted(std::size_t columns, const Format& format) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+    const int repetitions = std::max(5, count > 1 ? std::atoi(arguments[1]) : 5);
     struct candidate {
         const char* name;
         std::vector<double> ns = {};

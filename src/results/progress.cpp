@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <string_view>
 
 namespace mdpcosim {
@@ -33,6 +34,13 @@ std::string progress::duration(double seconds) {
     if (whole < 60) return fmt::format("{} s", whole);
     if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
     return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string progress::size(double bytes) {
+    static constexpr const char* units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+    std::size_t k = 0;
+    while (bytes >= 999.5 && k + 1 < std::size(units)) bytes /= 1000, ++k;
+    return fmt::format("{:.3g} {}", bytes, units[k]);
 }
 
 progress::progress(style wanted, double start, double end, writer out)

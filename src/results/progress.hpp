@@ -28,6 +28,8 @@ class progress {
     void tell(const std::string& line);
     /// "1 h 5 min"
     static std::string duration(double seconds);
+    /// "1.2 GB"
+    static std::string size(double bytes);
     /// Removes the bar before other text is written.
     void finish();
 

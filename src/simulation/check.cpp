@@ -1,15 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <set>
 
 #include "assembly/assembly.hpp"
 #include "assembly/iteration.hpp"
+#include "core/time_grid.hpp"
 #include "core/units.hpp"
 #include "fmu/report.hpp"
+#include "results/progress.hpp"
 #include "simulation/check.hpp"
 #include "simulation/expectations.hpp"
 #include "simulation/port_signs.hpp"
+#include "simulation/run.hpp"
 #include "simulation/simulation.hpp"
 #include "subsystem/factory.hpp"
 
@@ -165,7 +170,44 @@ void write_channels(std::string& out, const assembly& a, bool signals) {
 
 }  // namespace
 
-namespace {}  // namespace
+namespace {
+
+/// Seconds with one worker, from a moment of it in memory; unknown where subsystems may have effects elsewhere, or do not start.
+std::optional<double> expected_seconds(const scenario& s) {
+    constexpr double enough = 0.2, worth_a_look = 1e5;  // s; steps of subsystems
+    const auto steps = static_cast<double>(time_grid(s.time.start, s.time.end, s.time.step).steps());
+    if (steps * static_cast<double>(s.subsystems.size()) < worth_a_look) return 0;
+    if (!std::ranges::all_of(s.subsystems, &subsystem_spec::built_in)) return std::nullopt;
+    try {
+        simulation trial(s, {.workers = 1, .writable = false});
+        trial.initialise();
+        const auto begin = std::chrono::steady_clock::now();
+        double passed = 0;
+        while (!trial.done() && passed < enough) {
+            trial.step();
+            passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        }
+        return passed * (s.time.end - s.time.start) / (trial.time() - s.time.start);
+    } catch (const std::exception&) {  // told by 'run'
+        return std::nullopt;
+    }
+}
+
+/// Of a long run.
+std::string outlook_line(const scenario& s, std::size_t columns) {
+    constexpr double long_run = 10, much = 1e8, text_of_a_number = 19;
+    const double numbers = static_cast<double>(most_rows(s.time, s.record)) * static_cast<double>(columns + 1);
+    const double bytes = numbers * ((s.record.csv ? text_of_a_number : 0) + (s.record.hdf5 ? sizeof(double) : 0));
+    const auto seconds = expected_seconds(s);
+    if (seconds && *seconds < long_run && bytes < much) return {};
+    if (!seconds && bytes < much) return {};
+    return fmt::format("\nexpected: {}{} of results{}\n",
+                       seconds ? fmt::format("{} with one worker, ", progress::duration(*seconds)) : "",
+                       progress::size(bytes),
+                       seconds ? "" : "; 'run' tells the time that it takes once a second has passed");
+}
+
+}  // namespace
 
 std::string check(const scenario& s) {
     const simulation built(s, {.workers = 1, .watch = false});
@@ -217,6 +259,7 @@ std::string check(const scenario& s) {
     for (std::size_t i = 0; i < a.columns.size() && i < 40; ++i)
         out += fmt::format("  {}\n", with_unit(a.columns[i].name, a.columns[i].unit));
     if (a.columns.size() > 40) out += fmt::format("  ... and {} more\n", a.columns.size() - 40);
+    out += outlook_line(s, a.columns.size());
     if (const expectations expected(s, a.columns); !expected.empty())
         out += fmt::format("\nexpected: {} of the results\n", expected.count());
     for (const auto& note : a.notes) out += fmt::format("\nnote: {}\n", note);

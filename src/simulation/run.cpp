@@ -38,21 +38,13 @@ std::filesystem::path default_folder(const scenario& s, bool monolithic) {
     return name + (monolithic ? ".reference.out" : ".out");
 }
 
-namespace {
-
-/// "1.2 GB"
-std::string size_text(double bytes) {
-    static constexpr const char* units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
-    std::size_t k = 0;
-    while (bytes >= 999.5 && k + 1 < std::size(units)) bytes /= 1000, ++k;
-    return fmt::format("{:.3g} {}", bytes, units[k]);
-}
-
-/// Rows of a run on a constant grid, at most.
-std::int64_t most_rows(const time_spec& time, std::optional<double> every) {
+std::int64_t most_rows(const time_spec& time, const record_spec& record) {
     const double steps = static_cast<double>(time_grid(time.start, time.end, time.step).steps());
-    return static_cast<std::int64_t>(every ? std::min(steps, (time.end - time.start) / *every) : steps) + 3;
+    return static_cast<std::int64_t>(record.every ? std::min(steps, (time.end - time.start) / *record.every) : steps) +
+           3;
 }
+
+namespace {
 
 bool is_wanted(const result_format& format, const record_spec& record) {
     return format.name == "csv" ? record.csv : record.hdf5;
@@ -180,8 +172,8 @@ class outlook {
         const auto space = std::filesystem::space(folder_, unknown);
         const bool enough = unknown || static_cast<double>(space.available) > bytes;
         shown.tell(fmt::format(
-            "expected: {} in all, {} of results{}", progress::duration(passed / share), size_text(bytes),
-            enough ? "" : fmt::format("; the disk has {} left", size_text(static_cast<double>(space.available)))));
+            "expected: {} in all, {} of results{}", progress::duration(passed / share), progress::size(bytes),
+            enough ? "" : fmt::format("; the disk has {} left", progress::size(static_cast<double>(space.available)))));
     }
 
    private:
@@ -297,7 +289,7 @@ run_summary run(scenario s, const run_options& options) {
 
     std::vector<std::unique_ptr<result_sink>> sinks;
     try {
-        sinks = make_sinks(folder, record, all.parts().columns, most_rows(time, record.every));
+        sinks = make_sinks(folder, record, all.parts().columns, most_rows(time, record));
     } catch (const run_error& problem) {
         made->release();
         return failed_at_start(folder, time, problem.what());
@@ -314,7 +306,7 @@ run_summary run(scenario s, const run_options& options) {
     try {
         all.initialise();
         if (options.started) options.started();
-        const std::int64_t expected_rows = most_rows(time, record.every);
+        const std::int64_t expected_rows = most_rows(time, record);
         run_to_end(all, rows, options.shown, {time, expected_rows, attempts.has_value(), out}, options.interrupt);
         if (!all.interrupted()) rows.close(all);
         if (!all.done()) {

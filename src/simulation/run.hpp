@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -29,6 +30,9 @@ struct run_options {
 /// user_error before anything is written (but fmi.log, which tells of an FMU that refuses, too); a failing subsystem or an interrupt ends the run with what was recorded on
 /// disk, told by status and message of the summary.
 run_summary run(scenario s, const run_options& options);
+
+/// Rows of a run on a constant grid, at most.
+std::int64_t most_rows(const time_spec& time, const record_spec& record);
 
 /// Where results go unless `out` says so.
 std::filesystem::path default_folder(const scenario& s, bool monolithic);

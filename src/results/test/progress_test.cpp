@@ -58,6 +58,9 @@ TEST(progress, a_line_that_stays) {
     EXPECT_EQ(progress::duration(59.4), "59 s");
     EXPECT_EQ(progress::duration(200), "3 min 20 s");
     EXPECT_EQ(progress::duration(7260), "2 h 1 min");
+    EXPECT_EQ(progress::size(17), "17 bytes");
+    EXPECT_EQ(progress::size(999600), "1 MB");
+    EXPECT_EQ(progress::size(1.234e9), "1.23 GB");
 }
 
 TEST(progress, quiet_has_no_style) { EXPECT_EQ(progress::fitting(true), progress::style::none); }
