@@ -26,6 +26,23 @@ TEST(bench_command, every_transport_is_measured) {
     EXPECT_THAT(names, testing::IsSupersetOf({"threads", "processes", "tcp"}));
 }
 
+TEST(bench_command, fmus_stand_beside_bare_loops) {
+    const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "fmu", "--repetitions", "1", "--fmus",
+                                  MDPCOSIM_BINARY_DIR "/fmus", "--json"},
+                                 {})
+                             .wait();
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
+    const auto found = nlohmann::json::parse(outcome.out)["fmus"];
+    EXPECT_GE(found.size(), 4u);
+    for (const auto& t : found)
+        for (const char* measured : {"bare_loop_seconds", "mdpcosim_seconds", "ratio"})
+            EXPECT_GT(t[measured]["least"].get<double>(), 0) << t;
+    const auto absent = process({MDPCOSIM_PROGRAM, "bench", "fmu", "--fmus", "/"}, {}).wait();
+    EXPECT_EQ(absent.exit_status, 2);
+    EXPECT_THAT(absent.err,
+                testing::HasSubstr("bench fmu: the shipped FMUs (busy-oscillator-2.fmu ...) are not there"));
+}
+
 TEST(bench_command, every_method_gets_better_with_more_work) {
     const auto outcome =
         process({MDPCOSIM_PROGRAM, "bench", "methods", "--system", "quarter-car", "--json"}, {}).wait();

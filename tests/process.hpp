@@ -163,7 +163,7 @@ inline std::string without_progress(const std::string& err) {
     std::istringstream in(err);
     std::string rest;
     for (std::string line; std::getline(in, line);)
-        if (line.find(" % t = ") == std::string::npos) rest += line + '\n';
+        if (line.find(" % t = ") == std::string::npos && !line.starts_with("expected: ")) rest += line + '\n';
     return rest;
 }
 

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 using test::content;
 using test::process;
 using test::temporary_folder;
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -103,6 +105,59 @@ TEST_F(program, a_run_that_is_done) {
             "results in " + out() +
             ": results.csv and results.h5 (401 rows), summary.json, profile.json, scenario.yaml\nverdict: good\n"));
     expect_whole_rows();
+}
+
+/// `rows` of a file that was left out are in the other one.
+TEST_F(program, files_that_are_not_wanted_are_not_written) {
+    const std::string system = test::two_subsystems(1);
+    const auto without = [&](const std::string& record) {
+        return run({"run", scenario(system + "record: {" + record + "}\n"), "--out", out()});
+    };
+    EXPECT_THAT(without("hdf5: no").out, HasSubstr(": results.csv (401 rows), summary.json"));
+    EXPECT_FALSE(fs::exists(folder_ / "out/results.h5"));
+    expect_whole_rows();
+    EXPECT_THAT(without("csv: no").out, HasSubstr(": results.h5 (401 rows), summary.json"));
+    EXPECT_FALSE(fs::exists(folder_ / "out/results.csv"));
+    const auto none = without("csv: no, hdf5: false");
+    EXPECT_EQ(none.exit_status, 2);
+    EXPECT_THAT(none.err,
+                HasSubstr("record: the run would leave no file of results. Leave out 'csv: no' or 'hdf5: no'"));
+    for (const char* option : {"--report", "--verify"}) {
+        const auto refused = run({"run", scenario(system + "record: {csv: no}\n"), "--out", out(), option});
+        EXPECT_EQ(refused.exit_status, 2) << option;
+        EXPECT_THAT(refused.err, HasSubstr("Leave out 'csv: no' of 'record'"));
+    }
+}
+
+/// What a solver does not know, and tolerances of zero.
+TEST_F(program, solver_options_that_mean_nothing_are_refused) {
+    const auto refused = [&](const std::string& solver) {
+        const auto seen =
+            run({"run",
+                 scenario("time: {end: 1 s, step: 1 ms}\nsubsystems:\n  a: {model: lag-1, solver: " + solver + "}\n"),
+                 "--out", out()});
+        EXPECT_EQ(seen.exit_status, 2) << solver;
+        return seen.err;
+    };
+    EXPECT_THAT(refused("{name: erk-5, rtoll: 1e-6}"), AllOf(HasSubstr("rtoll"), HasSubstr("Did you mean 'rtol'?")));
+    EXPECT_THAT(refused("{name: rk4, rtol: 1e-6}"), HasSubstr("rtol"));
+    EXPECT_THAT(refused("{name: erk-5, rtol: 0}"), AllOf(HasSubstr("rtol"), HasSubstr("positive")));
+    EXPECT_THAT(refused("{name: erk-5, atol: 0}"), AllOf(HasSubstr("atol"), HasSubstr("positive")));
+}
+
+TEST_F(program, a_long_run_tells_what_is_to_come) {
+    const std::string file =
+        scenario("time: {end: 1e6 s, step: 1 ms}\nsubsystems:\n  a: {model: lag-1, solver: rk4}\n");
+    EXPECT_THAT(run({"check", file}).out, ContainsRegex("\nexpected: .* with one worker, 54 GB of results\n"));
+    const auto wait_and_end = [&](std::initializer_list<std::string> words) {
+        process child(command(words), {});
+        std::this_thread::sleep_for(std::chrono::seconds(3));
+        child.send(SIGINT);
+        return child.wait().err;
+    };
+    EXPECT_THAT(wait_and_end({"run", file, "--out", out()}),
+                ContainsRegex("expected: .* in all, [0-9.]+ GB of results"));
+    EXPECT_THAT(wait_and_end({"run", file, "--out", out(), "--quiet"}), Not(HasSubstr("expected: ")));
 }
 
 TEST_F(program, quiet_prints_nothing) {

@@ -166,6 +166,27 @@ INSTANTIATE_TEST_SUITE_P(all, sudden_ends,
                                          sudden{"throw-in-thread", "crashed (SIGABRT)"},
                                          sudden{"kill", "was killed (SIGKILL"}));
 
+TEST_F(supervised_run, rows_go_into_the_files_that_there_are) {
+    for (const std::string left_out : {"csv", "hdf5"}) {
+        test::write_file(folder_ / "s.yaml",
+                         fmt::format("time: {{end: 1 s, step: 10 ms}}\nsubsystems:\n"
+                                     "  bad: {{fmu: {}, isolate: false, set: {{when: 0.5, how: kill, where: step}}}}\n"
+                                     "record: {{{}: no}}\n",
+                                     fmu("misbehave-2"), left_out));
+        const auto seen = run({"run", folder_ / "s.yaml", "--quiet", "--out", out()});
+        EXPECT_EQ(seen.exit_status, 1);
+        EXPECT_EQ(summary()["rows"], 51) << left_out;
+        EXPECT_EQ(fs::exists(folder_ / "out/results.csv"), left_out != "csv");
+        EXPECT_EQ(fs::exists(folder_ / "out/results.h5"), left_out != "hdf5");
+        const std::string text = content(folder_ / "out/results.csv");
+        if (left_out == "csv")
+            EXPECT_EQ(last_of(folder_ / "out/results.h5"), std::pair(std::int64_t{51}, 0.5));
+        else
+            EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 52);
+        expect_nothing_left();
+    }
+}
+
 TEST_F(supervised_run, a_plugin_that_ends_the_program_is_named) {
     constexpr int in_advance = 10, raw_exit = 11;
     test::write_file(folder_ / "s.yaml",
