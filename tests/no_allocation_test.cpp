@@ -91,7 +91,9 @@ measured run_counted(const std::string& text, int workers, std::optional<double>
     scenario s = read_scenario_text(text, "test.yaml");
     s.record.every = every;
     simulation all(s, {.workers = workers, .transport = kind});
-    recorder rows(all.parts().columns, make_csv_sink(folder / "results.csv", all.parts().columns));
+    std::vector<std::unique_ptr<result_sink>> sinks;
+    sinks.push_back(make_csv_sink(folder / "results.csv", all.parts().columns));
+    recorder rows(all.parts().columns, std::move(sinks), {.core_is_free = [] { return true; }});
     row_recorder recorded(rows, time_grid(s.time.start, s.time.end, s.time.step), s.record.every);
     all.add(recorded);
     all.initialise();
