@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "fmi/fmi2_functions.h"
@@ -11,8 +12,13 @@ namespace mdpcosim {
 
 /// An FMU of FMI 2.0 for co-simulation, with one input and one output. Never freed.
 struct bare_fmu {
+    struct start_values {
+        std::vector<std::pair<unsigned, double>> reals = {};
+        std::vector<std::pair<unsigned, int>> integers = {};
+    };
     /// From its archive. Throws user_error where it cannot be used.
-    bare_fmu(const std::filesystem::path& archive, unsigned input_reference, unsigned output_reference);
+    bare_fmu(const std::filesystem::path& archive, unsigned input_reference, unsigned output_reference,
+             const start_values& starts = {});
 
     unsigned input, output;
     fmi2Component instance = nullptr;
@@ -21,7 +27,6 @@ struct bare_fmu {
     fmi2DoStepTYPE* do_step = nullptr;
 
     void set(double value) const { set_real(instance, &input, 1, &value); }
-    void set_parameter(unsigned reference, double value) const { set_real(instance, &reference, 1, &value); }
     double get() const {
         double value = 0;
         get_real(instance, &output, 1, &value);

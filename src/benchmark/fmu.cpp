@@ -73,12 +73,9 @@ bare_chain bare_chain_of(const fs::path& fmus, int length) {
 
 bare_ring bare_ring_of(const fs::path& fmus, int count, int work) {
     constexpr unsigned force = 1, x0 = 5, position = 7, work_reference = 10;
+    const bare_fmu::start_values starts{{{x0, 0.01}}, {{work_reference, work}}};
     std::vector<bare_fmu> all;
-    for (int i = 0; i < count; ++i) {
-        all.emplace_back(fmus / "busy-oscillator-2.fmu", force, position);
-        all.back().set_parameter(x0, 0.01);
-        all.back().set_parameter(work_reference, work);
-    }
+    for (int i = 0; i < count; ++i) all.emplace_back(fmus / "busy-oscillator-2.fmu", force, position, starts);
     return bare_ring(std::move(all));
 }
 
@@ -90,7 +87,8 @@ json range_json(const fmu_timing::range& r) { return {{"least", r.least}, {"medi
 
 }  // namespace
 
-bare_fmu::bare_fmu(const fs::path& archive, unsigned input_reference, unsigned output_reference)
+bare_fmu::bare_fmu(const fs::path& archive, unsigned input_reference, unsigned output_reference,
+                   const start_values& starts)
     : input(input_reference), output(output_reference) {
     const auto files = fmi::open_fmu(archive);
     const auto& about = files->description();
@@ -106,16 +104,20 @@ bare_fmu::bare_fmu(const fs::path& archive, unsigned input_reference, unsigned o
     fmi2EnterInitializationModeTYPE* enter = nullptr;
     fmi2ExitInitializationModeTYPE* leave = nullptr;
     fmi2SetupExperimentTYPE* set_up = nullptr;
+    fmi2SetIntegerTYPE* set_integer = nullptr;
     load("fmi2Instantiate", instantiate);
     load("fmi2SetupExperiment", set_up);
     load("fmi2EnterInitializationMode", enter);
     load("fmi2ExitInitializationMode", leave);
+    load("fmi2SetInteger", set_integer);
     load("fmi2SetReal", set_real);
     load("fmi2GetReal", get_real);
     load("fmi2DoStep", do_step);
     static const fmi2CallbackFunctions callbacks{say_nothing, std::calloc, std::free, nullptr, nullptr};
     instance = instantiate("bare", fmi2CoSimulation, about.token.c_str(), "", &callbacks, 0, 0);
     if (instance == nullptr) throw user_error(fmt::format("{}: the FMU gives no instance", archive.string()));
+    for (const auto& [reference, value] : starts.reals) set_real(instance, &reference, 1, &value);
+    for (const auto& [reference, value] : starts.integers) set_integer(instance, &reference, 1, &value);
     set_up(instance, 0, 0, 0, 0, 0);
     enter(instance);
     leave(instance);
@@ -175,7 +177,8 @@ std::vector<fmu_timing> bench_fmu(const fs::path& fmus, int repetitions,
         told(name);
         all.push_back({name, workers, coupled(text, workers), std::move(loop)});
     };
-    add("pair, coupled both ways", 1, fmu_ring(fmus, pair, 0), bare(bare_ring_of(fmus, pair, 0), &bare_ring::step));
+    add("pair of oscillators, coupled both ways", 1, fmu_ring(fmus, pair, 0),
+        bare(bare_ring_of(fmus, pair, 0), &bare_ring::step));
     add("chain of 100", 1, fmu_chain(fmus, chain), bare(bare_chain_of(fmus, chain), &bare_chain::step));
     add("chain of 100, all calls in the loop", 1, fmu_chain(fmus, chain),
         bare(bare_chain_of(fmus, chain), &bare_chain::step_with_all_calls));
