@@ -10,15 +10,17 @@
 /// Loops over FMUs as a textbook writes them, beside which mdpcosim is measured: no checks, no names, no types, no extrapolation.
 namespace mdpcosim {
 
+/// Values by their references.
+struct bare_starts {
+    std::vector<std::pair<unsigned, double>> reals = {};
+    std::vector<std::pair<unsigned, int>> integers = {};
+};
+
 /// An FMU of FMI 2.0 for co-simulation, with one input and one output. Never freed.
 struct bare_fmu {
-    struct start_values {
-        std::vector<std::pair<unsigned, double>> reals = {};
-        std::vector<std::pair<unsigned, int>> integers = {};
-    };
     /// From its archive. Throws user_error where it cannot be used.
     bare_fmu(const std::filesystem::path& archive, unsigned input_reference, unsigned output_reference,
-             const start_values& starts = {});
+             const bare_starts& starts = {});
 
     unsigned input, output;
     fmi2Component instance = nullptr;

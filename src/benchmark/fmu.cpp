@@ -73,7 +73,7 @@ bare_chain bare_chain_of(const fs::path& fmus, int length) {
 
 bare_ring bare_ring_of(const fs::path& fmus, int count, int work) {
     constexpr unsigned force = 1, x0 = 5, position = 7, work_reference = 10;
-    const bare_fmu::start_values starts{{{x0, 0.01}}, {{work_reference, work}}};
+    const bare_starts starts{{{x0, 0.01}}, {{work_reference, work}}};
     std::vector<bare_fmu> all;
     for (int i = 0; i < count; ++i) all.emplace_back(fmus / "busy-oscillator-2.fmu", force, position, starts);
     return bare_ring(std::move(all));
@@ -88,7 +88,7 @@ json range_json(const fmu_timing::range& r) { return {{"least", r.least}, {"medi
 }  // namespace
 
 bare_fmu::bare_fmu(const fs::path& archive, unsigned input_reference, unsigned output_reference,
-                   const start_values& starts)
+                   const bare_starts& starts)
     : input(input_reference), output(output_reference) {
     const auto files = fmi::open_fmu(archive);
     const auto& about = files->description();
