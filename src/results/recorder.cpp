@@ -101,6 +101,8 @@ void recorder::finish() {
         refused_ = true;
         throw;
     }
+    if (how_.journal == nullptr) return;
+    for (auto& each : how_.journal->blocks) each.used = 0;  // of a block that was refused, too
 }
 
 void recorder::hand_on(bool flush) {
@@ -133,7 +135,9 @@ void recorder::await_writer() {
     if (!writer_.joinable()) return;
     if (is_forked_copy()) end_forked_copy();
     rest();
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (!failure_) return;
+    blocks_[filling_].used = 0;  // none follow behind those that were refused
+    std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void recorder::rest() const {
