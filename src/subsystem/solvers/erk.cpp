@@ -37,13 +37,13 @@ inline two_doubles magnitude(two_doubles x) { return x < 0 ? -x : x; }
 inline double total(double x) { return x; }
 inline double total(two_doubles x) { return x[0] + x[1]; }
 
-/// work(j, V) for all of 0 ... n - 1, by two where possible; unrolled where N = n is known when compiling.
+/// work(j, V) for all of 0 ... n - 1: by two, or one by one and unrolled where N = n is known when compiling. A model writes its few
+/// derivatives one by one, and loads that span two stores wait for both.
 template <std::size_t N, class Work>
-void for_states(std::size_t n, const Work& work) {
+[[gnu::always_inline]] inline void for_states(std::size_t n, const Work& work) {
     if constexpr (N > 0) {
-        [&]<std::size_t... j>(std::index_sequence<j...>) { (work(2 * j, two_doubles{}), ...); }
-        (std::make_index_sequence<N / 2>{});
-        if constexpr (N % 2 == 1) work(N - 1, double{});
+        [&]<std::size_t... j>(std::index_sequence<j...>) { (work(j, double{}), ...); }
+        (std::make_index_sequence<N>{});
     } else {
         std::size_t j = 0;
         for (; j + 2 <= n; j += 2) work(j, two_doubles{});
@@ -234,7 +234,7 @@ class erk_solver final : public adaptive_solver {
     template <std::size_t N, std::size_t I>
     void stage(double s, double h, double* k, double* z);
     template <std::size_t I, class V>
-    static V increment(const double* k, std::size_t n, std::size_t j);
+    [[gnu::always_inline]] static inline V increment(const double* k, std::size_t n, std::size_t j);
 
     bool known_ = false;  ///< the last stage is f at the present state
 };
@@ -296,18 +296,21 @@ template <std::size_t N>
 double erk_solver<pair>::attempt(double s, double h, double* k, double* z) {
     const std::size_t n = N > 0 ? N : now_.n;
     const double* x = now_.x;
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (stage<N, I + 1>(s, h, k, z), ...); }
+    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+        (stage<N, I + 1>(s, h, k, z), ...);
+    }
     (std::make_index_sequence<last>{});
     two_doubles sums{};
     double sum = 0;
-    for_states<N>(n, [&]<class V>(std::size_t j, V) {
-        if constexpr (!pair.last_is_first()) store(load<V>(x + j) + h * increment<pair.stages, V>(k, n, j), z + j);
-        const V e = h * increment<pair.stages + 1, V>(k, n, j) / tolerance<V>(x, j);
-        if constexpr (sizeof(V) == sizeof(double))
-            sum += e * e;
-        else
-            sums += e * e;
-    });
+    for_states<N>(
+        n, [&]<class V>(std::size_t j, V) __attribute__((always_inline)) {
+            if constexpr (!pair.last_is_first()) store(load<V>(x + j) + h * increment<pair.stages, V>(k, n, j), z + j);
+            const V e = h * increment<pair.stages + 1, V>(k, n, j) / tolerance<V>(x, j);
+            if constexpr (sizeof(V) == sizeof(double))
+                sum += e * e;
+            else
+                sums += e * e;
+        });
     return (total(sums) + sum) / static_cast<double>(n);
 }
 
@@ -316,14 +319,16 @@ template <std::size_t N, std::size_t I>
 void erk_solver<pair>::stage(double s, double h, double* k, double* z) {
     const std::size_t n = N > 0 ? N : now_.n;
     const double* x = now_.x;
-    for_states<N>(n, [&]<class V>(std::size_t j, V) { store(load<V>(x + j) + h * increment<I, V>(k, n, j), z + j); });
+    for_states<N>(
+        n, [&]<class V>(std::size_t j, V)
+               __attribute__((always_inline)) { store(load<V>(x + j) + h * increment<I, V>(k, n, j), z + j); });
     now_.derivatives(s + pair.c[I] * h, z, k + I * n);
 }
 
 /// sum_j a_Ij k_j; of b in the row behind the last stage, of b - b* in the next.
 template <const auto& pair>
 template <std::size_t I, class V>
-V erk_solver<pair>::increment(const double* k, std::size_t n, std::size_t j) {
+[[gnu::always_inline]] inline V erk_solver<pair>::increment(const double* k, std::size_t n, std::size_t j) {
     constexpr auto weights = [] {
         if constexpr (I < pair.stages) return pair.a[I];
         auto row = pair.b;
@@ -332,8 +337,8 @@ V erk_solver<pair>::increment(const double* k, std::size_t n, std::size_t j) {
         return row;
     }();
     V sum{};
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        const auto add = [&]<std::size_t m>(std::integral_constant<std::size_t, m>) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+        const auto add = [&]<std::size_t m>(std::integral_constant<std::size_t, m>) __attribute__((always_inline)) {
             if constexpr (weights[m] != 0) sum += weights[m] * load<V>(k + m * n + j);
         };
         (add(std::integral_constant<std::size_t, i>{}), ...);
