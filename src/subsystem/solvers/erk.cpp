@@ -124,6 +124,7 @@ double adaptive_solver::norm(const double* x, const double* v) const {
 /// From k = f at s and a step of Euler's method of a size that changes the state by 1 %.
 double adaptive_solver::first_step(double s, double end, double* k, double* z, int order) {
     const double *x = now_.x, d_0 = norm(x, x), d_1 = norm(x, k);
+    if (!std::isfinite(d_1)) return end - s;
     double *k_2 = k + now_.n, h_0 = d_0 < 1e-5 || d_1 < 1e-5 ? 1e-6 : 0.01 * d_0 / d_1;
     h_0 = std::min(h_0, end - s);
     for (std::size_t i = 0; i < now_.n; ++i) z[i] = x[i] + h_0 * k[i];
