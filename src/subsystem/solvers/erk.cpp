@@ -34,8 +34,6 @@ void store(V v, double* to) {
 
 inline double magnitude(double x) { return std::fabs(x); }
 inline two_doubles magnitude(two_doubles x) { return x < 0 ? -x : x; }
-inline double total(double x) { return x; }
-inline double total(two_doubles x) { return x[0] + x[1]; }
 
 /// work(j, V) for all of 0 ... n - 1: by two, or one by one and unrolled where N = n is known when compiling. A model writes its few
 /// derivatives one by one, and loads that span two stores wait for both.
@@ -312,7 +310,7 @@ double erk_solver<pair>::attempt(double s, double h, double* k, double* z) {
             else
                 sums += e * e;
         });
-    return (total(sums) + sum) / static_cast<double>(n);
+    return (sums[0] + sums[1] + sum) / static_cast<double>(n);
 }
 
 template <const auto& pair>
