@@ -1,5 +1,5 @@
 // Cost of one macro step: trivially cheap subsystems (free masses, explicit Euler) in a chain of springs, lin-2-3-opt, recording
-// every 100th step. See docs/performance.md.
+// every 100th step. What solvers add to that, beside plain loops. See docs/performance.md.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <malloc.h>
@@ -17,6 +17,8 @@
 #include "simulation/check.hpp"
 #include "simulation/row_recorder.hpp"
 #include "subsystem/factory.hpp"
+#include "subsystem/model.hpp"
+#include "subsystem/solvers/erk_pairs.hpp"
 #include "transport/threads.hpp"
 
 namespace {
@@ -173,6 +175,104 @@ void rates_of_dampers(benchmark::State& state) {
     state.counters["ratio"] = with / without;
 }
 BENCHMARK(rates_of_dampers)->ArgName("subsystems")->Arg(2)->Arg(100)->Arg(1000)->Iterations(100);
+
+constexpr std::array solvers{"euler", "rk4",    "erk-2",  "erk-3",       "erk-4",     "erk-5", "erk-6",
+                             "erk-8", "dirk-2", "dirk-4", "cvode-adams", "cvode-bdf", "ida"};
+
+/// Chain of 100 mass-spring-dampers, one micro step per macro step.
+void two_states(benchmark::State& state) {
+    const std::string name = solvers[static_cast<std::size_t>(state.range(0))];
+    running_chain chain(100, 1, "mass-spring-damper, solver: " + name + ", set: {mass: 1 kg, stiffness: 100 N/m");
+    const auto [all] = in_turns(state, [&] { chain.run(500, running_chain::by_nobody); });
+    state.SetLabel(name);
+    state.counters["ns"] = all * 1e9 / (500.0 * 100);
+}
+BENCHMARK(two_states)->ArgName("solver")->DenseRange(0, solvers.size() - 1)->Iterations(20);
+
+/// Dormand and Prince as anybody would write it down, without error estimate, step control and events.
+class plain_loop {
+   public:
+    explicit plain_loop(const equations& model)
+        : model_(model),
+          n_(static_cast<std::size_t>(model.state_count())),
+          x_(n_),
+          z_(n_),
+          k_(7, std::vector<double>(n_)) {
+        model.initial_state(0, x_.data());
+    }
+    void step(double t, double h, const double* u) {
+        constexpr auto& a = dormand_prince.a;
+        const double *x = x_.data(), *k0 = k_[0].data(), *k1 = k_[1].data(), *k2 = k_[2].data(), *k3 = k_[3].data(),
+                     *k4 = k_[4].data(), *k5 = k_[5].data();
+        double* z = z_.data();
+        const auto stage = [&](std::size_t s, const auto& increment) {
+            for (std::size_t i = 0; i < n_; ++i) z[i] = x[i] + h * increment(i);
+            model_.derivatives(t + dormand_prince.c[s] * h, z, u, k_[s].data());
+        };
+        model_.derivatives(t, x, u, k_[0].data());
+        stage(1, [&](std::size_t i) { return a[1][0] * k0[i]; });
+        stage(2, [&](std::size_t i) { return a[2][0] * k0[i] + a[2][1] * k1[i]; });
+        stage(3, [&](std::size_t i) { return a[3][0] * k0[i] + a[3][1] * k1[i] + a[3][2] * k2[i]; });
+        stage(4, [&](std::size_t i) { return a[4][0] * k0[i] + a[4][1] * k1[i] + a[4][2] * k2[i] + a[4][3] * k3[i]; });
+        stage(5, [&](std::size_t i) {
+            return a[5][0] * k0[i] + a[5][1] * k1[i] + a[5][2] * k2[i] + a[5][3] * k3[i] + a[5][4] * k4[i];
+        });
+        stage(6, [&](std::size_t i) {
+            return a[6][0] * k0[i] + a[6][2] * k2[i] + a[6][3] * k3[i] + a[6][4] * k4[i] + a[6][5] * k5[i];
+        });
+        std::swap(x_, z_);
+    }
+
+   private:
+    const equations& model_;
+    std::size_t n_;
+    std::vector<double> x_, z_;
+    std::vector<std::vector<double>> k_;
+};
+
+/// erk-5 on a chain of masses against that loop, and against the evaluations alone: micro seconds per evaluation of the right-hand side.
+void many_states(benchmark::State& state) {
+    const int n = static_cast<int>(state.range(0)) / 2;
+    const model_info* chain = model_registry::instance().find("chain");
+    parameter_values values(chain->parameters);
+    values.set("n", {static_cast<double>(n)});
+    values.set("v-amplitude", {0.1});
+    const auto model = chain->make(values), same = chain->make(values);
+    const auto integrator = solver_registry::instance().find("erk-5")->make(
+        parameter_values(solver_registry::instance().find("erk-5")->options));
+    std::vector<double> x(static_cast<std::size_t>(2 * n)), dx(x.size());
+    model->initial_state(0, x.data());
+    integrator->initialise(*model, 0, x);
+    plain_loop plain(*same);
+    const std::array<polynomial, 2> inputs{};
+    const std::array<double, 2> u{};
+    const int steps = std::max(10, 20000 / n);
+    const double h = 1e-3;
+    int at = 0, plain_at = 0;
+    const auto [with, without, bare] = in_turns(
+        state,
+        [&] {
+            for (int i = 0; i < steps; ++i, ++at) integrator->integrate(at * h, (at + 1) * h, inputs, x);
+        },
+        [&] {
+            for (int i = 0; i < steps; ++i, ++plain_at) plain.step(plain_at * h, h, u.data());
+        },
+        [&] {
+            for (int i = 0; i < 7 * steps; ++i) {
+                same->derivatives(0, x.data(), u.data(), dx.data());
+                benchmark::DoNotOptimize(dx.data());
+            }
+        });
+    const auto statistics = integrator->statistics();
+    const double micro_steps = static_cast<double>(statistics.micro_steps) / at;
+    const double per = 1e6 / (7.0 * steps);
+    state.counters["micro_steps"] = micro_steps;
+    state.counters["erk5_us"] = with * per;
+    state.counters["loop_us"] = without * per;
+    state.counters["model_us"] = bare * per;
+    state.counters["ratio"] = with / without;
+}
+BENCHMARK(many_states)->ArgName("states")->Arg(2)->Arg(10)->Arg(100)->Arg(618)->Arg(15500)->Iterations(50);
 
 /// What the sampled times behind profile.json cost: the same subsystems advanced with and without them.
 void profile(benchmark::State& state) {

@@ -38,11 +38,11 @@ reference_run::reference_run(const scenario& s, assembly& a)
     const solver_info* info = solver_registry::instance().find(solver_name_);
     const bool controls_error =
         info != nullptr && std::ranges::any_of(info->options, [](const auto& o) { return o.name == "rtol"; });
-    if (!parts_.coupling.corners().empty() && (solver_name_ == "erk-8" || !controls_error))
+    if (!parts_.coupling.corners().empty() && !controls_error)
         note_ = fmt::format(
-            "reference: laws have corners (stops, backlash), and {}. Use erk-6 or dirk-5 where that matters.",
-            controls_error ? "the error estimate of erk-8 does not see what happens between a few of its points"
-                           : solver_name_ + " has no error estimate");
+            "reference: laws have corners (stops, backlash), and {} has no error estimate. Use erk-6 or dirk-5 where "
+            "that matters.",
+            solver_name_);
     integrator_ = make_solver(chosen, s.reference.where, "reference");
     for (const auto& p : parts_.subsystems)
         if (const std::string reason = p.model ? integrator_->why_not(*p.model) : ""; !reason.empty())

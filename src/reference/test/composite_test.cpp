@@ -408,7 +408,7 @@ TEST(composite, a_state_that_is_not_finite_is_named) {
         run_to_end(run, time_grid(0, 1, 0.25));
         FAIL() << "no failure";
     } catch (const run_error& problem) {
-        EXPECT_THAT(problem.what(), HasSubstr("derivative of state 0 of subsystem 'a'"));
+        EXPECT_THAT(problem.what(), HasSubstr("derivative of state 1 of subsystem 'a'"));
     }
     EXPECT_EQ(run.reached(), 0.5);
 }

@@ -102,7 +102,7 @@ void cvode_solver::create(double t0) {
 void cvode_solver::start(double t) {
     before_ = counters();
     check(CVodeReInit(memory_, t, y_.get()), "CVodeReInit");
-    check(CVodeSetInitStep(memory_, remembered_step_), "CVodeSetInitStep");
+    check(CVodeSetInitStep(memory_, remembered_.size), "CVodeSetInitStep");
     first_step_ = true;
 }
 
@@ -169,11 +169,12 @@ std::vector<parameter_info> options(std::vector<parameter_info> list) {
     return list;
 }
 
-const solver_registration adams{{"cvode-adams", "Adams-Moulton, orders 1 to 12, adaptive, for non-stiff models",
-                                 options(sundials_option_list()), [](const parameter_values& values) {
-                                     return std::make_unique<cvode_solver>(
-                                         CV_ADAMS, with_multistep_options(read_sundials_options(values), values));
-                                 }}};
+const solver_registration adams{
+    {"cvode-adams", "Adams-Moulton, orders 1 to 12, adaptive, for non-stiff models", options(adaptive_option_list()),
+     [](const parameter_values& values) {
+         return std::make_unique<cvode_solver>(
+             CV_ADAMS, with_multistep_options(sundials_options{read_adaptive_options(values)}, values));
+     }}};
 const solver_registration bdf{
     {"cvode-bdf", "backward differentiation, orders 1 to 5, adaptive, for stiff models, also large ones",
      options(newton_option_list()), [](const parameter_values& values) {

@@ -6,15 +6,6 @@
 
 namespace mdpcosim {
 
-fixed_step_events::fixed_step_events(equations& model, std::size_t n, const char* name)
-    : monitor(model, name),
-      x0(n),
-      z0(monitor.count()),
-      z1(monitor.count()),
-      before(monitor.count()),
-      dx(n),
-      guessed(monitor.count()) {}
-
 std::vector<parameter_info> fixed_step_options() {
     return {{.name = "step",
              .unit = "s",
@@ -32,11 +23,6 @@ void throw_not_finite(const char* solver, double t, const equations& model, cons
         fmt::format("{} up to t = {:.9g}: state {} became {}. The step is too large for the model (unstable), or "
                     "its right-hand side is not defined there; take a smaller step",
                     solver, t, model.state_name(static_cast<int>(i)), x[i]));
-}
-
-void throw_bad_time_event(const char* solver, double t, double event) {
-    throw run_error(fmt::format(
-        "{} at t = {:.9g}: the model gives t = {:.9g} as its next time event, which is not later", solver, t, event));
 }
 
 }  // namespace mdpcosim

@@ -138,7 +138,7 @@ void ida_solver::start(double t) {
         first_rates(t);
     }
     check(IDAReInit(memory_, t, y_.get(), yp_.get()), "IDAReInit");
-    check(IDASetInitStep(memory_, remembered_step_), "IDASetInitStep");
+    check(IDASetInitStep(memory_, remembered_.size), "IDASetInitStep");
     first_step_ = true;
 }
 
@@ -159,7 +159,7 @@ void ida_solver::algebraic_rates(double t) {
     for (std::size_t i = 0; i < n_; ++i)
         rate = std::max(rate, std::fabs(dx[i]) / (options_.rtol * std::fabs(x[i]) + options_.atol));
     double h = stop_ - t;
-    if (remembered_step_ > 0) h = std::min(h, remembered_step_);
+    if (remembered_.size > 0) h = std::min(h, remembered_.size);
     if (h * rate > 1) h = 1 / rate;
     h *= 1e-3;
     if (!(h > time_resolution(t))) return;
@@ -203,7 +203,7 @@ void ida_solver::calculate_consistent(double t, outcome before) {
     if (evaluated != 0) not_consistent(t, explain(outcome::not_finite));
     N_VProd(id_.get(), yp_.get(), yp_.get());
     check(IDAReInit(memory_, t, y_.get(), yp_.get()), "IDAReInit");
-    const double h = remembered_step_ > 0 ? remembered_step_ : stop_ > t ? 1e-3 * (stop_ - t) : 1e-6;
+    const double h = remembered_.size > 0 ? remembered_.size : stop_ > t ? 1e-3 * (stop_ - t) : 1e-6;
     const int flag = IDACalcIC(memory_, IDA_YA_YDP_INIT, t + std::max(h, 64 * time_resolution(t)));
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if (flag < 0) not_consistent(t, fmt::format("{} (IDACalcIC: {})", explain(before), flag_name(flag)));

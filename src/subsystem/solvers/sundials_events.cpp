@@ -36,7 +36,7 @@ void sundials_solver::look_ahead(double t, const double* x, std::span<const doub
     std::ranges::fill(ahead_, 0);
     if (n_ > 0) evaluate(t, x, rates_.data());
     bool hidden = true;
-    for (double ahead = instant; hidden && ahead <= std::max(instant, remembered_step_); ahead *= 4) {
+    for (double ahead = instant; hidden && ahead <= std::max(instant, remembered_.size); ahead *= 4) {
         for (std::size_t k = 0; k < n_; ++k) x_ahead_[k] = x[k] + ahead * rates_[k];
         input_values(inputs_, t + ahead - begin_, u_.data());
         const auto z_ahead = monitor_->evaluate(t + ahead, x_ahead_.data(), u_.data());
@@ -52,7 +52,7 @@ void sundials_solver::look_ahead(double t, const double* x, std::span<const doub
     }
 }
 
-double sundials_solver::shortest_look(double t) const { return 1e-9 * remembered_step_ + 64 * time_resolution(t); }
+double sundials_solver::shortest_look(double t) const { return 1e-9 * remembered_.size + 64 * time_resolution(t); }
 
 /// At an event the indicator may be a rounding error on the wrong side for the motion that follows, and so may the integrator's
 /// interpolation be, so that its next root would be missed or found at once. For an instant, until the motion shows, a shift puts it
@@ -64,9 +64,9 @@ void sundials_solver::shift_indicators(double t, const double* x) {
     for (std::size_t i = 0; i < z_.size(); ++i) {
         shift_[i] = 0;
         instant_[i] = shortest_look(t);
-        if (rate_[i] == 0 || !monitor_->at_zero(z_before_[i], z_[i], rate_[i] * remembered_step_)) continue;
+        if (rate_[i] == 0 || !monitor_->at_zero(z_before_[i], z_[i], rate_[i] * remembered_.size)) continue;
         const double needed = 4 * std::max(std::fabs(z_[i] / rate_[i]), ahead_[i]);
-        instant_[i] = std::max(instant_[i], std::min(needed, remembered_step_));
+        instant_[i] = std::max(instant_[i], std::min(needed, remembered_.size));
         shift_[i] = std::copysign(std::max(2 * std::fabs(z_[i]), std::fabs(rate_[i]) * instant_[i]), rate_[i]);
     }
 }

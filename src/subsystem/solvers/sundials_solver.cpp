@@ -13,34 +13,14 @@
 
 namespace mdpcosim {
 
-std::vector<parameter_info> sundials_option_list() {
-    using range = parameter_info::range;
-    return {{"rtol", "1", "relative tolerance of one micro step", 1e-6, range::positive, false, false, {}},
-            {"atol",
-             "1",
-             "absolute tolerance of one micro step, in the states' SI units",
-             1e-9,
-             range::positive,
-             false,
-             false,
-             {}},
-            {"max-steps", "1", "most micro steps in one macro step", 100000, range::whole, false, false, {}},
-            {"max-step", "s", "largest micro step; not given: no limit", 0, range::positive, false, false, {}}};
-}
-
-sundials_options read_sundials_options(const parameter_values& values) {
-    return {values["rtol"], values["atol"], static_cast<std::int64_t>(values["max-steps"]),
-            values.given("max-step") ? values["max-step"] : 0};
-}
-
 std::vector<parameter_info> newton_option_list() {
-    auto list = sundials_option_list();
+    auto list = adaptive_option_list();
     list.push_back(linear_solver_option());
     return list;
 }
 
 sundials_options read_newton_options(const parameter_values& values) {
-    sundials_options options = read_sundials_options(values);
+    sundials_options options{read_adaptive_options(values)};
     options.linear = static_cast<linear_solver_choice>(static_cast<int>(values["linear-solver"]));
     return options;
 }
@@ -79,27 +59,16 @@ sundials_options with_multistep_options(sundials_options options, const paramete
 
 namespace {
 
-constexpr const char* stiff_advice =
-    "a stiff model needs an implicit solver, 'solver: cvode-bdf' or 'solver: dirk-4'; if it is not stiff, ";
-
 /// What a return code means and what to try. The first codes of CVODE and ARKODE are the same numbers; those of
 /// IDA are translated.
 std::string explain(int flag, const sundials_options& options, bool without_newton) {
     switch (flag) {
         case CV_TOO_MUCH_WORK:
-            return fmt::format(
-                "too many steps (more than {} micro steps in one macro step); {}loosen rtol/atol or raise max-steps",
-                options.max_steps, without_newton ? stiff_advice : "");
+            return too_many_steps(options, without_newton);
         case CV_TOO_MUCH_ACC:
-            return fmt::format(
-                "the tolerances rtol = {:g}, atol = {:g} ask for more than double precision gives; loosen them",
-                options.rtol, options.atol);
+            return tolerances_too_tight(options);
         case CV_ERR_FAILURE:
-            return fmt::format(
-                "the error test fails again and again, even with tiny micro steps; {}the right-hand side jumps or "
-                "grows "
-                "without bound there. Make it smoother, or report the jump as an event",
-                without_newton ? stiff_advice : "");
+            return error_test_fails(without_newton);
         case CV_CONV_FAILURE:
             return "the corrector does not converge, even with tiny micro steps; try another solver, or check the "
                    "model's Jacobian";
@@ -171,7 +140,7 @@ void sundials_solver::warm_up(double t0, std::span<double> x) {
     warming_up_ = false;
     std::ranges::copy(saved, x.begin());
     no_state_ = 0;
-    remembered_step_ = 0;
+    remembered_.size = 0;
     baseline_ = counters();
 }
 
@@ -196,12 +165,12 @@ vector_handle sundials_solver::absolute_tolerances() const {
 }
 
 void sundials_solver::memory(std::span<double> into) const {
-    into[0] = remembered_step_;
+    into[0] = remembered_.size;
     if (monitor_) std::ranges::copy(monitor_->sides(), into.begin() + 1);
 }
 
 void sundials_solver::set_memory(std::span<const double> from) {
-    remembered_step_ = from[0];
+    remembered_.size = from[0];
     if (monitor_) std::ranges::copy(from.subspan(1), monitor_->sides().begin());
 }
 
@@ -331,14 +300,11 @@ std::string sundials_solver::why_not_over(const equations& model) const {
 }
 
 double sundials_solver::control(double h, double e, int k) {
-    constexpr double safety = 0.9, min_growth = 0.1;
-    const double factor = std::isfinite(e) ? safety * std::pow(std::max(e, 1e-12), -1.0 / k) : min_growth;
-    const double next = h * std::clamp(factor, min_growth, max_growth);
-    const bool cut = h < 0.999 * remembered_step_;
-    const bool uninformative = cut && factor >= max_growth;
-    remembered_step_ = uninformative ? std::max(remembered_step_, next) : next;
-    if (options_.max_step > 0) remembered_step_ = std::min(remembered_step_, options_.max_step);
-    return next;
+    using growth = remembered_step;
+    double factor = std::isfinite(e) ? growth::safety * std::pow(std::max(e, 1e-12), -1.0 / k) : growth::least_growth;
+    factor = std::clamp(factor, growth::least_growth, growth::most_growth);
+    remembered_.learn(h, factor, options_.max_step);
+    return h * factor;
 }
 
 void sundials_solver::evaluate(double t, const double* x, double* dx) {
@@ -378,7 +344,7 @@ int sundials_solver::right_hand_side(double t, N_Vector y, N_Vector dy, void* se
     self.not_finite_ = static_cast<std::ptrdiff_t>(i);
     self.not_finite_time_ = t;
     self.not_finite_evaluation_ = self.evaluations_;
-    return starting ? -1 : self.passes_nan() ? 0 : 1;
+    return starting ? -1 : 1;
 }
 
 /// SUNDIALS' own difference quotients allocate, ours do not.
@@ -403,10 +369,10 @@ void sundials_solver::fail(int flag, double t) {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     constexpr int recent = 100;  // evaluations: the last attempts at a step
     if (not_finite_ >= 0 && evaluations_ - not_finite_evaluation_ < recent)
-        throw run_error(fmt::format(
-            "{} at t = {:.9g}: the right-hand side is not finite (derivative of state {} at t = {:.9g}), also "
-            "with small micro steps; the model is not defined there ({})",
-            name_, t, model_->state_name(static_cast<int>(not_finite_)), not_finite_time_, flag_name(flag)));
+        throw run_error(
+            fmt::format("{} at t = {:.9g}: {} ({})", name_, t,
+                        not_finite_right_hand_side(model_->state_name(static_cast<int>(not_finite_)), not_finite_time_),
+                        flag_name(flag)));
     throw run_error(fmt::format("{} at t = {:.9g}: {} ({})", name_, t, explain(common_code(flag), options_, !newton_),
                                 flag_name(flag)));
 }

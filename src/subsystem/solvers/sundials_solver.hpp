@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "subsystem/solver.hpp"
+#include "subsystem/solvers/adaptive_options.hpp"
 #include "subsystem/solvers/event_monitor.hpp"
 #include "subsystem/solvers/newton_matrix.hpp"
 #include "subsystem/solvers/sundials_handles.hpp"
@@ -17,20 +18,13 @@
 /// A model without states gets one state with x' = 0, so that every integrator takes it.
 namespace mdpcosim {
 
-struct sundials_options {
-    double rtol = 1e-6;
-    double atol = 1e-9;
-    std::int64_t max_steps = 100000;  ///< micro steps in one macro step
-    double max_step = 0;              ///< s; 0: no limit
+struct sundials_options : adaptive_options {
     linear_solver_choice linear = linear_solver_choice::automatic;
     bool restart = false;  ///< multistep: start anew at every macro step
     /// Multistep: micro steps of at most H run over the end of the macro step, where the state is interpolated; the next
     /// macro step goes on from where the integrator is.
     bool over = false;
 };
-
-std::vector<parameter_info> sundials_option_list();
-sundials_options read_sundials_options(const parameter_values& values);
 
 /// Beyond the options of all: `linear-solver` of the implicit ones.
 std::vector<parameter_info> newton_option_list();
@@ -77,8 +71,6 @@ class sundials_solver : public solver {
     virtual bool restarts(double /*t*/, const double* /*u_before*/, const double* /*u_after*/) { return true; }
     /// Solves the algebraic equations at t for the algebraic part of y, with the inputs at t.
     virtual void make_consistent(double /*t*/) {}
-    /// True where a NaN must reach the error control as it is, because the integrator cannot retry after a failed f.
-    virtual bool passes_nan() const { return false; }
 
     /// Throws run_error for a failed call outside integrate().
     void check(int flag, const char* call) const;
@@ -101,14 +93,12 @@ class sundials_solver : public solver {
     /// A = a M - b df/dx; `reuse` keeps the last Jacobian. Differences need fy = f(t, y).
     int linear_system(double t, N_Vector y, N_Vector fy, SUNMatrix A, bool reuse, double a, double b);
 
-    static constexpr double max_growth = 10;
-
     std::string name_;
     sundials_options options_;
     context_handle context_;
     vector_handle y_;
     std::optional<newton_matrix> newton_;
-    double remembered_step_ = 0;  ///< 0: let the integrator estimate it
+    remembered_step remembered_;  ///< size 0: let the integrator estimate it
     std::int64_t steps_at_begin_ = 0;
     std::size_t event_count() const { return monitor_ ? monitor_->count() : 0; }
     /// What max_steps leaves for this macro step; throws when nothing is left.

@@ -81,7 +81,8 @@ TEST(solvers, measured_orders_of_pairs) {
     EXPECT_NEAR(measured_order("erk-4", 0.1), 4, 0.3);
     EXPECT_NEAR(measured_order("erk-5", 0.1), 5, 0.3);
     EXPECT_NEAR(measured_order("erk-6", 0.2), 6, 0.4);
-    EXPECT_NEAR(measured_order("erk-8", 0.5), 8, 0.8);
+    // Errors of order 8 hardly show in this problem; below they do.
+    EXPECT_GE(measured_order("erk-8", 0.5), 7.2);
     EXPECT_NEAR(measured_order("dirk-2", 0.05), 2, 0.2);
     EXPECT_NEAR(measured_order("dirk-3", 0.05), 3, 0.2);
     EXPECT_NEAR(measured_order("dirk-4", 0.1), 4, 0.3);
@@ -90,15 +91,21 @@ TEST(solvers, measured_orders_of_pairs) {
 
 /// Steps inside a macro step as well, where a wrong first stage of the second step would show.
 TEST(solvers, order_across_micro_steps) {
-    for (const auto& [name, order] : std::vector<std::pair<std::string, int>>{
-             {"erk-2", 2}, {"erk-3", 3}, {"erk-4", 4}, {"erk-5", 5}, {"erk-6", 6}}) {
+    struct measured {
+        std::string name;
+        int order;
+        double step;
+    };
+    for (const auto& [name, order, step] :
+         {measured{"erk-2", 2, 0.2}, measured{"erk-3", 3, 0.2}, measured{"erk-4", 4, 0.2}, measured{"erk-5", 5, 0.2},
+          measured{"erk-6", 6, 0.2}, measured{"erk-8", 8, 0.8}}) {
         const auto error = [&, solver = name](double h) {
             solver_run run(oscillator(), make_solver(solver, {{"rtol", 10}, {"atol", 10}, {"max-step", h}}));
             run.integrator->set_memory(std::vector{h});
             run.to(4);
             return std::hypot(run.x[0] - std::cos(4), run.x[1] + std::sin(4));
         };
-        EXPECT_NEAR(std::log2(error(0.2) / error(0.1)), order, 0.5) << name;
+        EXPECT_NEAR(std::log2(error(step) / error(step / 2)), order, 0.5) << name;
     }
 }
 
@@ -299,6 +306,7 @@ TEST_P(adaptive, not_a_number) {
     solver_run second(std::move(bad), make_solver(GetParam()));
     const std::string at_once = failure(second, 3);
     EXPECT_TRUE(at_once.starts_with(GetParam() + " at t = 0: the right-hand side is not finite")) << at_once;
+    EXPECT_NE(at_once.find("(derivative of state 0 at t = 0)"), std::string::npos) << at_once;
 }
 
 TEST_P(every_solver, exceptions_of_the_model_come_through) {
