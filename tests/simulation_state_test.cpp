@@ -440,7 +440,7 @@ INSTANTIATE_TEST_SUITE_P(replay, of_method,
 /// The first step of the crane has no solution as a whole and is done in 8 parts of 2 each.
 TEST(replay, parts_of_iterated_steps_without_a_solution) {
     const scenario s =
-        read_scenario(examples / "hydraulic-crane/scenario.yaml", {{"method", "{name: iterated, solver: newton}", "test"},
+        read_scenario(examples / "hydraulic-crane/scenario.yaml", {{"method", "{name: iterated, solver: iqn-ils}", "test"},
                                                                    {"valve.k0", "0.40", "test"},
                                                                    {"time.end", "0.1 s", "test"},
                                                                    {"time.step", "10 ms", "test"}});
