@@ -36,8 +36,8 @@ constexpr double largest_ratio =
 constexpr const char* default_with_rates = "lin-2-3-opt";
 constexpr const char* default_without_rates = "lin-3-3-b0";
 constexpr const char* default_controlled = "poly-3";  // its error is known; steps that change have no best coefficients
-constexpr const char* signal_with_rates = "hermite-1";  // exact for recorded data, which are straight lines
-constexpr const char* controlled_signal_with_rates = "hermite-2";
+constexpr const char* signal_with_rates = "hermite-2";
+constexpr const char* recorded_signal = "hermite-1";  // exact: straight lines
 constexpr const char* held_signal = "poly-1";
 
 std::string kind_list(const std::vector<port_kind>& kinds) {
@@ -635,8 +635,7 @@ class builder {
                 return scenario_.subsystems[p.subsystem.value()].kind == subsystem_spec::source_kind::file;
             });
             const extrapolation_rule& rule =
-                choose_rule(s.extrapolation, nullptr, no_rate,
-                            controlled && !recorded ? controlled_signal_with_rates : signal_with_rates,
+                choose_rule(s.extrapolation, nullptr, no_rate, recorded ? recorded_signal : signal_with_rates,
                             controlled ? default_controlled : default_without_rates, object, report);
             const subsystem_spec& receiver = scenario_.subsystems[target.subsystem.value()];
             if (target.variable->sampled && rule.name != held_signal &&

@@ -161,6 +161,27 @@ coupled_text couple_by_signals(dice& roll) {
     return made;
 }
 
+/// Neighbours tell each other their positions, whose rates are known, and each has the force of the spring between them; a known motion drives
+/// the first one.
+coupled_text couple_by_positions(dice& roll) {
+    coupled_text made;
+    const bodies b(roll);
+    for (std::size_t i = 0; i < b.m.size(); ++i) {
+        const bool first = i == 0, last = i + 1 == b.m.size();
+        const double to_left = first ? b.c[0] : b.k[i - 1], to_right = last ? 0 : b.k[i];
+        made.subsystems += fmt::format(
+            "  s{}: {{ode: {{states: {{x: {}, v: {}}}, inputs: {{xl: 0, xr: 0}}, equations: {{x: v, v: ({}*(xl - x) + "
+            "{}*(xr - x) - {}*x - {}*v)/{}}}}}, {}}}\n",
+            i, b.x[i], b.v[i], to_left, to_right, first ? 0 : b.c[i], b.d[i], b.m[i], precise);
+        if (!first) made.signals += fmt::format("  - s{0}.x -> s{1}.xl\n  - s{1}.x -> s{0}.xr\n", i - 1, i);
+    }
+    made.subsystems += fmt::format("  ground: {{model: source, set: {{kind: sine, amplitude: 0.1, frequency: {}}}}}\n",
+                                   roll.power(-1, 0) * std::sqrt(b.c[0] / b.m[0]) / 6.3);
+    made.signals += "  - ground.y -> s0.xl\n";
+    made.omega = b.omega;
+    return made;
+}
+
 coupled_text make_system(const std::string& kind, dice& roll, const std::filesystem::path& fmus) {
     if (kind == "springs") return couple_masses(roll, 1, 0);
     if (kind == "spring-dampers") return couple_masses(roll, 1, 1);
@@ -169,6 +190,7 @@ coupled_text make_system(const std::string& kind, dice& roll, const std::filesys
     if (kind == "nodes") return couple_at_a_node(roll);
     if (kind == "heat") return couple_by_heat(roll);
     if (kind == "signals") return couple_by_signals(roll);
+    if (kind == "signals with rates") return couple_by_positions(roll);
     return couple_masses(roll, 1, kind == "springs of FMUs" ? 0 : 1, (fmus / "plain-oscillator-2.fmu").string());
 }
 
@@ -274,7 +296,8 @@ tried try_candidate(const coupled_text& c, const extrapolation_request& request,
 
 std::vector<extrapolation_result> bench_extrapolations(const extrapolation_request& request,
                                                        const std::function<void(const std::string&)>& told) {
-    std::vector<std::string> kinds{"springs", "spring-dampers", "dampers", "gears", "nodes", "heat", "signals"};
+    std::vector<std::string> kinds{"springs", "spring-dampers", "dampers", "gears", "nodes", "heat",
+                                   "signals", "signals with rates"};
     if (!request.fmus.empty()) kinds.insert(kinds.end(), {"springs of FMUs", "spring-dampers of FMUs"});
     std::vector<extrapolation_result> results;
     for (const std::string& kind : kinds) {

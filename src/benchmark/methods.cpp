@@ -267,14 +267,47 @@ std::optional<method_result> run_once(const test_case& which, const variant& tri
     }
     const double error = std::sqrt(sum / static_cast<double>(reference.last.size() - 1));
     if (!(error < 1)) return {};
-    return method_result{which.name,
-                         tried.name(),
-                         tried.controlled ? 0 : step,
-                         tried.controlled ? rtol : 0,
-                         all.steps(),
-                         all.parts().system.integrations,
-                         seconds,
-                         error};
+    return method_result{.system = which.name,
+                         .variant = tried.name(),
+                         .step = tried.controlled ? 0 : step,
+                         .rtol = tried.controlled ? rtol : 0,
+                         .macro_steps = all.steps(),
+                         .integrations = all.parts().system.integrations,
+                         .seconds = seconds,
+                         .error = error};
+}
+
+/// Of constant steps with so many integrations, between measured ones along a power; nothing outside of them.
+std::optional<double> error_between(const std::vector<method_result>& results, const std::string& name, double work) {
+    const method_result *below = nullptr, *above = nullptr;
+    for (const auto& r : results) {
+        if (r.variant != name) continue;
+        const auto its = static_cast<double>(r.integrations);
+        if (its <= work && (below == nullptr || r.integrations > below->integrations)) below = &r;
+        if (its >= work && (above == nullptr || r.integrations < above->integrations)) above = &r;
+    }
+    if (below == nullptr || above == nullptr) return {};
+    if (below->integrations == above->integrations) return std::min(below->error, above->error);
+    const double from = std::log(static_cast<double>(below->integrations));
+    const double part = (std::log(work) - from) / (std::log(static_cast<double>(above->integrations)) - from);
+    return std::exp((1 - part) * std::log(below->error) + part * std::log(above->error));
+}
+
+/// Of one system.
+void compare_with_constant_steps(std::vector<method_result>& results) {
+    for (const variant& tried : variants) {
+        if (!tried.controlled) continue;
+        for (auto& r : results) {
+            if (r.variant != tried.name()) continue;
+            std::optional<double> best;
+            for (const variant& other : variants) {
+                if (other.controlled || std::string_view(other.method) != tried.method) continue;
+                const auto error = error_between(results, other.name(), static_cast<double>(r.integrations));
+                if (error && (!best || *error < *best)) best = error;
+            }
+            if (best) r.over_constant = r.error / *best;
+        }
+    }
 }
 
 }  // namespace
@@ -292,14 +325,17 @@ std::vector<method_result> bench_methods(const std::vector<std::string>& systems
     for (const auto& which : file.empty() ? test_cases() : std::vector{case_of(file)}) {
         if (!systems.empty() && std::ranges::find(systems, which.name) == systems.end()) continue;
         const auto reference = reference_of(which);
+        std::vector<method_result> of_system;
         for (const auto& tried : variants) {
             told(fmt::format("{}: {}", which.name, tried.name()));
             for (int k = 0; k < sizes; ++k) {
                 const double step = tried.controlled ? which.largest_step / 64 : which.largest_step / std::pow(2, k);
                 if (const auto one = run_once(which, tried, step, 1e-2 * std::pow(10, -0.75 * k), reference))
-                    results.push_back(*one);
+                    of_system.push_back(*one);
             }
         }
+        compare_with_constant_steps(of_system);
+        results.insert(results.end(), of_system.begin(), of_system.end());
     }
     return results;
 }
@@ -309,13 +345,15 @@ std::string to_table(const std::vector<method_result>& results) {
     const std::string* system = nullptr;
     for (const auto& r : results) {
         if (system == nullptr || *system != r.system) {
-            out += fmt::format("{}{}\n  {:<34} {:>12} {:>12} {:>12} {:>12} {:>10}\n", system == nullptr ? "" : "\n",
-                               r.system, "method", "step [s]", "macro steps", "integrations", "time [ms]", "error");
+            out += fmt::format("{}{}\n  {:<34} {:>12} {:>12} {:>12} {:>12} {:>10} {:>13}\n", system == nullptr ? "" : "\n",
+                               r.system, "method", "step [s]", "macro steps", "integrations", "time [ms]", "error",
+                               "over constant");
             system = &r.system;
         }
-        out += fmt::format("  {:<34} {:>12} {:>12} {:>12} {:>12.3f} {:>10.2e}\n", r.variant,
+        out += fmt::format("  {:<34} {:>12} {:>12} {:>12} {:>12.3f} {:>10.2e}{}\n", r.variant,
                            r.step > 0 ? fmt::format("{:.4g}", r.step) : fmt::format("rtol {:.1e}", r.rtol),
-                           r.macro_steps, r.integrations, 1e3 * r.seconds, r.error);
+                           r.macro_steps, r.integrations, 1e3 * r.seconds, r.error,
+                           r.over_constant > 0 ? fmt::format(" {:>13.2f}", r.over_constant) : "");
     }
     return out;
 }
@@ -330,7 +368,8 @@ std::string to_json(const std::vector<method_result>& results) {
                        {"macro_steps", r.macro_steps},
                        {"integrations", r.integrations},
                        {"seconds", r.seconds},
-                       {"error", r.error}});
+                       {"error", r.error},
+                       {"over_constant", r.over_constant > 0 ? json(r.over_constant) : json()}});
     return all.dump(2) + "\n";
 }
 

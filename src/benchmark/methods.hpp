@@ -15,6 +15,8 @@ struct method_result {
     std::int64_t macro_steps = 0, integrations = 0;
     double seconds = 0;
     double error = 0;  ///< at the end, of all positions and velocities, relative to their range, root mean square
+    /// Of controlled steps: the error over that of the method's best constant steps with as many integrations; 0: none had about as many.
+    double over_constant = 0;
 };
 
 /// Two-mass systems with F = 1, 100 and 1e4, a quarter car, an oscillator chain, the oscillator pair of the waveform literature, a hydraulic

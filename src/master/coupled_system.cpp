@@ -203,12 +203,14 @@ void coupled_system::save_begin() {
     make_room_for_begin();
     subsystems->save(*begin_);
     begin_saved_ = true;
+    journal.keep_present();
+    noticed_before_ = notices;
 }
 
 void coupled_system::restore_begin() {
     subsystems->restore(*begin_);
-    journal.clear();
-    notices = {};
+    journal.take_back();
+    notices = noticed_before_;
 }
 
 double coupled_system::input_value(input_slot input) const {
@@ -254,9 +256,10 @@ void coupled_system::advance_trials(const macro_step& step, std::span<trial_step
         for (trial_step& trial : trials) trial.inputs[f.slot.value()] = {.c = {f.value}};
     if (at_each_step.empty()) {
         subsystems->advance_trials(step, trials, *begin_);
-        notices = subsystems->notices();
+        notices = noticed_before_;
+        notices.add(subsystems->notices());
         if (journal.kept()) {
-            journal.clear();
+            journal.take_back();
             journal.add(step, trials.back().inputs);
         }
         integrations += static_cast<std::int64_t>(trials.size());

@@ -107,6 +107,7 @@ struct coupled_system : coupling_structure {
 
     std::optional<state_id> begin_;
     bool begin_saved_ = false;
+    step_notices noticed_before_;  ///< of the same macro step, in parts before
 
     struct input_range {
         std::uint32_t first, count;

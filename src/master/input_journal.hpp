@@ -27,14 +27,18 @@ class input_journal {
     void keep(const transport& of);
     bool kept() const { return !all_.empty(); }
 
-    /// Of the steps; the texts stay, since a macro step that is repeated has the same.
-    void clear() {
-        for (auto& s : all_) s.steps.clear(), s.inputs.clear();
-    }
     /// For the next macro step.
-    void clear_all() {
-        clear();
+    void clear() {
+        for (auto& s : all_) s.steps.clear(), s.inputs.clear(), s.stands = 0;
         texts_.clear();
+    }
+    /// What is there stands, whatever becomes of what is added: parts of a divided macro step.
+    void keep_present() {
+        for (auto& s : all_) s.stands = s.steps.size();
+    }
+    /// What was added since then is taken back; the texts stay, since a macro step that is repeated has the same.
+    void take_back() {
+        for (auto& s : all_) s.steps.resize(s.stands), s.inputs.resize(s.stands * s.count);
     }
     /// All subsystems, or some, were advanced with these inputs (of all, by slot).
     void add(const macro_step& step, std::span<const polynomial> inputs) {
@@ -59,6 +63,7 @@ class input_journal {
         std::size_t first = 0, count = 0;  ///< of its inputs
         std::vector<macro_step> steps = {};
         std::vector<polynomial> inputs = {};
+        std::size_t stands = 0;  ///< number of steps
 
         void add(const macro_step& step, std::span<const polynomial> from) {
             steps.push_back(step);

@@ -26,7 +26,7 @@ constexpr int steps_between_measurements = 20;
 bool same(double H, double other) { return std::abs(H - other) < 1e-9 * H; }
 
 const method_traits semi_implicit_traits{
-    .estimates = true, .rule_with_rates = "hermite-2", .rule_without_rates = "poly-4"};
+    .builds_on_history = true, .estimates = true, .rule_with_rates = "hermite-2", .rule_without_rates = "poly-4"};
 
 class semi_implicit_method final : public method {
    public:

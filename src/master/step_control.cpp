@@ -16,6 +16,8 @@ using level = step_control_options::level;
 
 constexpr double safety = 0.9;
 constexpr double most_growth = 2, most_shrinking = 0.2;
+/// At the start, as long as errors leave room for it.
+constexpr double most_growth_at_start = 10;
 /// Steps stay as they are while they should change by less: equal steps are cheaper, and answers, weights and what iterations have learned
 /// are kept.
 constexpr double worth_growing = 1.2, worth_shrinking = 0.95;
@@ -27,6 +29,8 @@ constexpr double equal_at_the_end = 24;
 /// nothing where steps could grow twice by as much as they ever do.
 constexpr double growth_while_quiet = 1.25;
 double quiet(int order) { return order <= 4 ? 1e-2 : std::pow(most_growth, -2 * order); }
+/// Without contacts only errors that cannot be told from rounding are nothing: small ones are those of smooth motion.
+constexpr double nothing = 1e-10;
 /// Of the tolerance that estimated errors of all steps may add up to; the system itself may enlarge what it is given. Contacts that close
 /// again and again enlarge most.
 constexpr double sum_of_errors = 0.25, sum_with_contacts = 0.1;
@@ -102,6 +106,7 @@ void step_controller::prepare(coupled_system& system, method& chosen) {
     for (std::size_t c = 0; c < channels; ++c)
         if (const law* l = system.coupling.law_of(channel_index(c)); l != nullptr && l->corner_count() > 0)
             sum_of_errors_ = sum_with_contacts;
+    starting_ = options_.estimate == estimator::trial && sum_of_errors_ != sum_with_contacts;
     if (options_.estimate == estimator::trial) {
         chosen.keep(system);  // makes room
         system.forget_begin();
@@ -218,6 +223,7 @@ void step_controller::reject(const macro_step& step, const verdict& v, std::stri
     const double H = step.end - step.begin;
     if (looked_) looked_({step.begin, H, v.error, false, worst});
     ++counts_.rejected;
+    starting_ = false;
     // Ends of steps are rounded: a step of the smallest length may seem to be longer.
     if (std::min(H, H_) <= options_.smallest) give_up(step, v);
     repeated_ = true;
@@ -240,7 +246,8 @@ double step_controller::tolerance_of(std::size_t slot, double y) const {
 }
 
 step_controller::verdict step_controller::judge(std::span<const double> y, const estimate_orders& orders, double H) {
-    verdict v{0, most_growth, 0};
+    const double most = starting_ ? most_growth_at_start : most_growth;
+    verdict v{0, most, 0};
     double of_values = 0, of_rates = 0;
     const double part = share(H);
     std::fill(seen_.begin(), seen_.end(), false);
@@ -261,8 +268,8 @@ step_controller::verdict step_controller::judge(std::span<const double> y, const
     const int less = options_.whole_run ? 1 : 0;
     const auto factor = [](double error, int order) { return safety * std::pow(std::max(error, 1e-12), -1.0 / order); };
     v.factor = std::clamp(std::min(factor(of_values, orders.value - less), factor(of_rates, orders.rate - less)),
-                          most_shrinking, most_growth);
-    v.quiet = quiet(orders.rate - less);
+                          most_shrinking, most);
+    v.quiet = sum_of_errors_ == sum_with_contacts ? quiet(orders.rate - less) : nothing;
     return v;
 }
 
@@ -351,7 +358,8 @@ void step_controller::accept(const macro_step& step, const verdict& v, std::stri
         counts_.largest = std::max(counts_.largest, H);
     }
     // The leading error may just change its sign: what steps before allowed counts, too.
-    const double before = std::max(1.0, factor_before_);
+    const double before = starting_ ? v.factor : std::max(1.0, factor_before_);
+    starting_ = starting_ && v.factor >= most_growth_at_start;
     double allowed = std::min(v.factor, before);
     factor_before_ = v.factor >= much_room ? v.factor : std::min(v.factor, forgetting * before);
     bank_ = std::max(0.0, bank_ + H - std::min(v.error, 1.0) * (H + loan()));

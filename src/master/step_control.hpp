@@ -67,7 +67,7 @@ class step_controller final : public stepper {
     macro_step step(coupled_system& system, method& chosen) override;
     const step_control_counts& counts() const { return counts_; }
     void state(state_bytes& bytes) override {
-        bytes(t_, H_, n_, repeated_, error_before_, factor_before_, counts_, largest_, bank_);
+        bytes(t_, H_, n_, repeated_, error_before_, factor_before_, counts_, largest_, bank_, starting_);
     }
 
     bool stands_at(double t) const override { return t_ == t; }
@@ -114,6 +114,7 @@ class step_controller final : public stepper {
     std::vector<double> largest_, largest_tried_;  ///< so far: outputs (trial), coupling variables or powers
     std::vector<bool> by_nature_;                  ///< by channel: held
     bool goes_back_ = true;
+    bool starting_ = false;                     ///< steps are still to grow to what errors allow
     double sum_of_errors_ = 0;                  ///< of all steps, as a part of the tolerance
     double bank_;                               ///< s; what steps so far left of what they might have added
     std::vector<channel_index> other_of_bond_;  ///< by channel: the other signal; invalid: there is none

@@ -1,5 +1,6 @@
 #include "master/stepper.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace mdpcosim {
@@ -49,12 +50,16 @@ macro_step constant_stepper::whole_or_first_part(coupled_system& system, method&
 
 /// A part that fails, too, ends the run with what the whole step failed with: that is the step a user knows.
 void constant_stepper::step_part(coupled_system& system, method& chosen, const macro_step& part) {
+    const std::int64_t before = system.integrations;
     try {
         chosen.step(system, part);
     } catch (const run_error&) {
         if (why_divided_) std::rethrow_exception(why_divided_);
         throw;
     }
+    const std::int64_t of_part = system.integrations - before;
+    system.integrations = before + std::max<std::int64_t>(0, of_part - counted_);
+    counted_ = std::max(counted_, of_part);
     if (!within_step()) why_divided_ = nullptr;
 }
 

@@ -53,10 +53,7 @@ class constant_stepper final : public stepper {
             next = whole_or_first_part(system, chosen, next);
         else
             chosen.step(system, next);
-        if (within_step())
-            --system.integrations;
-        else
-            ++n_;
+        if (!within_step()) ++n_;
         return next;
     }
     bool within_step() const override { return part_ < parts_; }
@@ -81,12 +78,14 @@ class constant_stepper final : public stepper {
         parts_ = parts;
         part_ = parts > 1 ? 0 : parts;
         divided_ = n_;
+        counted_ = 0;
     }
 
     time_grid grid_;
     int usual_;         ///< parts of the first step, and after jumps
     int parts_, part_;  ///< of a divided step, and how many of them are done
     std::int64_t n_ = 0, divided_ = 0;
+    std::int64_t counted_ = 0;  ///< integrations of a divided step: those of the part that took most, as if it had been the whole
     std::exception_ptr why_divided_;  ///< what the step failed with as a whole
 };
 

@@ -198,7 +198,7 @@ struct simulation::impl {
     macro_step step_system() {
         if (!writes.empty()) [[unlikely]]
             apply_writes();
-        system().journal.clear_all();
+        system().journal.clear();
         system().notices = {};
         system().texts.pass(*system().subsystems, system().journal);
         macro_step part = steps->step(system(), chosen());
