@@ -59,9 +59,9 @@ std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<boo
     const auto silent = [&](int clock) {
         const auto found = std::ranges::find(fmu.clocks, clock, &fmi::clock_description::variable);
         const bool own = fmu.variables[static_cast<std::size_t>(clock)].causality != fmi::causality::input;
-        return !events || !(own || has_times(fmu, *found));
+        return !events || !(own || has_times(fmu, *found) || driven(name_of(clock)));
     };
-    const std::string why = events ? "it is triggered (intervalVariability), and clocks are not coupled"
+    const std::string why = events ? "it is triggered (intervalVariability), and no signal leads to it from another FMU's clock"
                                    : "its co-simulation has no event mode (hasEventMode)";
     std::vector<std::string> clocks, staying;
     for (const auto& clock : fmu.clocks)
@@ -83,7 +83,8 @@ std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<boo
                             "the FMU with a clock that has an interval.",
                             spec.name, spec.source.value, v.name,
                             own.empty() ? std::string("unknown") : name_of(own.front()), why,
-                            !events && fmu.model_exchange ? "set 'interface: model-exchange', " : ""));
+                            events ? fmt::format("couple the clock, 'a.clock -> {}.{}', ", spec.name, own.empty() ? "clock" : name_of(own.front()))
+                            : fmu.model_exchange ? "set 'interface: model-exchange', " : ""));
         staying.push_back(v.name);
     }
     if (clocks.empty()) return {};

@@ -195,11 +195,8 @@ std::unique_ptr<fmi::instance> fmu_component::make_instance(fmi::instance_option
     } catch (const user_error&) {
         event_mode_ = options.event_mode = false;
         auto made = fmi::make_instance(model_.files, options);
-        messages_.send(
-            fmt::format("subsystem '{}' (fmu {}): it offers an event mode (hasEventMode) and gives no instance that "
-                        "has it. It runs "
-                        "without: its events happen inside its steps.",
-                        name_, model_.file()));
+        tell("it offers an event mode (hasEventMode) and gives no instance that has it. It runs without: its events happen "
+             "inside its steps.");
         return made;
     }
 }
@@ -314,6 +311,7 @@ fmi::discrete_update fmu_component::update_discrete_states(double t, fmu_clocks&
     for (int n = 0; n < most_updates; ++n) {
         clocks.look();
         fmi::discrete_update update = instance_->update_discrete_states();
+        clocks.end_ticks();
         update.states_changed = changed |= update.states_changed;
         if (update.again && !update.terminate) continue;
         clocks.updated(t);
@@ -325,9 +323,11 @@ fmi::discrete_update fmu_component::update_discrete_states(double t, fmu_clocks&
 void fmu_component::rate_sensitivities(fmu_sensitivities& known, int input, std::span<double> by_output) const {
     const std::string problem = known.get(*instance_, input, by_output);
     if (problem.empty()) return;
-    messages_.send(fmt::format(
-        "subsystem '{}' (fmu {}): {} Its directional derivatives, which its description promises, are not used.", name_,
-        model_.file(), problem));
+    tell(problem + " Its directional derivatives, which its description promises, are not used.");
+}
+
+void fmu_component::tell(const std::string& what) const {
+    messages_.send(fmt::format("subsystem '{}' (fmu {}): {}", name_, model_.file(), what));
 }
 
 void fmu_component::fail(double t, const std::string& reason) const {

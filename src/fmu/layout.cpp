@@ -22,8 +22,7 @@ namespace {
 
 variable_type type_of(fmi::base_type type) {
     if (fmi::is_float(type)) return variable_type::real;
-    const bool yes_or_no = type == fmi::base_type::boolean || type == fmi::base_type::clock;
-    return yes_or_no ? variable_type::boolean : variable_type::integer;
+    return type == fmi::base_type::boolean ? variable_type::boolean : variable_type::integer;
 }
 
 bool is_number(fmi::base_type type) { return type < fmi::base_type::string; }
@@ -225,7 +224,18 @@ class fmu_layout_builder final : public port_variables {
         }
         if (const std::string why = why_not_driven(fmu_, at(i)); !why.empty())
             throw user_error(named.where, fmt::format("{}: driven: '{}' {}", object(), named.value, why));
+        if (at(i).type == fmi::base_type::clock && !has_events())
+            throw user_error(named.where,
+                             fmt::format("{}: driven: '{}' is a clock, and clocks tick in an event mode only, which the "
+                                         "co-simulation of the FMU does not have (hasEventMode).{}",
+                                         object(), named.value,
+                                         fmu_.model_exchange ? " Set 'interface: model-exchange'." : ""));
         if (input_slots_.count(i) == 0) add_input(i);
+    }
+
+    bool has_events() const { return kind_ == fmi::kind::model_exchange || offers_.event_mode; }
+    bool is_driven(const fmi::variable& v) const {
+        return std::ranges::find(spec_.fmu.driven, v.name, &text::value) != spec_.fmu.driven.end();
     }
 
     static bool is_text(fmi::base_type type) {
@@ -237,8 +247,8 @@ class fmu_layout_builder final : public port_variables {
         const fmi::variable& v = at(i);
         if (is_number(v.type) && !is_exact(v)) return false;
         if (v.type == fmi::base_type::clock) {
-            const bool events = kind_ == fmi::kind::model_exchange || offers_.event_mode;
-            if (v.causality == fmi::causality::output && events) return false;
+            const bool events = has_events();
+            if (events && (v.causality == fmi::causality::output || is_driven(v))) return false;
             const auto& clock = *std::ranges::find(fmu_.clocks, i, &fmi::clock_description::variable);
             const std::string times =
                 clock.interval_kind == fmi::clock_interval::constant
@@ -250,7 +260,7 @@ class fmu_layout_builder final : public port_variables {
             else
                 result_.left_out.push_back(fmt::format(
                     "{} ({})", v.name,
-                    events ? "a triggered clock, which nobody lets tick" : "no clock ticks without an event mode"));
+                    events ? "a triggered clock, which ticks where a signal leads to it from another FMU's clock" : "no clock ticks without an event mode"));
         }
         for (int k = 0; k < static_cast<int>(v.element_count()) && v.type != fmi::base_type::clock; ++k) {
             texts.push_back({v.dimensions.empty() ? v.name : fmt::format("{}[{}]", v.name, k), v.description,
@@ -270,6 +280,7 @@ class fmu_layout_builder final : public port_variables {
         made.description = v.description;
         made.type = type_of(v.type);
         made.slot = slot;
+        made.clock = v.type == fmi::base_type::clock;
         made.sampled = made.type != variable_type::real || v.variability != fmi::variability::continuous;
         return made;
     }
@@ -326,8 +337,10 @@ class fmu_layout_builder final : public port_variables {
                                       .element = k,
                                       .unit = unit,
                                       .discrete = discrete,
-                                      .clocked = std::ranges::find(fmu_.clocked, i, &fmi::clocked_variable::variable) !=
-                                                 fmu_.clocked.end()});
+                                      .clocked = v.type == fmi::base_type::clock ||
+                                                 std::ranges::find(fmu_.clocked, i, &fmi::clocked_variable::variable) !=
+                                                     fmu_.clocked.end(),
+                                      .clock = v.type == fmi::base_type::clock});
         }
     }
 
@@ -490,6 +503,13 @@ fmu_element find_element(const fmi::description& fmu, const std::string& name) {
 
 std::string why_not_driven(const fmi::description& fmu, const fmi::variable& v) {
     using fmi::causality;
+    if (v.type == fmi::base_type::clock && v.causality == causality::input) {
+        const auto clock = std::ranges::find(fmu.clocks, static_cast<int>(&v - fmu.variables.data()),
+                                             &fmi::clock_description::variable);
+        if (clock->interval_kind == fmi::clock_interval::triggered) return {};
+        return fmt::format("is a clock that ticks by itself ({}); only triggered ones are let tick by others.",
+                           fmi::name(clock->interval_kind));
+    }
     const std::string way_out = fmt::format("Give its value under 'set', 'set: {{{}: ...}}'.", v.name);
     if (v.causality == causality::parameter && fmu.version == fmi::version::v1)
         return fmt::format("is a parameter of an FMU of FMI 1.0, where parameters keep their value during a run. {}",

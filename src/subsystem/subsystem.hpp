@@ -49,6 +49,7 @@ struct variable {
     int size = 1;
     int slot = 0;          ///< of the first element
     bool sampled = false;  ///< an input read, an output changed at sample times only: signals to and from it are held
+    bool clock = false;    ///< an output: how often it ticked since the step began; an input: what it ticks with
 };
 
 /// `x`, or `x[2]` for the element of a vector at `slot`.
@@ -139,6 +140,8 @@ struct capabilities {
     bool starts_again = false;        ///< reset() is there
     /// Its steps are not this program's: macro steps much shorter than the others may end before its first one, and its outputs stay as they were.
     bool hidden_steps = false;
+    /// It may have an event at a macro point, with the inputs of that point: advance() over no time carries it out.
+    bool events_at_points = false;
     std::string why_no_save_restore;  ///< and the way that needs less
     std::string why_no_bytes = {};    ///< why a snapshot cannot leave this process; empty: it can, where there is one
     std::string why_fixed_step = {};  ///< why it takes steps of one length only; empty: it takes others, too
@@ -224,7 +227,8 @@ class subsystem {
     virtual void outputs(std::span<const double> u, std::span<double> y) = 0;
 
     /// Integrates over one macro step with the given input polynomials (in t - step.begin). Allocates nothing, but in the first step of one whose
-    /// initial state has waited for its inputs (an FMU in model exchange).
+    /// initial state has waited for its inputs (an FMU in model exchange). A step without length is an event at the present time, where
+    /// offers().events_at_points; any number of them follow each other.
     virtual void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) = 0;
 
     /// advance(), then outputs(u, y), where usage says that outputs follow. `advanced` becomes true between the two.
