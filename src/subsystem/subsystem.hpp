@@ -32,6 +32,7 @@
 ///      rate_sensitivities(u, input, B)   between steps, where offers().rate_sensitivities says so
 ///      reset()                           between steps, where offers().starts_again says so: as before initialise(), with the parameters of now
 ///   5. statistics()                      at any time
+///   6. end()                             where somebody wants to know how it ends; otherwise destruction does
 /// An exception from initialise, outputs or advance (a run_error with the reason, without the subsystem's name) leaves the
 /// subsystem unusable unless a state saved before is restored. describe() lists inputs and outputs by slot: the spans u, y and
 /// inputs have exactly input_count() and output_count() elements. Whole numbers and booleans (0 and 1) stand there as the doubles that
@@ -262,6 +263,9 @@ class subsystem {
     virtual double next_step() const { return 0; }
     /// When it will jump next by its own clock, as far as it knows now; after initialise(), between steps.
     virtual double next_event() const { return std::numeric_limits<double>::infinity(); }
+
+    /// Where it lives elsewhere it ends there, which is waited for and judged: a run_error where it does not end in order. Nothing follows.
+    virtual void end() {}
 
     /// Whether the last advance() left a notice.
     bool has_notice() const { return noticed_; }
