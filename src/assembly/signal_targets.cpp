@@ -197,13 +197,9 @@ class target_resolver {
         return fmt::format("[{}]", fmt::join(words, ", "));
     }
 
-    static bool has_64_bits(const fmi::variable& v) {
-        return v.type == fmi::base_type::int64 || v.type == fmi::base_type::uint64;
-    }
-
     void make_exact(const setting& kind, const fmi::variable& v, const signal_spec& s, const end& target) const {
         const std::string& word = kind.values.empty() ? std::string() : kind.values.front().value;
-        if ((word == "int64" || word == "uint64") && has_64_bits(v) && is_plain(s))
+        if ((word == "int64" || word == "uint64") && fmi::has_64_bits(v.type) && is_plain(s))
             add_name(target.of->fmu.exact, v.name, s.where);
     }
 
@@ -224,7 +220,7 @@ class target_resolver {
             if (!held && !target.whole) return kind;
             add("real");
             if (held) add("held");
-        } else if (has_64_bits(v)) {
+        } else if (fmi::has_64_bits(v.type)) {
             add(digits_ ? lower_case(fmi::name(v.type)) : "integer");
         } else {
             add(lower_case(fmi::name(v.type)));

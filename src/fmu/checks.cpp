@@ -93,6 +93,19 @@ std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<boo
         staying.empty() ? std::string() : fmt::format(". These variables keep their values: {}", name_list(staying)));
 }
 
+std::string check_driven_parameters(const subsystem_spec& spec) {
+    if (spec.fmu.driven.empty() || fmu_interface(spec) != fmi::kind::co_simulation) return {};
+    const auto files = fmi::open_fmu(spec.path);
+    std::vector<std::string> parameters;
+    for (const text& named : spec.fmu.driven)
+        if (const fmi::variable* v = files->description().find(named.value); v != nullptr && v->type != fmi::base_type::clock)
+            parameters.push_back(named.value);
+    if (parameters.empty()) return {};
+    return fmt::format("fmu of '{}': driven parameters are set at macro points; outputs that depend on them follow with the "
+                       "step that begins there, an output that is computed from {} alone too: it is one macro step late.",
+                       spec.name, name_list(parameters));
+}
+
 void check_fmu_step(const subsystem_spec& spec, double H) {
     if (fmu_interface(spec) != fmi::kind::co_simulation) return;
     check_tick_times(spec, fmi::open_fmu(spec.path)->description(), H);

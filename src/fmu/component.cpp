@@ -227,7 +227,8 @@ void fmu_component::set_starts(bool structural) {
 }
 
 void fmu_component::set(const fmu_start& start) {
-    if (model_.description().variables[static_cast<std::size_t>(start.variable)].type == fmi::base_type::string)
+    const fmi::variable& v = model_.description().variables[static_cast<std::size_t>(start.variable)];
+    if (!start.texts.empty() && v.causality != fmi::causality::structural_parameter)
         return instance_->set_texts(start.variable, start.texts);
     fmi::value_block block = instance_->make_block({&start.variable, 1});
     instance_->set(block, start.numbers);

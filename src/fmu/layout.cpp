@@ -191,19 +191,16 @@ class fmu_layout_builder final : public port_variables {
     }
 
     bool is_exact(const fmi::variable& v) const {
-        return has_64_bits(v.type) && std::ranges::find(spec_.fmu.exact, v.name, &text::value) != spec_.fmu.exact.end();
-    }
-    static bool has_64_bits(fmi::base_type type) {
-        return type == fmi::base_type::int64 || type == fmi::base_type::uint64;
+        return fmi::has_64_bits(v.type) && std::ranges::find(spec_.fmu.exact, v.name, &text::value) != spec_.fmu.exact.end();
     }
 
     void check_exact() const {
         for (const text& named : spec_.fmu.exact) {
             const fmi::variable* v = fmu_.find(named.value);
-            if (v != nullptr && has_64_bits(v->type)) continue;
+            if (v != nullptr && fmi::has_64_bits(v->type)) continue;
             std::vector<std::string> names;
             for (const auto& other : fmu_.variables)
-                if (has_64_bits(other.type)) names.push_back(other.name);
+                if (fmi::has_64_bits(other.type)) names.push_back(other.name);
             throw user_error(named.where,
                              fmt::format("{}: exact: '{}' is no 64-bit integer of the FMU. {}{}", object(), named.value,
                                          names.empty() ? std::string("It has none; leave the key out.")
