@@ -501,7 +501,7 @@ class builder {
     }
 
     /// Clocks that others let tick do so in events at macro points.
-    void check_clock(const signal_spec& s, subsystem_index to, const std::string& object) const {
+    void check_clock(const signal_spec& s, subsystem_index to, const std::string& object) {
         const auto refuse = [&](const std::string& why) {
             throw user_error(s.where, fmt::format("{}: it is a clock, which ticks at macro points, {}", object, why));
         };
@@ -509,10 +509,11 @@ class builder {
             refuse(fmt::format("and method '{}' lets subsystems have their own. Take 'method: explicit'.",
                                scenario_.method.value));
         if (!subsystems().offers(to).events_at_points)
-            refuse(fmt::format("and here subsystem '{}' has no events there: as one system of equations "
-                               "(--monolithic), with 'sample' or without an event mode nobody lets it tick. Run "
-                               "without these, or leave the signal out.",
-                               subsystems().name(to)));
+            refuse(
+                fmt::format("and here subsystem '{}' has no events there: as one system of equations "
+                            "(--monolithic), with 'sample' or without an event mode nobody lets it tick. Run "
+                            "without these, or leave the signal out.",
+                            subsystems().name(to)));
     }
 
     /// A signal as half of a bond.

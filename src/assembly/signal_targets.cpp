@@ -158,8 +158,8 @@ class target_resolver {
     /// As far as it is known here.
     static bool is_clock(const end& source) {
         if (!source.is(source_kind::fmu)) return false;
-        return source.variable == nullptr || (source.variable->type == fmi::base_type::clock &&
-                                              source.variable->causality == fmi::causality::output);
+        return source.variable == nullptr ||
+               (source.variable->type == fmi::base_type::clock && source.variable->causality == fmi::causality::output);
     }
 
     static void add_name(std::vector<text>& names, const std::string& name, const location& where) {

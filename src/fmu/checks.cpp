@@ -61,8 +61,9 @@ std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<boo
         const bool own = fmu.variables[static_cast<std::size_t>(clock)].causality != fmi::causality::input;
         return !events || !(own || has_times(fmu, *found) || driven(name_of(clock)));
     };
-    const std::string why = events ? "it is triggered (intervalVariability), and no signal leads to it from another FMU's clock"
-                                   : "its co-simulation has no event mode (hasEventMode)";
+    const std::string why =
+        events ? "it is triggered (intervalVariability), and no signal leads to it from another FMU's clock"
+               : "its co-simulation has no event mode (hasEventMode)";
     std::vector<std::string> clocks, staying;
     for (const auto& clock : fmu.clocks)
         if (silent(clock.variable)) clocks.push_back(name_of(clock.variable));
@@ -83,8 +84,10 @@ std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<boo
                             "the FMU with a clock that has an interval.",
                             spec.name, spec.source.value, v.name,
                             own.empty() ? std::string("unknown") : name_of(own.front()), why,
-                            events ? fmt::format("couple the clock, 'a.clock -> {}.{}', ", spec.name, own.empty() ? "clock" : name_of(own.front()))
-                            : fmu.model_exchange ? "set 'interface: model-exchange', " : ""));
+                            events               ? fmt::format("couple the clock, 'a.clock -> {}.{}', ", spec.name,
+                                                 own.empty() ? "clock" : name_of(own.front()))
+                                          : fmu.model_exchange ? "set 'interface: model-exchange', "
+                                                 : ""));
         staying.push_back(v.name);
     }
     if (clocks.empty()) return {};
@@ -98,12 +101,14 @@ std::string check_driven_parameters(const subsystem_spec& spec) {
     const auto files = fmi::open_fmu(spec.path);
     std::vector<std::string> parameters;
     for (const text& named : spec.fmu.driven)
-        if (const fmi::variable* v = files->description().find(named.value); v != nullptr && v->type != fmi::base_type::clock)
+        if (const fmi::variable* v = files->description().find(named.value);
+            v != nullptr && v->type != fmi::base_type::clock)
             parameters.push_back(named.value);
     if (parameters.empty()) return {};
-    return fmt::format("fmu of '{}': driven parameters are set at macro points; outputs that depend on them follow with the "
-                       "step that begins there, an output that is computed from {} alone too: it is one macro step late.",
-                       spec.name, name_list(parameters));
+    return fmt::format(
+        "fmu of '{}': driven parameters are set at macro points; outputs that depend on them follow with the "
+        "step that begins there, an output that is computed from {} alone too: it is one macro step late.",
+        spec.name, name_list(parameters));
 }
 
 void check_fmu_step(const subsystem_spec& spec, double H) {

@@ -97,10 +97,11 @@ void fmu_clocks::trigger(std::size_t i, std::int64_t count) {
     if (ticks <= 0) return;
     if (ticks > 1)
         throw fmi::fmu_failure(
-            fmt::format("its clock '{}' would have to tick {} times at once: what it is coupled to ticked so often since "
-                        "the last macro point, with other values each time. Choose macro steps that are shorter than "
-                        "the time between two ticks",
-                        instance_.description().variables[static_cast<std::size_t>(driven_[i].is.variable)].name, ticks),
+            fmt::format(
+                "its clock '{}' would have to tick {} times at once: what it is coupled to ticked so often since "
+                "the last macro point, with other values each time. Choose macro steps that are shorter than "
+                "the time between two ticks",
+                instance_.description().variables[static_cast<std::size_t>(driven_[i].is.variable)].name, ticks),
             false);
     instance_.set_clock(driven_[i].reference);
     s.ticking = true;

@@ -27,7 +27,7 @@ class fmu_clocks {
     /// What changes, for saving and restoring.
     struct clock_state {
         double origin = 0, interval = 0;  ///< next = origin + count * interval, so that no rounding adds up
-        std::int64_t count = 0;  ///< of a triggered one: ticks that it was told of since begin()
+        std::int64_t count = 0;           ///< of a triggered one: ticks that it was told of since begin()
         double next = std::numeric_limits<double>::infinity();
         double last = 0;  ///< when it ticked
         bool ticking = false;

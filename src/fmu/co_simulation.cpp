@@ -493,7 +493,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
                 ask_to_end();
                 return;
             }
-            check_early_return(done, target, resolution);
+            if (done.event && !event_mode_) ignore_event(done);
             const bool whole = done.status == fmi::status::ok && done.reached >= target - resolution;
             if (whole && !done.event) {
                 if (last) return;
@@ -523,17 +523,13 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         }
     }
 
-    void check_early_return(fmi::step_result& done, double target, double resolution) {
-        if (done.early && !(done.reached >= time_ - resolution && done.reached <= target + resolution))
-            fmu_.fail(time_, fmt::format("doStep: it returned early from the step from {} s to {} s and says that it "
-                                         "has reached {} s, which is not in it",
-                                         time_, target, done.reached));
-        if (!done.event || event_mode_) return;
+    void ignore_event(fmi::step_result& done) {
         done.event = false;
         if (!std::exchange(told_of_event_, true))
-            fmu_.tell(fmt::format("at {} s it asks for its event mode (eventHandlingNeeded), in which it does not run. "
-                                  "It goes on without.",
-                                  done.reached));
+            fmu_.tell(
+                fmt::format("at {} s it asks for its event mode (eventHandlingNeeded), in which it does not run. "
+                            "It goes on without.",
+                            done.reached));
     }
 
     void refuse_tick(double next) const {
@@ -567,8 +563,8 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     double end_ = std::numeric_limits<double>::infinity();  ///< of the run, which the FMU knows
     bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
     bool outputs_follow_ = false;
-    bool waits_ = false;    ///< for the inputs that it is initialised with
-    bool asked_ = false;    ///< for outputs, since initialise()
+    bool waits_ = false;  ///< for the inputs that it is initialised with
+    bool asked_ = false;  ///< for outputs, since initialise()
     bool told_of_event_ = false;
     bool ended_ = false;    ///< it asked for the end of the simulation and takes no more steps
     bool follows_ = false;  ///< outputs follow inputs that change during the step

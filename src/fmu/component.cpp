@@ -195,8 +195,10 @@ std::unique_ptr<fmi::instance> fmu_component::make_instance(fmi::instance_option
     } catch (const user_error&) {
         event_mode_ = options.event_mode = false;
         auto made = fmi::make_instance(model_.files, options);
-        tell("it offers an event mode (hasEventMode) and gives no instance that has it. It runs without: its events happen "
-             "inside its steps.");
+        tell(
+            "it offers an event mode (hasEventMode) and gives no instance that has it. It runs without: its events "
+            "happen "
+            "inside its steps.");
         return made;
     }
 }

@@ -191,7 +191,8 @@ class fmu_layout_builder final : public port_variables {
     }
 
     bool is_exact(const fmi::variable& v) const {
-        return fmi::has_64_bits(v.type) && std::ranges::find(spec_.fmu.exact, v.name, &text::value) != spec_.fmu.exact.end();
+        return fmi::has_64_bits(v.type) &&
+               std::ranges::find(spec_.fmu.exact, v.name, &text::value) != spec_.fmu.exact.end();
     }
 
     void check_exact() const {
@@ -222,11 +223,11 @@ class fmu_layout_builder final : public port_variables {
         if (const std::string why = why_not_driven(fmu_, at(i)); !why.empty())
             throw user_error(named.where, fmt::format("{}: driven: '{}' {}", object(), named.value, why));
         if (at(i).type == fmi::base_type::clock && !has_events())
-            throw user_error(named.where,
-                             fmt::format("{}: driven: '{}' is a clock, and clocks tick in an event mode only, which the "
-                                         "co-simulation of the FMU does not have (hasEventMode).{}",
-                                         object(), named.value,
-                                         fmu_.model_exchange ? " Set 'interface: model-exchange'." : ""));
+            throw user_error(
+                named.where,
+                fmt::format("{}: driven: '{}' is a clock, and clocks tick in an event mode only, which the "
+                            "co-simulation of the FMU does not have (hasEventMode).{}",
+                            object(), named.value, fmu_.model_exchange ? " Set 'interface: model-exchange'." : ""));
         if (input_slots_.count(i) == 0) add_input(i);
     }
 
@@ -257,7 +258,8 @@ class fmu_layout_builder final : public port_variables {
             else
                 result_.left_out.push_back(fmt::format(
                     "{} ({})", v.name,
-                    events ? "a triggered clock, which ticks where a signal leads to it from another FMU's clock" : "no clock ticks without an event mode"));
+                    events ? "a triggered clock, which ticks where a signal leads to it from another FMU's clock"
+                           : "no clock ticks without an event mode"));
         }
         for (int k = 0; k < static_cast<int>(v.element_count()) && v.type != fmi::base_type::clock; ++k) {
             texts.push_back({v.dimensions.empty() ? v.name : fmt::format("{}[{}]", v.name, k), v.description,
@@ -330,14 +332,14 @@ class fmu_layout_builder final : public port_variables {
             const bool discrete = made.sampled;
             if (is_continuous(v.name) || is_continuous(made.name)) made.sampled = false;
             result_.description.inputs.push_back(std::move(made));
-            result_.inputs.push_back({.variable = i,
-                                      .element = k,
-                                      .unit = unit,
-                                      .discrete = discrete,
-                                      .clocked = v.type == fmi::base_type::clock ||
-                                                 std::ranges::find(fmu_.clocked, i, &fmi::clocked_variable::variable) !=
-                                                     fmu_.clocked.end(),
-                                      .clock = v.type == fmi::base_type::clock});
+            result_.inputs.push_back(
+                {.variable = i,
+                 .element = k,
+                 .unit = unit,
+                 .discrete = discrete,
+                 .clocked = v.type == fmi::base_type::clock ||
+                            std::ranges::find(fmu_.clocked, i, &fmi::clocked_variable::variable) != fmu_.clocked.end(),
+                 .clock = v.type == fmi::base_type::clock});
         }
     }
 

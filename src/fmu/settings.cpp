@@ -120,9 +120,10 @@ class setting_reader {
             const std::string digits = plain_digits(v.type, value.value);
             start.texts[at] = digits.empty() ? fmt::format("{:.0f}", start.numbers[at]) : digits;
             if (v.causality == causality::input && std::abs(start.numbers[at]) > 0x1p53 && !is_exact(v))
-                fail(value.where, fmt::format("'{}': inputs are numbers with 53 bits, too few for {}. Name it under 'exact', "
-                                              "'exact: [{}]': then every digit counts.",
-                                              s.name, value.value, v.name));
+                fail(value.where,
+                     fmt::format("'{}': inputs are numbers with 53 bits, too few for {}. Name it under 'exact', "
+                                 "'exact: [{}]': then every digit counts.",
+                                 s.name, value.value, v.name));
         }
     }
 
@@ -138,8 +139,7 @@ class setting_reader {
             if (v.type == base_type::string || fmi::has_64_bits(v.type))
                 added.texts.push_back(v.start.empty() ? fmi::has_64_bits(v.type) ? "0" : ""
                                                       : v.start[std::min(k, v.start.size() - 1)]);
-            if (v.type != base_type::string)
-                added.numbers.push_back(start_value(v, static_cast<int>(k), 0));
+            if (v.type != base_type::string) added.numbers.push_back(start_value(v, static_cast<int>(k), 0));
         }
         result_.push_back(std::move(added));
         return result_.back();

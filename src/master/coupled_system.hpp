@@ -111,6 +111,7 @@ struct coupled_system : coupling_structure {
     struct event_member {
         subsystem_index subsystem;
         std::vector<double> given;  ///< values of its inputs, as it was given them last
+        int round = 0;              ///< when
     };
     std::vector<event_member> event_members_;
     std::vector<subsystem_step> event_turn_;

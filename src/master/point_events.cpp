@@ -54,6 +54,7 @@ void coupled_system::carry_out_events(const macro_step& step) {
             const std::span<const double> now = present_values(m.subsystem);
             if (round > 0 && std::ranges::equal(now, m.given)) continue;
             std::ranges::copy(now, m.given.begin());
+            m.round = round;
             const auto inputs = subsystems->inputs().subspan(inputs_[m.subsystem.value()].first, now.size());
             for (std::size_t k = 0; k < now.size(); ++k) inputs[k] = {.c = {now[k]}};
             event_turn_.push_back({m.subsystem, {step.end, step.end, step.counter}});
@@ -61,12 +62,13 @@ void coupled_system::carry_out_events(const macro_step& step) {
         if (event_turn_.empty()) break;
         if (round == most_rounds) {
             std::string names;
-            for (const auto& [i, at] : event_turn_)
-                names += fmt::format("{}'{}'", names.empty() ? "" : ", ", subsystems->name(i));
-            throw run_error(
-                fmt::format("the events at t = {} s come to no end: after {} rounds the discrete inputs of {} still change. "
-                            "They depend on each other without a delay; let one of the signals go through a state",
-                            step.end, most_rounds, names));
+            for (const event_member& m : event_members_)
+                if (m.round > most_rounds / 2)
+                    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", subsystems->name(m.subsystem));
+            throw run_error(fmt::format(
+                "the events at t = {} s come to no end: after {} rounds the discrete inputs of {} still change. "
+                "They depend on each other without a delay; let one of the signals go through a state",
+                step.end, most_rounds, names));
         }
         if (journal.kept()) journal.add(event_turn_, subsystems->inputs());
         subsystems->advance_some(event_turn_);

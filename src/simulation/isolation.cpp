@@ -133,8 +133,8 @@ std::string why_not_together(const scenario& s, const subsystem_spec& entry) {
     } catch (const user_error&) {
         return {};  // the run will say it, with its place
     }
-    return fmt::format("the FMU allows one instance per process (canBeInstantiatedOnlyOncePerProcess), and {} entries name it",
-                       here);
+    return fmt::format(
+        "the FMU allows one instance per process (canBeInstantiatedOnlyOncePerProcess), and {} entries name it", here);
 }
 
 }  // namespace

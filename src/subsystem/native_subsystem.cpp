@@ -229,7 +229,7 @@ class native_subsystem final : public subsystem {
     std::unique_ptr<double[]> numbers_;  ///< state and room for input values and that copy, one allocation
     double time_ = 0;
     bool initialised_ = false;
-    bool settling_ = false;                          ///< the initial state waits for the inputs
+    bool settling_ = false;  ///< the initial state waits for the inputs
     bool has_events_ = model_->events_at_points();
     std::vector<std::optional<std::string>> texts_;  ///< that inputs were set to, for a model that is made again
     subsystem_statistics counted_before_;            ///< by solvers that are gone

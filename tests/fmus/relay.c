@@ -24,7 +24,8 @@ static void update(fmu* m, fmu_update* info) {
 static const fmu_variable variables[] = {
     {"time", "time", fmu_float64, fmu_independent, .unit = "s"},
     {"u", "taken at events", fmu_float64, fmu_input, fmu_discrete, "0"},
-    {"x", "u, since the last event", fmu_float64, fmu_output, fmu_discrete, .start = "0", .dependencies = "", .initial_dependencies = ""},
+    {"x", "u, since the last event", fmu_float64, fmu_output, fmu_discrete, .start = "0", .dependencies = "",
+     .initial_dependencies = ""},
     {"changes", "of x so far", fmu_int32, fmu_output, fmu_discrete, .dependencies = "", .initial_dependencies = ""},
     {"tock", "ticks when x changes", fmu_clock, fmu_output, fmu_discrete, .interval = "triggered", .dependencies = ""},
     {"tick", "lets v in", fmu_clock, fmu_input, fmu_discrete, .interval = "triggered"},
