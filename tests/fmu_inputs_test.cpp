@@ -273,6 +273,24 @@ INSTANTIATE_TEST_SUITE_P(all, driven_parameters,
                          testing::Values(std::pair("2", "co-simulation"), std::pair("2", "model-exchange"),
                                          std::pair("3", "co-simulation"), std::pair("3", "model-exchange")));
 
+TEST_F(fmu_inputs, settings_of_64_bits_keep_every_digit) {
+    const auto entry = [&](const std::string& more) {
+        return read_scenario_text(fmt::format("time: {{end: 1 s, step: 0.1 s}}\nsubsystems:\n  f: {{fmu: {}{}}}\n",
+                                              fmu("feedthrough-3"), more),
+                                  "s.yaml");
+    };
+    for (const std::string digits : {"9223372036854775807", "-9007199254740993", "12"}) {
+        simulation all(entry(", set: {int64_in: " + digits + "}, exact: [int64_in, int64_out]"));
+        all.initialise();
+        all.step();
+        EXPECT_EQ(all.text("f.int64_out"), digits);
+    }
+    EXPECT_THAT(mistake([&] { check(entry(", set: {int64_in: 9223372036854775807}")); }),
+                AllOf(HasSubstr("s.yaml:3:"), HasSubstr("'exact: [int64_in]'")));
+    EXPECT_THAT(mistake([&] { check(entry(", set: {int64_in: 9223372036854775808}, exact: [int64_in]")); }),
+                AllOf(HasSubstr("9223372036854775808"), HasSubstr("whole number")));
+}
+
 TEST_F(fmu_inputs, parameters_that_stay_are_refused_with_the_way_out) {
     EXPECT_THAT(
         mistake([&] { check(driven("oscillator-2", "time,m\n0,2\n", "", {"in.m -> f.m"})); }),

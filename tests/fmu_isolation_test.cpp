@@ -49,6 +49,36 @@ TEST(isolation, states_are_saved_in_the_trial_where_the_run_goes_back) {
     }
 }
 
+TEST(isolation, the_end_of_the_fmu_is_tried) {
+    for (const char* where : {"terminate", "free"})
+        for (const char* how : {"crash", "abort", "raw-exit-0"}) {
+            const fmu_spec a = chosen("misbehave-2", misbehaving(where, how));
+            EXPECT_TRUE(a.isolate) << where << ' ' << how;
+            EXPECT_THAT(a.isolate_because.value, AllOf(HasSubstr("in a trial its process"), HasSubstr("in its end")))
+                << where << ' ' << how;
+        }
+    // What it returns there changes no result any more.
+    EXPECT_THAT(chosen("misbehave-2", misbehaving("terminate", "error")).isolate_because.value,
+                HasSubstr("a step takes"));
+}
+
+TEST(isolation, one_instance_per_process_is_kept_to) {
+    const auto read = [](const std::string& entries) {
+        scenario s = read_scenario_text("time: {end: 1 s, step: 10 ms}\nsubsystems:\n" + entries, "s.yaml");
+        choose_isolation(s, false);
+        return s;
+    };
+    const std::string fmu = fmt::format("{{fmu: {}/fmus/single-oscillator-2.fmu", MDPCOSIM_BINARY_DIR);
+    const scenario several = read("  a: " + fmu + "}\n  b: " + fmu + "}\n  c: " + fmu + ", isolate: false}\n");
+    for (const int i : {0, 1}) {
+        EXPECT_TRUE(several.subsystems[i].fmu.isolate);
+        EXPECT_THAT(several.subsystems[i].fmu.isolate_because.value,
+                    AllOf(HasSubstr("one instance per process"), HasSubstr("3 entries")));
+    }
+    EXPECT_FALSE(several.subsystems[2].fmu.isolate);
+    EXPECT_THAT(read("  a: " + fmu + "}\n").subsystems[0].fmu.isolate_because.value, HasSubstr("a step takes"));
+}
+
 TEST(isolation, the_choice_of_a_scenario_is_left_alone) {
     for (const char* choice : {", isolate: false", ", isolate: true", ", isolate: {apart: false, because: I say so}"}) {
         const fmu_spec a = chosen("crash-at-load-2", choice);

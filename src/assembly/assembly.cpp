@@ -451,6 +451,7 @@ class builder {
                 s.where, fmt::format("{}: the input gets its value from {}; a node's value cannot be added to.", object,
                                      node->second));
         check_offset_unit(s, *target.variable, object);
+        if (target.variable->clock) check_clock(s, target.subsystem, object);
         channel_report report;
         report.name = s.name;
         report.delay = s.delay.value;
@@ -497,6 +498,22 @@ class builder {
             if (signal.unit.empty()) signal.unit = places[0].variable->unit;
         }
         bondable_.push_back(std::move(signal));
+    }
+
+    /// Clocks that others let tick do so in events at macro points.
+    void check_clock(const signal_spec& s, subsystem_index to, const std::string& object) {
+        const auto refuse = [&](const std::string& why) {
+            throw user_error(s.where, fmt::format("{}: it is a clock, which ticks at macro points, {}", object, why));
+        };
+        if (method_->traits().own_steps)
+            refuse(fmt::format("and method '{}' lets subsystems have their own. Take 'method: explicit'.",
+                               scenario_.method.value));
+        if (!subsystems().offers(to).events_at_points)
+            refuse(
+                fmt::format("and here subsystem '{}' has no events there: as one system of equations "
+                            "(--monolithic), with 'sample' or without an event mode nobody lets it tick. Run "
+                            "without these, or leave the signal out.",
+                            subsystems().name(to)));
     }
 
     /// A signal as half of a bond.
@@ -807,6 +824,12 @@ class builder {
                     "method: {} solves for connections, and there are signals only: the run is the one of 'explicit'. "
                     "For signals in a loop 'iterated' is the implicit method; connections between ports need none.",
                     name));
+        if (method_->traits().own_steps && result_.system.iterates_events())
+            result_.notes.push_back(
+                fmt::format("method: with '{}' a discrete output that changes in an event at a macro point reaches the "
+                            "events of others with the next step, not at that point. 'explicit' repeats such events "
+                            "until nothing changes.",
+                            scenario_.method.value));
         if (scenario_.subsystems.size() > 1 && result_.channels.empty() && result_.text_signals.empty())
             result_.notes.emplace_back("nothing is coupled: there are neither connections nor signals.");
     }

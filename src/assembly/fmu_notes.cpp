@@ -55,6 +55,7 @@ void add_fmu_notes(const scenario& s, const transport& subsystems, const std::ve
                             "over each step "
                             "('continuous').",
                             spec.name, input.value));
+        if (std::string note = check_driven_parameters(spec); !note.empty()) notes.push_back(std::move(note));
         const auto driven = [&](const std::string& input) {
             return std::ranges::any_of(s.signals,
                                        [&](const signal_spec& x) { return x.target.value == spec.name + "." + input; });

@@ -97,7 +97,7 @@ class target_resolver {
         std::vector<end> sources;
         for (const auto& term : s.terms) sources.push_back(find(term.address.value));
         if (target.variable != nullptr) {
-            drive_parameter(s, target);
+            drive(s, target, sources);
             for (const end& source : sources)
                 if (source.is(source_kind::file)) find_kind(s, source, target);
         }
@@ -138,15 +138,28 @@ class target_resolver {
         }
     }
 
-    void drive_parameter(const signal_spec& s, const end& target) {
+    /// Parameters and clocks are inputs where a signal leads to them.
+    void drive(const signal_spec& s, const end& target, const std::vector<end>& sources) {
         using fmi::causality;
         const fmi::variable& v = *target.variable;
-        if (v.causality != causality::parameter && v.causality != causality::structural_parameter &&
+        const bool clock = v.type == fmi::base_type::clock && v.causality == causality::input;
+        if (!clock && v.causality != causality::parameter && v.causality != causality::structural_parameter &&
             v.causality != causality::calculated_parameter)
             return;
         const auto& fmu = fmus_[by_name_.at(target.of->name)]->description();
         if (const std::string why = why_not_driven(fmu, v); !why.empty()) refuse(s, fmt::format("it {}", why));
+        if (clock && !(is_plain(s) && is_clock(sources.front())))
+            refuse(s, fmt::format("it is a clock; it ticks with one output clock of an FMU, 'a.clock -> {}', without "
+                                  "gains and sums.",
+                                  s.target.value));
         add_name(target.of->fmu.driven, v.name, s.where);
+    }
+
+    /// As far as it is known here.
+    static bool is_clock(const end& source) {
+        if (!source.is(source_kind::fmu)) return false;
+        return source.variable == nullptr ||
+               (source.variable->type == fmi::base_type::clock && source.variable->causality == fmi::causality::output);
     }
 
     static void add_name(std::vector<text>& names, const std::string& name, const location& where) {
@@ -184,13 +197,9 @@ class target_resolver {
         return fmt::format("[{}]", fmt::join(words, ", "));
     }
 
-    static bool has_64_bits(const fmi::variable& v) {
-        return v.type == fmi::base_type::int64 || v.type == fmi::base_type::uint64;
-    }
-
     void make_exact(const setting& kind, const fmi::variable& v, const signal_spec& s, const end& target) const {
         const std::string& word = kind.values.empty() ? std::string() : kind.values.front().value;
-        if ((word == "int64" || word == "uint64") && has_64_bits(v) && is_plain(s))
+        if ((word == "int64" || word == "uint64") && fmi::has_64_bits(v.type) && is_plain(s))
             add_name(target.of->fmu.exact, v.name, s.where);
     }
 
@@ -211,7 +220,7 @@ class target_resolver {
             if (!held && !target.whole) return kind;
             add("real");
             if (held) add("held");
-        } else if (has_64_bits(v)) {
+        } else if (fmi::has_64_bits(v.type)) {
             add(digits_ ? lower_case(fmi::name(v.type)) : "integer");
         } else {
             add(lower_case(fmi::name(v.type)));

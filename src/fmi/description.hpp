@@ -40,6 +40,7 @@ enum class base_type {
 };
 std::string_view name(base_type t);  ///< "Float64"
 constexpr bool is_float(base_type t) { return t <= base_type::float32; }
+constexpr bool has_64_bits(base_type t) { return t == base_type::int64 || t == base_type::uint64; }
 constexpr bool is_integer(base_type t) { return t > base_type::float32 && t < base_type::boolean; }
 
 enum class causality { parameter, calculated_parameter, structural_parameter, input, output, local, independent };

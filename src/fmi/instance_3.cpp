@@ -410,6 +410,13 @@ class instance_3 final : public instance_base {
         if (result.terminate) return std::isnan(said) ? t : said;
         if (!result.early) return t + H;
         if (std::isnan(said)) fail("fmi3DoStep returned early and did not say where it is", false);
+        const double slack = 1e-9 * H;
+        if (said < t - slack || said > t + H + slack)
+            fail(fmt::format(
+                     "fmi3DoStep returned early from the step from {} s to {} s and says that it has reached {} s, "
+                     "which is not in it",
+                     t, t + H, said),
+                 false);
         return said;
     }
 

@@ -59,10 +59,11 @@ std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<boo
     const auto silent = [&](int clock) {
         const auto found = std::ranges::find(fmu.clocks, clock, &fmi::clock_description::variable);
         const bool own = fmu.variables[static_cast<std::size_t>(clock)].causality != fmi::causality::input;
-        return !events || !(own || has_times(fmu, *found));
+        return !events || !(own || has_times(fmu, *found) || driven(name_of(clock)));
     };
-    const std::string why = events ? "it is triggered (intervalVariability), and clocks are not coupled"
-                                   : "its co-simulation has no event mode (hasEventMode)";
+    const std::string why =
+        events ? "it is triggered (intervalVariability), and no signal leads to it from another FMU's clock"
+               : "its co-simulation has no event mode (hasEventMode)";
     std::vector<std::string> clocks, staying;
     for (const auto& clock : fmu.clocks)
         if (silent(clock.variable)) clocks.push_back(name_of(clock.variable));
@@ -83,13 +84,31 @@ std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<boo
                             "the FMU with a clock that has an interval.",
                             spec.name, spec.source.value, v.name,
                             own.empty() ? std::string("unknown") : name_of(own.front()), why,
-                            !events && fmu.model_exchange ? "set 'interface: model-exchange', " : ""));
+                            events               ? fmt::format("couple the clock, 'a.clock -> {}.{}', ", spec.name,
+                                                 own.empty() ? "clock" : name_of(own.front()))
+                                          : fmu.model_exchange ? "set 'interface: model-exchange', "
+                                                 : ""));
         staying.push_back(v.name);
     }
     if (clocks.empty()) return {};
     return fmt::format(
         "fmu of '{}': clocks that do not tick, because {}: {}{}.", spec.name, why, name_list(clocks),
         staying.empty() ? std::string() : fmt::format(". These variables keep their values: {}", name_list(staying)));
+}
+
+std::string check_driven_parameters(const subsystem_spec& spec) {
+    if (spec.fmu.driven.empty() || fmu_interface(spec) != fmi::kind::co_simulation) return {};
+    const auto files = fmi::open_fmu(spec.path);
+    std::vector<std::string> parameters;
+    for (const text& named : spec.fmu.driven)
+        if (const fmi::variable* v = files->description().find(named.value);
+            v != nullptr && v->type != fmi::base_type::clock)
+            parameters.push_back(named.value);
+    if (parameters.empty()) return {};
+    return fmt::format(
+        "fmu of '{}': driven parameters are set at macro points; outputs that depend on them follow with the "
+        "step that begins there, an output that is computed from {} alone too: it is one macro step late.",
+        spec.name, name_list(parameters));
 }
 
 void check_fmu_step(const subsystem_spec& spec, double H) {

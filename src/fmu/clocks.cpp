@@ -41,8 +41,13 @@ fmu_clocks::fmu_clocks(fmi::instance& instance, const fmu_layout& layout, bool e
     const fmi::description& fmu = instance.description();
     if (!event_mode) return;
     for (const fmi::clock_description& clock : fmu.clocks) {
-        if (!has_times(fmu, clock)) continue;
-        driven_.push_back({clock, fmu.variables[static_cast<std::size_t>(clock.variable)].reference});
+        const auto coupled = std::ranges::find_if(
+            layout.inputs, [&](const fmu_use& use) { return use.clock && use.variable == clock.variable; });
+        const bool timed = has_times(fmu, clock);
+        if (!timed && coupled == layout.inputs.end()) continue;
+        timed_ += timed ? 1 : 0;
+        driven_.push_back({clock, fmu.variables[static_cast<std::size_t>(clock.variable)].reference,
+                           timed ? -1 : static_cast<int>(coupled - layout.inputs.begin())});
         inputs_.emplace_back().assign(instance, layout.inputs, slots_of_clock(fmu, layout, clock.variable));
     }
     for (std::size_t slot = 0; slot < layout.outputs.size(); ++slot)
@@ -65,7 +70,7 @@ void fmu_clocks::start(double t0) {
         const driven_clock& clock = driven_[i];
         const clock_interval kind = clock.is.interval_kind;
         clock_state& s = states_[i];
-        if (kind == clock_interval::countdown) continue;  // it says so when it has one
+        if (clock.slot >= 0 || kind == clock_interval::countdown) continue;  // who lets it tick says so
         const bool told = kind == clock_interval::constant;
         bool changed = false;
         if (kind != clock_interval::changing) s.interval = told ? clock.is.interval : ask_interval(clock, changed);
@@ -86,36 +91,56 @@ void fmu_clocks::tick(double t) {
     }
 }
 
+void fmu_clocks::trigger(std::size_t i, std::int64_t count) {
+    clock_state& s = states_[i];
+    const std::int64_t ticks = count - std::exchange(s.count, count);
+    if (ticks <= 0) return;
+    if (ticks > 1)
+        throw fmi::fmu_failure(
+            fmt::format(
+                "its clock '{}' would have to tick {} times at once: what it is coupled to ticked so often since "
+                "the last macro point, with other values each time. Choose macro steps that are shorter than "
+                "the time between two ticks",
+                instance_.description().variables[static_cast<std::size_t>(driven_[i].is.variable)].name, ticks),
+            false);
+    instance_.set_clock(driven_[i].reference);
+    s.ticking = true;
+}
+
 void fmu_clocks::forget_inputs() {
     for (fmu_values& group : inputs_) group.forget();
 }
 
 void fmu_clocks::look() {
     for (std::size_t i = 0; i < read_.size(); ++i)
-        if (clock_state& s = states_[driven_.size() + i]; instance_.get_clock(read_[i].reference) && !s.shown)
-            s.ticked = true;
+        if (clock_state& s = states_[driven_.size() + i]; !s.counted && instance_.get_clock(read_[i].reference)) {
+            ++s.ticks;
+            s.counted = true;
+        }
+}
+
+void fmu_clocks::end_ticks() {
+    for (std::size_t i = driven_.size(); i < states_.size(); ++i) states_[i].counted = false;
 }
 
 void fmu_clocks::begin() {
-    for (std::size_t i = driven_.size(); i < states_.size(); ++i) states_[i].ticked = false;
+    for (std::size_t i = driven_.size(); i < states_.size(); ++i) states_[i].ticks = 0;
+    for (std::size_t i = 0; i < driven_.size(); ++i)
+        if (driven_[i].slot >= 0) states_[i].count = 0;
 }
 
 void fmu_clocks::give(std::span<double> y, bool in_event) {
     if (in_event) look();
-    for (std::size_t i = 0; i < read_.size(); ++i) {
-        clock_state& s = states_[driven_.size() + i];
-        y[static_cast<std::size_t>(read_[i].slot)] = s.ticked ? 1 : 0;
-        s.shown = s.shown || (in_event && s.ticked);
-    }
+    for (std::size_t i = 0; i < read_.size(); ++i)
+        y[static_cast<std::size_t>(read_[i].slot)] = static_cast<double>(states_[driven_.size() + i].ticks);
 }
 
 void fmu_clocks::updated(double t) {
-    for (std::size_t i = driven_.size(); i < states_.size(); ++i) states_[i].shown = false;
     for (std::size_t i = 0; i < driven_.size(); ++i) {
         clock_state& s = states_[i];
         const clock_interval kind = driven_[i].is.interval_kind;
         const bool ticked = std::exchange(s.ticking, false);
-        if (kind == clock_interval::constant || kind == clock_interval::fixed) continue;
+        if (driven_[i].slot >= 0 || kind == clock_interval::constant || kind == clock_interval::fixed) continue;
         if (kind == clock_interval::changing && !ticked) continue;
         bool changed = false;
         const double interval = ask_interval(driven_[i], changed);

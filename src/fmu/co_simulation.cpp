@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "fmu/component.hpp"
 #include "fmu/fmu_subsystem.hpp"
@@ -60,6 +61,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         offered.save_restore = offers_.state;
         offered.rate_sensitivities = !derivatives_.empty();
         offered.tells_next_event = event_mode_;
+        offered.events_at_points = by_event_;
         offered.starts_again = offered.hidden_steps = true;
         offered.why_fixed_step = fmu_.model().why_fixed_step();
         offered.why_no_bytes = fmu_.why_no_bytes();
@@ -125,10 +127,12 @@ class alignas(64) fmu_co_simulation final : public subsystem {
         time_ = step.begin;
         fmu_.call(time_, [&] {
             const auto value_of = [&](int slot) { return inputs[static_cast<std::size_t>(slot)].c[0]; };
-            clocks_.begin();
             if (simple_inputs_ != nullptr && is_stepping()) {
+                clocks_.begin();
                 simple_inputs_->set(*instance_, value_of);
             } else {
+                if (step.end == step.begin) return carry_out_event(value_of, y);
+                clocks_.begin();
                 // The initial state belongs to the inputs at its time, not to their means over the first step.
                 if (mode_ == mode::initialisation && knows_start_) leave_initialisation();
                 set_all(value_of);
@@ -136,7 +140,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             }
             polynomials_ = inputs, begin_ = step.begin;
             if (degree_ > 0) varying_.forget();
-            if (clocks_.drives()) [[unlikely]]
+            if (clocks_.ticks_by_time()) [[unlikely]]
                 integrate_to_last_tick(step);
             integrate(step.end);
             if (degree_ > 0) continuous_.forget();
@@ -228,6 +232,22 @@ class alignas(64) fmu_co_simulation final : public subsystem {
 
    private:
     enum class mode { initialisation, event, step };
+
+    /// At the present time; the FMU stays in its event mode for the next one.
+    template <class Function>
+    void carry_out_event(const Function& value_of, std::span<double> y) {
+        if (mode_ == mode::initialisation) {
+            set_all(value_of);
+            leave_initialisation();
+        }
+        if (mode_ == mode::step) enter_event_mode();
+        clocks_.trigger(value_of);
+        set_all(value_of);
+        const fmi::discrete_update done = update_discrete_states(time_);
+        next_event_ = std::min(done.next_event, clocks_.next());
+        if (done.states_changed) tell_event(time_);
+        get(y);
+    }
 
     /// Where the FMU has one.
     template <class Work>
@@ -473,6 +493,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
                 ask_to_end();
                 return;
             }
+            if (done.event && !event_mode_) ignore_event(done);
             const bool whole = done.status == fmi::status::ok && done.reached >= target - resolution;
             if (whole && !done.event) {
                 if (last) return;
@@ -487,7 +508,7 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             const bool part = done.reached > time_ + resolution && done.reached < target - resolution;
             const bool moved = whole || done.event || part;
             if (!moved) {
-                refuse_fixed(target);
+                refuse_fixed(target, done.early);
                 if (++halvings > most_halvings)
                     fmu_.fail(time_, fmt::format("doStep: it takes no step, not even one of {} s", target - time_));
                 length = (target - time_) / 2;
@@ -497,9 +518,18 @@ class alignas(64) fmu_co_simulation final : public subsystem {
             time_ = whole ? target : done.reached;
             if (done.event) handle_event();
             if (time_ >= end - resolution) return;
-            if (!done.event && !done.early) refuse_fixed(target);
+            if (!done.event && !done.early) refuse_fixed(target, false);
             length = end - time_;
         }
+    }
+
+    void ignore_event(fmi::step_result& done) {
+        done.event = false;
+        if (!std::exchange(told_of_event_, true))
+            fmu_.tell(
+                fmt::format("at {} s it asks for its event mode (eventHandlingNeeded), in which it does not run. "
+                            "It goes on without.",
+                            done.reached));
     }
 
     void refuse_tick(double next) const {
@@ -510,12 +540,12 @@ class alignas(64) fmu_co_simulation final : public subsystem {
                                      next));
     }
 
-    /// The step to `target` was discarded: another size is needed, which not every FMU can take.
-    void refuse_fixed(double target) {
+    /// The step to `target` was not taken: another size is needed, which not every FMU can take.
+    void refuse_fixed(double target, bool early) {
         if (offers_.variable_step) return;
-        fmu_.fail(time_, fmt::format("doStep: it discards the step to {} s and cannot take steps of another size "
+        fmu_.fail(time_, fmt::format("doStep: it {} the step to {} s and cannot take steps of another size "
                                      "(canHandleVariableCommunicationStepSize is false). Try a smaller macro step",
-                                     target));
+                                     early ? "returns at once from" : "discards", target));
     }
 
     // What every step of a simple FMU touches comes first and together.
@@ -533,8 +563,9 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     double end_ = std::numeric_limits<double>::infinity();  ///< of the run, which the FMU knows
     bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
     bool outputs_follow_ = false;
-    bool waits_ = false;    ///< for the inputs that it is initialised with
-    bool asked_ = false;    ///< for outputs, since initialise()
+    bool waits_ = false;  ///< for the inputs that it is initialised with
+    bool asked_ = false;  ///< for outputs, since initialise()
+    bool told_of_event_ = false;
     bool ended_ = false;    ///< it asked for the end of the simulation and takes no more steps
     bool follows_ = false;  ///< outputs follow inputs that change during the step
     int degree_ = 0;        ///< highest of the inputs

@@ -195,11 +195,10 @@ std::unique_ptr<fmi::instance> fmu_component::make_instance(fmi::instance_option
     } catch (const user_error&) {
         event_mode_ = options.event_mode = false;
         auto made = fmi::make_instance(model_.files, options);
-        messages_.send(
-            fmt::format("subsystem '{}' (fmu {}): it offers an event mode (hasEventMode) and gives no instance that "
-                        "has it. It runs "
-                        "without: its events happen inside its steps.",
-                        name_, model_.file()));
+        tell(
+            "it offers an event mode (hasEventMode) and gives no instance that has it. It runs without: its events "
+            "happen "
+            "inside its steps.");
         return made;
     }
 }
@@ -230,7 +229,8 @@ void fmu_component::set_starts(bool structural) {
 }
 
 void fmu_component::set(const fmu_start& start) {
-    if (model_.description().variables[static_cast<std::size_t>(start.variable)].type == fmi::base_type::string)
+    const fmi::variable& v = model_.description().variables[static_cast<std::size_t>(start.variable)];
+    if (!start.texts.empty() && v.causality != fmi::causality::structural_parameter)
         return instance_->set_texts(start.variable, start.texts);
     fmi::value_block block = instance_->make_block({&start.variable, 1});
     instance_->set(block, start.numbers);
@@ -314,6 +314,7 @@ fmi::discrete_update fmu_component::update_discrete_states(double t, fmu_clocks&
     for (int n = 0; n < most_updates; ++n) {
         clocks.look();
         fmi::discrete_update update = instance_->update_discrete_states();
+        clocks.end_ticks();
         update.states_changed = changed |= update.states_changed;
         if (update.again && !update.terminate) continue;
         clocks.updated(t);
@@ -325,9 +326,11 @@ fmi::discrete_update fmu_component::update_discrete_states(double t, fmu_clocks&
 void fmu_component::rate_sensitivities(fmu_sensitivities& known, int input, std::span<double> by_output) const {
     const std::string problem = known.get(*instance_, input, by_output);
     if (problem.empty()) return;
-    messages_.send(fmt::format(
-        "subsystem '{}' (fmu {}): {} Its directional derivatives, which its description promises, are not used.", name_,
-        model_.file(), problem));
+    tell(problem + " Its directional derivatives, which its description promises, are not used.");
+}
+
+void fmu_component::tell(const std::string& what) const {
+    messages_.send(fmt::format("subsystem '{}' (fmu {}): {}", name_, model_.file(), what));
 }
 
 void fmu_component::fail(double t, const std::string& reason) const {

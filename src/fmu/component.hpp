@@ -94,6 +94,8 @@ class fmu_component {
     /// promised and does not give is told.
     void rate_sensitivities(fmu_sensitivities& known, int input, std::span<double> by_output) const;
 
+    /// With the names of subsystem and FMU before it.
+    void tell(const std::string& what) const;
     [[noreturn]] void fail(double t, const std::string& reason) const;
 
    private:

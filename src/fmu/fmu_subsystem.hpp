@@ -33,6 +33,9 @@ std::string check_last_fmu_step(const subsystem_spec& spec, double H, double las
 /// user error.
 std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<bool(const std::string& input)>& driven);
 
+/// Where driven parameters act late: a sentence, empty where none does.
+std::string check_driven_parameters(const subsystem_spec& spec);
+
 /// Variables of a co-simulation of which the FMU does not say what they depend on: by the standard on all inputs.
 std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec);
 

@@ -22,8 +22,7 @@ namespace {
 
 variable_type type_of(fmi::base_type type) {
     if (fmi::is_float(type)) return variable_type::real;
-    const bool yes_or_no = type == fmi::base_type::boolean || type == fmi::base_type::clock;
-    return yes_or_no ? variable_type::boolean : variable_type::integer;
+    return type == fmi::base_type::boolean ? variable_type::boolean : variable_type::integer;
 }
 
 bool is_number(fmi::base_type type) { return type < fmi::base_type::string; }
@@ -192,19 +191,17 @@ class fmu_layout_builder final : public port_variables {
     }
 
     bool is_exact(const fmi::variable& v) const {
-        return has_64_bits(v.type) && std::ranges::find(spec_.fmu.exact, v.name, &text::value) != spec_.fmu.exact.end();
-    }
-    static bool has_64_bits(fmi::base_type type) {
-        return type == fmi::base_type::int64 || type == fmi::base_type::uint64;
+        return fmi::has_64_bits(v.type) &&
+               std::ranges::find(spec_.fmu.exact, v.name, &text::value) != spec_.fmu.exact.end();
     }
 
     void check_exact() const {
         for (const text& named : spec_.fmu.exact) {
             const fmi::variable* v = fmu_.find(named.value);
-            if (v != nullptr && has_64_bits(v->type)) continue;
+            if (v != nullptr && fmi::has_64_bits(v->type)) continue;
             std::vector<std::string> names;
             for (const auto& other : fmu_.variables)
-                if (has_64_bits(other.type)) names.push_back(other.name);
+                if (fmi::has_64_bits(other.type)) names.push_back(other.name);
             throw user_error(named.where,
                              fmt::format("{}: exact: '{}' is no 64-bit integer of the FMU. {}{}", object(), named.value,
                                          names.empty() ? std::string("It has none; leave the key out.")
@@ -225,7 +222,18 @@ class fmu_layout_builder final : public port_variables {
         }
         if (const std::string why = why_not_driven(fmu_, at(i)); !why.empty())
             throw user_error(named.where, fmt::format("{}: driven: '{}' {}", object(), named.value, why));
+        if (at(i).type == fmi::base_type::clock && !has_events())
+            throw user_error(
+                named.where,
+                fmt::format("{}: driven: '{}' is a clock, and clocks tick in an event mode only, which the "
+                            "co-simulation of the FMU does not have (hasEventMode).{}",
+                            object(), named.value, fmu_.model_exchange ? " Set 'interface: model-exchange'." : ""));
         if (input_slots_.count(i) == 0) add_input(i);
+    }
+
+    bool has_events() const { return kind_ == fmi::kind::model_exchange || offers_.event_mode; }
+    bool is_driven(const fmi::variable& v) const {
+        return std::ranges::find(spec_.fmu.driven, v.name, &text::value) != spec_.fmu.driven.end();
     }
 
     static bool is_text(fmi::base_type type) {
@@ -237,8 +245,8 @@ class fmu_layout_builder final : public port_variables {
         const fmi::variable& v = at(i);
         if (is_number(v.type) && !is_exact(v)) return false;
         if (v.type == fmi::base_type::clock) {
-            const bool events = kind_ == fmi::kind::model_exchange || offers_.event_mode;
-            if (v.causality == fmi::causality::output && events) return false;
+            const bool events = has_events();
+            if (events && (v.causality == fmi::causality::output || is_driven(v))) return false;
             const auto& clock = *std::ranges::find(fmu_.clocks, i, &fmi::clock_description::variable);
             const std::string times =
                 clock.interval_kind == fmi::clock_interval::constant
@@ -250,7 +258,8 @@ class fmu_layout_builder final : public port_variables {
             else
                 result_.left_out.push_back(fmt::format(
                     "{} ({})", v.name,
-                    events ? "a triggered clock, which nobody lets tick" : "no clock ticks without an event mode"));
+                    events ? "a triggered clock, which ticks where a signal leads to it from another FMU's clock"
+                           : "no clock ticks without an event mode"));
         }
         for (int k = 0; k < static_cast<int>(v.element_count()) && v.type != fmi::base_type::clock; ++k) {
             texts.push_back({v.dimensions.empty() ? v.name : fmt::format("{}[{}]", v.name, k), v.description,
@@ -270,6 +279,7 @@ class fmu_layout_builder final : public port_variables {
         made.description = v.description;
         made.type = type_of(v.type);
         made.slot = slot;
+        made.clock = v.type == fmi::base_type::clock;
         made.sampled = made.type != variable_type::real || v.variability != fmi::variability::continuous;
         return made;
     }
@@ -322,12 +332,14 @@ class fmu_layout_builder final : public port_variables {
             const bool discrete = made.sampled;
             if (is_continuous(v.name) || is_continuous(made.name)) made.sampled = false;
             result_.description.inputs.push_back(std::move(made));
-            result_.inputs.push_back({.variable = i,
-                                      .element = k,
-                                      .unit = unit,
-                                      .discrete = discrete,
-                                      .clocked = std::ranges::find(fmu_.clocked, i, &fmi::clocked_variable::variable) !=
-                                                 fmu_.clocked.end()});
+            result_.inputs.push_back(
+                {.variable = i,
+                 .element = k,
+                 .unit = unit,
+                 .discrete = discrete,
+                 .clocked = v.type == fmi::base_type::clock ||
+                            std::ranges::find(fmu_.clocked, i, &fmi::clocked_variable::variable) != fmu_.clocked.end(),
+                 .clock = v.type == fmi::base_type::clock});
         }
     }
 
@@ -490,6 +502,13 @@ fmu_element find_element(const fmi::description& fmu, const std::string& name) {
 
 std::string why_not_driven(const fmi::description& fmu, const fmi::variable& v) {
     using fmi::causality;
+    if (v.type == fmi::base_type::clock && v.causality == causality::input) {
+        const auto clock = std::ranges::find(fmu.clocks, static_cast<int>(&v - fmu.variables.data()),
+                                             &fmi::clock_description::variable);
+        if (clock->interval_kind == fmi::clock_interval::triggered) return {};
+        return fmt::format("is a clock that ticks by itself ({}); only triggered ones are let tick by others.",
+                           fmi::name(clock->interval_kind));
+    }
     const std::string way_out = fmt::format("Give its value under 'set', 'set: {{{}: ...}}'.", v.name);
     if (v.causality == causality::parameter && fmu.version == fmi::version::v1)
         return fmt::format("is a parameter of an FMU of FMI 1.0, where parameters keep their value during a run. {}",

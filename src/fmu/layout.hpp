@@ -19,7 +19,7 @@ struct fmu_use {
     bool derivative = false;  ///< not the variable but its time derivative, which the FMU gives as output derivative
     bool discrete = false;    ///< an input that is set at events only, whatever the master makes of it
     bool clocked = false;     ///< an input that is set at the ticks of clocks only
-    bool clock = false;       ///< an output that is a clock of the FMU
+    bool clock = false;       ///< a clock of the FMU: an output, or an input that signals let tick
     double scale = 1;  ///< the slot's value over the variable's, as a port says (`force: -F`); `unit` knows of it
 };
 
@@ -46,7 +46,7 @@ struct fmu_element {
 };
 fmu_element find_element(const fmi::description& fmu, const std::string& name);
 
-/// Why a variable cannot be set at macro points (`driven`), and the way out; empty: it can.
+/// Why a variable cannot be set at macro points, or a clock cannot tick there (`driven`), and the way out; empty: it can.
 std::string why_not_driven(const fmi::description& fmu, const fmi::variable& v);
 
 /// The start value of one element in the FMU's unit; `fallback` where the FMU gives none.

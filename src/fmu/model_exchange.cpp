@@ -131,6 +131,19 @@ class fmu_equations final : public equations {
         });
     }
 
+    bool events_at_points() const override { return !discrete_slots_.empty() || clocks_.drives(); }
+    bool carry_out_event(double t, double* x, const double* u) override {
+        return fmu_.call(t, [&] {
+            if (mode_ == mode::continuous) {
+                place(t, x, u);
+                enter_event_mode(t);
+            }
+            clocks_.trigger([u](int slot) { return u[slot]; });
+            set_inputs(u);
+            return leave_event_mode(t, x);
+        });
+    }
+
     bool jacobian(double t, const double* x, const double* u, double* dfdx) const override {
         if (seed_.empty()) return equations::jacobian(t, x, u, dfdx);
         const std::size_t n = seed_.size();
@@ -339,10 +352,12 @@ class fmu_equations final : public equations {
         instance_.enter_continuous_mode();
         mode_ = mode::continuous;
     }
-    void leave_event_mode(double t, double* x) {
+    /// True: the states were changed.
+    bool leave_event_mode(double t, double* x) {
         const bool changed = update(t);
         enter_continuous_mode();
         if (changed && instance_.state_count() > 0) instance_.get_states({x, instance_.state_count()});
+        return changed;
     }
 
     void find_nominals() {

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <string>
 
 #include "core/suggest.hpp"
 #include "core/units.hpp"
@@ -57,8 +60,18 @@ std::pair<double, double> whole_range(base_type type) {
         case base_type::uint64:
             return {0, 0x1p53};
         default:
-            return {-0x1p53, 0x1p53};  // beyond that doubles have no room for every whole number
+            return {-0x1p53, 0x1p53};  // beyond that doubles have no room for every whole number: digits have
     }
+}
+
+/// As it is written, where that is a whole number of the type; else empty.
+std::string plain_digits(base_type type, const std::string& written) {
+    const char *begin = written.data(), *end = begin + written.size();
+    const auto fits = [&](auto number) {
+        const auto [last, status] = std::from_chars(begin, end, number);
+        return status == std::errc{} && last == end;
+    };
+    return (type == base_type::int64 ? fits(std::int64_t{}) : fits(std::uint64_t{})) ? written : std::string();
 }
 
 class setting_reader {
@@ -103,6 +116,14 @@ class setting_reader {
                 start.texts[at] = value.value;
             else
                 start.numbers[at] = number(v, value, s.name);
+            if (!fmi::has_64_bits(v.type)) continue;
+            const std::string digits = plain_digits(v.type, value.value);
+            start.texts[at] = digits.empty() ? fmt::format("{:.0f}", start.numbers[at]) : digits;
+            if (v.causality == causality::input && std::abs(start.numbers[at]) > 0x1p53 && !is_exact(v))
+                fail(value.where,
+                     fmt::format("'{}': inputs are numbers with 53 bits, too few for {}. Name it under 'exact', "
+                                 "'exact: [{}]': then every digit counts.",
+                                 s.name, value.value, v.name));
         }
     }
 
@@ -115,10 +136,10 @@ class setting_reader {
         added.variable = variable;
         added.where = s.where;
         for (std::size_t k = 0; k < v.element_count(); ++k) {
-            if (v.type == base_type::string)
-                added.texts.push_back(v.start.empty() ? "" : v.start[std::min(k, v.start.size() - 1)]);
-            else
-                added.numbers.push_back(start_value(v, static_cast<int>(k), 0));
+            if (v.type == base_type::string || fmi::has_64_bits(v.type))
+                added.texts.push_back(v.start.empty() ? fmi::has_64_bits(v.type) ? "0" : ""
+                                                      : v.start[std::min(k, v.start.size() - 1)]);
+            if (v.type != base_type::string) added.numbers.push_back(start_value(v, static_cast<int>(k), 0));
         }
         result_.push_back(std::move(added));
         return result_.back();
@@ -136,6 +157,10 @@ class setting_reader {
             result = whole(v, value, name);
         check_range(v, result, value, name);
         return result;
+    }
+
+    bool is_exact(const fmi::variable& v) const {
+        return std::ranges::find(spec_.fmu.exact, v.name, &text::value) != spec_.fmu.exact.end();
     }
 
     double boolean(const text& value, const std::string& name) const {
@@ -159,6 +184,7 @@ class setting_reader {
     }
 
     double whole(const fmi::variable& v, const text& value, const std::string& name) const {
+        if (fmi::has_64_bits(v.type) && !plain_digits(v.type, value.value).empty()) return std::stod(value.value);
         const double number = read_number(value, "1", fmt::format("{}: '{}'", owner(), name));
         const auto [least, most] = whole_range(v.type);
         if (number == std::floor(number) && number >= least && number <= most) return number;

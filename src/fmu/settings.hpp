@@ -8,7 +8,8 @@
 
 namespace mdpcosim {
 
-/// What `set` gives to one variable of an FMU, in the FMU's unit: numbers, or texts for strings; one per element.
+/// What `set` gives to one variable of an FMU, in the FMU's unit, per element: numbers, texts for strings, both for 64-bit integers, of whose
+/// digits a double may lose some.
 struct fmu_start {
     int variable = -1;
     std::vector<double> numbers;

@@ -28,6 +28,7 @@ void coupled_system::finish() {
     planned_ = static_cast<std::size_t>(first_loop - at_each_step.begin());
     plan_.make(*this);
     find_fed_channels();
+    find_event_members();
 }
 
 /// Feed-through has its causes before its effects, but for loops, which are gone around once more.
@@ -125,6 +126,8 @@ void coupled_system::advance(const macro_step& step) {
     ++advances;
     if (!loops.empty()) evaluate_unplanned(step.end);
     find_coupling(step, subsystems->inputs());
+    if (iterates_events()) [[unlikely]]
+        return carry_out_events(step);
     tell_jumps(step, subsystems->notices());
 }
 
@@ -185,6 +188,7 @@ void coupled_system::initialise(double t0) {
     for (const algebraic_loop& loop : loops)  // what goes around a stiff loop once more is further off
         for (std::size_t k = 0; k < loop.torn().size(); ++k) u[loop.torn()[k].value()] = loop.solution()[k];
     for (std::size_t i = 0; i < subsystems->size(); ++i) evaluate_one(subsystem_index(i), false);
+    if (iterates_events()) carry_out_events({t0, t0, 0});
     measure_answers();
     coupling.evaluate(t0, subsystems->outputs(), u, du);
 }
@@ -254,7 +258,7 @@ void coupled_system::advance_trials(const macro_step& step, std::span<trial_step
     save_begin();
     for (const free_input& f : free_inputs_)
         for (trial_step& trial : trials) trial.inputs[f.slot.value()] = {.c = {f.value}};
-    if (at_each_step.empty()) {
+    if (at_each_step.empty() && !iterates_events()) {
         subsystems->advance_trials(step, trials, *begin_);
         notices = noticed_before_;
         notices.add(subsystems->notices());

@@ -62,6 +62,9 @@ struct coupled_system : coupling_structure {
     /// of the last trial.
     void advance_trials(const macro_step& step, std::span<trial_step> trials);
 
+    /// Where events at macro points lead to others there (events_at_points): who takes part.
+    bool iterates_events() const { return !event_members_.empty(); }
+
     /// The begin of the macro step in work, for those who repeat it: state and outputs of all subsystems. Saved once, however many ask
     /// for it, until forget_begin() says that the step stands.
     void make_room_for_begin();
@@ -104,6 +107,18 @@ struct coupled_system : coupling_structure {
     std::vector<std::vector<channel_index>> fed_;  ///< by subsystem
     void find_fed_channels();
     void tell_jumps(const macro_step& step, const step_notices& noticed);
+
+    struct event_member {
+        subsystem_index subsystem;
+        std::vector<double> given;  ///< values of its inputs, as it was given them last
+        int round = 0;              ///< when
+    };
+    std::vector<event_member> event_members_;
+    std::vector<subsystem_step> event_turn_;
+    std::vector<polynomial> used_inputs_;  ///< of the step that led to the events
+    void find_event_members();
+    /// At the end of the step; without a length, at its time.
+    void carry_out_events(const macro_step& step);
 
     std::optional<state_id> begin_;
     bool begin_saved_ = false;

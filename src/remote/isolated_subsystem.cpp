@@ -88,6 +88,8 @@ class remote_subsystem final : public subsystem {
         return areas().report(0).next_step;
     }
 
+    void end() override { group_->finish(); }
+
    private:
     exchange& areas() const { return group_->areas(); }
 

@@ -83,6 +83,12 @@ void remote_group::look_after_it() {
     check_limit(*waiting_since_, during, r.command == remote_command::advance ? r.step.begin : no_time);
 }
 
+void remote_group::finish() {
+    call({.command = remote_command::quit});
+    if (const std::string ending = end_of_finished(); !ending.empty()) give_up(ending + " at its end");
+    end("it has ended");
+}
+
 bool remote_group::say_goodbye() noexcept {
     constexpr auto patience = std::chrono::seconds(10) / look_after;
     try {

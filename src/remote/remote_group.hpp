@@ -56,6 +56,8 @@ class remote_group {
     bool gone() const { return gone_; }
     /// How it is called where its answer is waited for in vain: "subsystem 'a' (process 17)".
     void set_title(const std::string& title) { title_ = title; }
+    /// Ends the other side in order and waits for it. Throws run_error where it ends otherwise, as in done().
+    void finish();
     /// Ends the other side at once, whatever it is doing.
     void end(const std::string& reason) noexcept;
 
@@ -79,8 +81,10 @@ class remote_group {
     virtual void send() = 0;  ///< the request in areas()
     /// The reply into areas(), waiting at least that long; false: not yet. Throws run_error where the medium breaks.
     virtual bool receive(std::chrono::milliseconds wait) = 0;
-    virtual std::string ended() = 0;   ///< how the other side ended, as the begin of a sentence; empty while it lives
-    virtual void stop() noexcept = 0;  ///< ends the other side at once
+    virtual std::string ended() = 0;  ///< how the other side ended, as the begin of a sentence; empty while it lives
+    /// After its last reply: why its end was none in order; empty: it was.
+    virtual std::string end_of_finished() { return {}; }
+    virtual void stop() noexcept = 0;               ///< ends the other side at once
     virtual std::string last_text() { return {}; }  ///< the end of what it wrote
 
     exchange areas_;

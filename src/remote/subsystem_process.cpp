@@ -20,6 +20,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+constexpr double time_to_end = 10;  ///< s, of a process that has nothing more to do
+
 void write_all(int file, std::span<const char> bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t n = write(file, bytes.data() + done, bytes.size() - done);
@@ -84,7 +86,7 @@ subsystem_process::subsystem_process(const process_options& options, const std::
 }
 
 subsystem_process::~subsystem_process() {
-    if (shared_.mapped() && !gone() && say_goodbye()) process_->finish(10);
+    if (shared_.mapped() && !gone() && say_goodbye()) process_->finish(time_to_end);
     process_->finish(0);
     if (!gone()) process_->show_text(name_);
 }
@@ -107,7 +109,7 @@ void subsystem_process::introduce() {
         }
     }
     if (bytes.empty()) {
-        process_->finish(10);
+        process_->finish(time_to_end);
         give_up(ended() + " at its start");
     }
     try {
@@ -133,6 +135,13 @@ bool subsystem_process::receive(std::chrono::milliseconds wait) {
 void subsystem_process::spoilt(const std::string& reason, const std::string& during) {
     stop();
     give_up(fmt::format("{} {}", reason, during));
+}
+
+std::string subsystem_process::end_of_finished() {
+    const bool by_itself = !process_->ended(time_to_end).empty();
+    process_->finish(0);
+    if (!by_itself) return fmt::format("its process did not end within {:g} s", time_to_end);
+    return process_->succeeded() ? std::string() : ended();
 }
 
 std::string subsystem_process::ended() {

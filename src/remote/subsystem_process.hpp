@@ -33,6 +33,7 @@ class subsystem_process : public remote_group {
     void send() override;
     bool receive(std::chrono::milliseconds wait) override;
     std::string ended() override;
+    std::string end_of_finished() override;
     /// Ends a process that says what cannot be.
     [[noreturn]] void spoilt(const std::string& reason, const std::string& during);
     void stop() noexcept override { process_->kill(); }

@@ -39,7 +39,7 @@ std::vector<int> wire_reader::get_numbers() {
 namespace {
 
 // Bytes of a variable, a port and a parameter without any text: what is announced must fit into what has come.
-constexpr std::size_t least_variable = 49, least_port = 60, least_parameter = 17, least_text = 20;
+constexpr std::size_t least_variable = 50, least_port = 60, least_parameter = 17, least_text = 20;
 
 void put_variable(wire_writer& to, const variable& v) {
     to.put(v.name);
@@ -49,6 +49,7 @@ void put_variable(wire_writer& to, const variable& v) {
     to.put(v.size);
     to.put(v.slot);
     to.put(v.sampled);
+    to.put(v.clock);
 }
 
 void get_variable(wire_reader& from, variable& v) {
@@ -59,6 +60,7 @@ void get_variable(wire_reader& from, variable& v) {
     v.size = from.get<int>();
     v.slot = from.get<int>();
     v.sampled = from.get<bool>();
+    v.clock = from.get<bool>();
 }
 
 void put_texts(wire_writer& to, const std::vector<text_variable>& all) {
@@ -174,6 +176,7 @@ void put(wire_writer& to, const capabilities& c) {
     to.put(c.tells_next_event);
     to.put(c.starts_again);
     to.put(c.hidden_steps);
+    to.put(c.events_at_points);
     to.put(c.why_no_save_restore);
     to.put(c.why_no_bytes);
     to.put(c.why_fixed_step);
@@ -195,6 +198,7 @@ capabilities get_capabilities(wire_reader& from) {
     c.tells_next_event = from.get<bool>();
     c.starts_again = from.get<bool>();
     c.hidden_steps = from.get<bool>();
+    c.events_at_points = from.get<bool>();
     c.why_no_save_restore = from.get_text();
     c.why_no_bytes = from.get_text();
     c.why_fixed_step = from.get_text();

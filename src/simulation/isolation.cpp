@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/messages.hpp"
+#include "fmu/component.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
@@ -63,6 +64,7 @@ class trial {
         }
         step(0);
         const double own = mean_step(), apart = round_trip();
+        model_->end();  // its last calls are tried, too
         const std::string times =
             fmt::format("a step takes {}, the way to another process and back {}", time_text(own), time_text(apart));
         return {apart < worth * own, times};
@@ -115,14 +117,37 @@ choice choose(const subsystem_spec& spec, const time_spec& time, bool goes_back)
     }
 }
 
+bool is_fmu_here(const subsystem_spec& entry) {
+    return entry.kind == subsystem_spec::source_kind::fmu && !lives_apart(entry);
+}
+
+/// One instance per process, and several entries; empty: as many as one likes.
+std::string why_not_together(const scenario& s, const subsystem_spec& entry) {
+    const auto here = std::ranges::count_if(
+        s.subsystems, [&](const subsystem_spec& other) { return is_fmu_here(other) && other.path == entry.path; });
+    if (here < 2) return {};
+    try {
+        const fmi::description& fmu = open_fmu_of(entry)->description();
+        const bool co_simulation = fmu_interface(entry) == fmi::kind::co_simulation;
+        if (!(co_simulation ? fmu.co_simulation : fmu.model_exchange)->once_per_process) return {};
+    } catch (const user_error&) {
+        return {};  // the run will say it, with its place
+    }
+    return fmt::format(
+        "the FMU allows one instance per process (canBeInstantiatedOnlyOncePerProcess), and {} entries name it", here);
+}
+
 }  // namespace
 
 void choose_isolation(scenario& s, bool goes_back) {
     std::map<std::pair<std::filesystem::path, std::string>, choice> made;
     for (subsystem_spec& entry : s.subsystems) {
-        if (entry.kind != subsystem_spec::source_kind::fmu || entry.fmu.isolate_decided || lives_apart(entry)) continue;
+        if (!is_fmu_here(entry) || entry.fmu.isolate_decided) continue;
         const auto [found, added] = made.try_emplace({entry.path, entry.fmu.interface.value});
-        if (added) found->second = choose(entry, s.time, goes_back);
+        if (added) {
+            const std::string why = why_not_together(s, entry);
+            found->second = why.empty() ? choose(entry, s.time, goes_back) : choice{true, why};
+        }
         entry.fmu.isolate = found->second.apart;
         entry.fmu.isolate_because.value = found->second.because;
         entry.fmu.isolate_decided = !found->second.because.empty();

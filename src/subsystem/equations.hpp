@@ -51,6 +51,10 @@ class equations {
     /// What ports give, but for accelerations, where none of it depends on inputs at once; other outputs may be left as they are in y.
     virtual void port_outputs(double t, const double* x, const double* u, double* y) const { outputs(t, x, u, y); }
 
+    /// As capabilities::events_at_points, and that event at time t in state x, after the initial state is known; true: x or f changed.
+    virtual bool events_at_points() const { return false; }
+    virtual bool carry_out_event(double /*t*/, double* /*x*/, const double* /*u*/) { return false; }
+
     /// Stiffness of the model against the ground at a port, near its rest position; NaN: it cannot tell.
     virtual double port_stiffness(int /*port*/) const { return std::numeric_limits<double>::quiet_NaN(); }
 

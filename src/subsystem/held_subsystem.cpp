@@ -56,7 +56,7 @@ class held_subsystem final : public subsystem {
     capabilities offers() const override {
         capabilities offered = inner_->offers();
         offered.tells_next_event = true;
-        offered.rate_sensitivities = offered.chooses_step = false;
+        offered.rate_sensitivities = offered.chooses_step = offered.events_at_points = false;
         offered.why_fixed_step.clear();  // its steps are sample times
         offered.port_stiffness.clear();
         return offered;

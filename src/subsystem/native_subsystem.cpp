@@ -44,6 +44,7 @@ class native_subsystem final : public subsystem {
                              .chooses_step = integrator_->chooses_step(),
                              .tells_next_event = true,
                              .starts_again = tuning_ != nullptr,
+                             .events_at_points = model_->events_at_points(),
                              .why_no_save_restore = why,
                              .why_no_bytes = model_->why_no_bytes()};
         if (tuning_) offered.parameters = tuning_->make_equations ? tuning_->parameters : model_->parameters();
@@ -79,9 +80,10 @@ class native_subsystem final : public subsystem {
     }
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
-        if (settling_) [[unlikely]] {
+        if (settling_ || has_events_) [[unlikely]] {
             input_values(inputs, 0, numbers_.get() + n_);
             settle();
+            if (step.end == step.begin) return carry_out_event(y.data());
         }
         integrator_->integrate(step.begin, step.end, inputs, x());
         time_ = step.end;
@@ -181,6 +183,16 @@ class native_subsystem final : public subsystem {
         integrator_->initialise(*model_, time_, x());
     }
 
+    /// With the inputs that numbers_ has.
+    void carry_out_event(double* y) {
+        if (model_->carry_out_event(time_, x().data(), numbers_.get() + n_)) {
+            integrator_->reset(time_, x());
+            tell_event(time_);
+        }
+        hand_on_notice();
+        evaluate_outputs(numbers_.get() + n_, y);
+    }
+
     void hand_on_notice() {
         const step_notice from_model = std::exchange(model_->noticed, {});
         if (from_model.first_event <= time_) tell_event(from_model.first_event);
@@ -217,7 +229,8 @@ class native_subsystem final : public subsystem {
     std::unique_ptr<double[]> numbers_;  ///< state and room for input values and that copy, one allocation
     double time_ = 0;
     bool initialised_ = false;
-    bool settling_ = false;                          ///< the initial state waits for the inputs
+    bool settling_ = false;  ///< the initial state waits for the inputs
+    bool has_events_ = model_->events_at_points();
     std::vector<std::optional<std::string>> texts_;  ///< that inputs were set to, for a model that is made again
     subsystem_statistics counted_before_;            ///< by solvers that are gone
 };

@@ -32,6 +32,7 @@
 ///      rate_sensitivities(u, input, B)   between steps, where offers().rate_sensitivities says so
 ///      reset()                           between steps, where offers().starts_again says so: as before initialise(), with the parameters of now
 ///   5. statistics()                      at any time
+///   6. end()                             where somebody wants to know how it ends; otherwise destruction does
 /// An exception from initialise, outputs or advance (a run_error with the reason, without the subsystem's name) leaves the
 /// subsystem unusable unless a state saved before is restored. describe() lists inputs and outputs by slot: the spans u, y and
 /// inputs have exactly input_count() and output_count() elements. Whole numbers and booleans (0 and 1) stand there as the doubles that
@@ -49,6 +50,7 @@ struct variable {
     int size = 1;
     int slot = 0;          ///< of the first element
     bool sampled = false;  ///< an input read, an output changed at sample times only: signals to and from it are held
+    bool clock = false;    ///< an output: how often it ticked since the step began; an input: what it ticks with
 };
 
 /// `x`, or `x[2]` for the element of a vector at `slot`.
@@ -139,6 +141,8 @@ struct capabilities {
     bool starts_again = false;        ///< reset() is there
     /// Its steps are not this program's: macro steps much shorter than the others may end before its first one, and its outputs stay as they were.
     bool hidden_steps = false;
+    /// It may have an event at a macro point, with the inputs of that point: advance() over no time carries it out.
+    bool events_at_points = false;
     std::string why_no_save_restore;  ///< and the way that needs less
     std::string why_no_bytes = {};    ///< why a snapshot cannot leave this process; empty: it can, where there is one
     std::string why_fixed_step = {};  ///< why it takes steps of one length only; empty: it takes others, too
@@ -224,7 +228,8 @@ class subsystem {
     virtual void outputs(std::span<const double> u, std::span<double> y) = 0;
 
     /// Integrates over one macro step with the given input polynomials (in t - step.begin). Allocates nothing, but in the first step of one whose
-    /// initial state has waited for its inputs (an FMU in model exchange).
+    /// initial state has waited for its inputs (an FMU in model exchange). A step without length is an event at the present time, where
+    /// offers().events_at_points; any number of them follow each other.
     virtual void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) = 0;
 
     /// advance(), then outputs(u, y), where usage says that outputs follow. `advanced` becomes true between the two.
@@ -258,6 +263,9 @@ class subsystem {
     virtual double next_step() const { return 0; }
     /// When it will jump next by its own clock, as far as it knows now; after initialise(), between steps.
     virtual double next_event() const { return std::numeric_limits<double>::infinity(); }
+
+    /// Where it lives elsewhere it ends there, which is waited for and judged: a run_error where it does not end in order. Nothing follows.
+    virtual void end() {}
 
     /// Whether the last advance() left a notice.
     bool has_notice() const { return noticed_; }

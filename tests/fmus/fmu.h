@@ -131,6 +131,11 @@ typedef struct {
     bool again, terminate, states_changed;
 } fmu_update;
 
+typedef struct {
+    double reached;
+    bool event, early;
+} fmu_told;
+
 /* Members without a value are zero: not there. */
 typedef struct {
     const char* name; /* of the FMU, the build gives it as NAME; "{mdpcosim-<name>}" is its GUID or token */
@@ -157,6 +162,8 @@ typedef struct {
     bool (*completed_step)(fmu* m);                              /* whether there is an event */
     /* Co-simulation up to `target` at most, on a way of its own: the time reached; `event`: one waits there. */
     double (*advance)(fmu* m, double target, bool* event);
+    /* The end of a communication step as it is told: what was done may be shorter, what is said need not be true (3.0). */
+    void (*tell)(fmu* m, double begin, double asked, fmu_told* told);
     int (*enter)(fmu* m, fmu_call call); /* a status: from fmu_discard on the call returns it at once */
 } fmu_model;
 

@@ -181,5 +181,10 @@ int fmu_step(fmu* m, double time, double step, fmu_step_result* result) {
     result->reached = m->state->time;
     result->terminate = m->state->terminate;
     result->early = m->state->time < asked;
+    if (m->model->tell) {
+        fmu_told told = {result->reached, result->event, result->early};
+        m->model->tell(m, time, asked, &told);
+        result->reached = told.reached, result->event = told.event, result->early = told.early;
+    }
     return FMI_VERSION < 3 && (result->early || result->terminate) ? fmu_discard : fmu_ok;
 }
