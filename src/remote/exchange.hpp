@@ -97,7 +97,7 @@ class exchange {
         alignas(64) mailbox reply_box;
         bool noticed = false;              ///< some members left a notice
         std::int32_t failed = -1;          ///< the first member that failed
-        bool in_evaluation = false;        ///< it had done its step of the plan before
+        bool in_evaluation = false;        ///< the evaluations of a plan had begun, all members having done their step
         std::array<char, 8192> message{};  ///< why, ended by zero
         state_piece piece;
     };

@@ -88,15 +88,13 @@ void subsystem_host::carry_out_level(exchange& areas) noexcept {
 }
 
 void subsystem_host::evaluate(exchange& areas, const group_plan& plan) noexcept {
+    areas.top().in_evaluation = true;
     for (const group_plan::item& one : areas.evaluated()) {
         const auto i = static_cast<std::size_t>(one.member);
         for (const group_plan::signal& s : plan.signals_of(one))
             areas.inputs(i)[s.how.input] = s.how.value(areas.outputs(static_cast<std::size_t>(s.member)).data());
         attempt(areas, i, [&] { models_[i]->outputs(areas.inputs(i), areas.outputs(i)); });
-        if (areas.top().failed >= 0) {
-            areas.top().in_evaluation = true;
-            return;
-        }
+        if (areas.top().failed >= 0) return;
         if (!plan.provisional && !all_finite(areas.outputs(i))) return;
     }
 }

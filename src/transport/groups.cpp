@@ -178,7 +178,7 @@ class group_transport final : public transport {
             if (n > 0)
                 ask_for_level(all, n, step, false);
             else
-                step_of_all(step, [&](bool timed) { ask_for_level(all, n, step, timed); });
+                step_of_all(step, all.at_once, [&](bool timed) { ask_for_level(all, n, step, timed); });
             take_level(plan, all, n, step, false);
         }
     }
@@ -204,7 +204,7 @@ class group_transport final : public transport {
     }
 
     void advance(const macro_step& step) override {
-        step_of_all(step, [&](bool timed) {
+        step_of_all(step, {}, [&](bool timed) {
             all({.command = remote_command::advance, .step = step, .timed = timed},
                 [&] { here_.transport->advance(step); });
         });
@@ -375,6 +375,7 @@ class group_transport final : public transport {
             bool here = false;                     ///< the local group takes part
         };
         bool advances = false;
+        std::vector<char> at_once;  ///< by subsystem: evaluated on level 0
         std::vector<level> levels;
         std::vector<given_plan> here;  ///< by level
     };
@@ -421,6 +422,8 @@ class group_transport final : public transport {
         for (auto& p : parts) p.advances = plan.advances(), p.provisional = provisional;
         into.advances = plan.advances();
         into.levels.assign(found.items.size(), {});
+        into.at_once.assign(size(), false);
+        for (const std::uint32_t k : found.items.front()) into.at_once[plan.items[k].subsystem.value()] = true;
         for (std::size_t n = 0; n < found.items.size(); ++n) {
             split_plan::level& level = into.levels[n];
             level.items = found.items[n];
@@ -559,8 +562,9 @@ class group_transport final : public transport {
         }
     }
 
+    /// `evaluated`, by subsystem: together with the step; empty: nobody.
     template <class Ask>
-    void step_of_all(const macro_step& step, const Ask& ask_for_step) {
+    void step_of_all(const macro_step& step, std::span<const char> evaluated, const Ask& ask_for_step) {
         const bool timed = calls_ >= next_sample_ && !groups_.empty();
         const auto begin = timed ? clock::now() : clock::time_point{};
         for (place& at : places_) std::ranges::copy(input_of(at), polynomials_of(at).begin());
@@ -572,7 +576,7 @@ class group_transport final : public transport {
         for (std::size_t i = 0; i < places_.size(); ++i) notice(i);
         if (timed && !any_failure()) learn(step, begin, {});
         ++calls_;
-        report_failures(step);
+        report_failures(step, evaluated);
         time_ = step.end;
     }
 
@@ -784,9 +788,14 @@ class group_transport final : public transport {
         if (const auto first = first_failure())
             throw subsystem_failure(places_[first->subsystem].name, time_, first->reason);
     }
-    void report_failures(const macro_step& step) {
+    void report_failures(const macro_step& step, std::span<const char> evaluated) {
+        // Who has been evaluated shows other outputs than those of the step, which were looked at there, and is judged by them.
+        const auto shows_others = [&](std::size_t i) {
+            return !evaluated.empty() && evaluated[i] && places_[i].group != nullptr &&
+                   places_[i].group->areas().top().in_evaluation;
+        };
         for (std::size_t i = 0; i < places_.size(); ++i)
-            if (!finite(i)) break;
+            if (!shows_others(i) && !finite(i)) break;
         report_first_failure([&](std::size_t) { return step; });
     }
     void report_failures(std::span<const subsystem_step> some) {

@@ -8,7 +8,7 @@ namespace mdpcosim {
 
 namespace {
 
-constexpr double round_cost = 1e-6;          // s; of two workers that wait for each other
+constexpr double cost_of_round = 1e-6;          // s; of two workers that wait for each other
 constexpr double surely_long = 2e-4;         // s of a step that no wake-up of workers matters to
 constexpr double at_stake = 2e-4;            // s that a try may lose, or ten steps
 constexpr double most_aside = 1e-2;          // s
@@ -19,7 +19,7 @@ constexpr int looks = 4;
 
 }  // namespace
 
-bool parallel_choice::may_pay() const { return serial_ * (1 - 1.0 / workers_) > 2 * round_cost; }
+bool parallel_choice::may_pay() const { return serial_ * (1 - 1.0 / workers_) > 2 * cost_of_round; }
 
 void parallel_choice::begin_with(double first_step_seconds) {
     if (workers_ < 2 || first_step_seconds < surely_long) return;

@@ -154,6 +154,7 @@ void transport_host::carry_out_level(exchange& areas) {
         throw;
     }
     fetch_all();
+    areas.top().in_evaluation = true;
     if (areas.advances()) tell_notices(areas);
 }
 
