@@ -106,8 +106,7 @@ std::vector<chain_timing> bench_chain(const std::string& program, const fs::path
             told(fmt::format("{}: chain of {}, {} worker{}", transport, chain_length, workers, workers > 1 ? "s" : ""));
             chain_timing best{transport, workers, 0, 0};
             for (int i = 0; i < runs; ++i) {
-                const auto summary =
-                    summary_of_run(program, folder, transport, {"--workers", std::to_string(workers)});
+                const auto summary = summary_of_run(program, folder, transport, {"--workers", std::to_string(workers)});
                 if (!summary) break;
                 const double step = seconds_per_step(*summary), start = summary->at("setup_seconds").get<double>();
                 best.step = best.step == 0 ? step : std::min(best.step, step);
@@ -188,10 +187,12 @@ transport_timings bench_transports(const std::string& program, int runs,
 namespace {
 
 std::string chain_table(const std::vector<chain_timing>& chain) {
-    std::string out = fmt::format("\nChain of {} subsystems whose outputs follow their inputs at once\n\n", chain_length);
+    std::string out =
+        fmt::format("\nChain of {} subsystems whose outputs follow their inputs at once\n\n", chain_length);
     out += fmt::format("  {:<10} {:>10} {:>16} {:>14}\n", "transport", "workers", "macro step [us]", "start [ms]");
     for (const chain_timing& c : chain)
-        out += fmt::format("  {:<10} {:>10} {:>16.2f} {:>14.1f}\n", c.transport, c.workers, 1e6 * c.step, 1e3 * c.start);
+        out +=
+            fmt::format("  {:<10} {:>10} {:>16.2f} {:>14.1f}\n", c.transport, c.workers, 1e6 * c.step, 1e3 * c.start);
     return out;
 }
 
@@ -229,10 +230,8 @@ std::string to_json(const transport_timings& timings) {
                        {"small_step_seconds", {number(t.small[0]), number(t.small[1])}}});
     json chain = json::array();
     for (const chain_timing& c : timings.chain)
-        chain.push_back({{"transport", c.transport},
-                         {"workers", c.workers},
-                         {"step_seconds", c.step},
-                         {"start_seconds", c.start}});
+        chain.push_back(
+            {{"transport", c.transport}, {"workers", c.workers}, {"step_seconds", c.step}, {"start_seconds", c.start}});
     return json{{"cpus", {1, 2}}, {"transports", all}, {"chain", chain}}.dump(2) + "\n";
 }
 

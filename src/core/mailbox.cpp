@@ -69,7 +69,8 @@ void waiting_habit::decide_on_trial(clock::time_point now) {
 
 void waiting_habit::put_trial_off(clock::time_point now, double cost) {
     constexpr double times_its_cost = 100;
-    next_trial_ = now + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(times_its_cost * cost));
+    next_trial_ =
+        now + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(times_its_cost * cost));
 }
 
 /// Nobody sleeps through a round: either the sleeper sees the new round after it has announced itself, or the poster

@@ -26,7 +26,7 @@ class waiting_habit {
     void put_trial_off(clock::time_point now, double cost);
 
     bool yields_ = false;
-    int waits_ = 0;                       ///< in the present way; below zero: those of a trial that are to come
+    int waits_ = 0;  ///< in the present way; below zero: those of a trial that are to come
     double sleep_mean_ = 0, yield_mean_ = 0, trial_ = 0;  ///< s
     clock::time_point next_trial_{};
 };

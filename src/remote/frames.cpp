@@ -205,7 +205,8 @@ std::vector<remote_member> get_introduction(std::span<const char> frame, std::si
 
 void put_request(wire_writer& to, const exchange& from) {
     const remote_request& r = from.top().request;
-    to.put(request_head{r.command, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.level, r.timed});
+    to.put(request_head{r.command, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.level,
+                        r.timed});
     const bool advances = from.advances();
     for (auto [i, end] = from.addressed(); i < end; ++i) {
         if (r.command == remote_command::expect) {
@@ -233,7 +234,7 @@ void put_request(wire_writer& to, const exchange& from) {
 void get_request(std::span<const char> frame, exchange& to) {
     wire_reader from(frame);
     const auto head = from.get<request_head>();
-    const remote_request r{head.command, head.subsystem, head.t0, {head.begin, head.end, head.counter},
+    const remote_request r{head.command, head.subsystem,  head.t0,   {head.begin, head.end, head.counter},
                            head.number,  head.timed != 0, head.level};
     constexpr std::int32_t most_snapshots = 1'000'000;
     if (r.command < remote_command{} || r.command > remote_command::quit || r.subsystem < -1 ||

@@ -155,8 +155,7 @@ class group_transport final : public transport {
         for (const place& at : places_) fetch(at);
         for (std::size_t i = 0; !provisional && i < places_.size(); ++i)
             if (const int bad = first_not_finite(output_of(places_[i])); bad >= 0)
-                failures_.push_back(
-                    {i, not_finite_reason(describe(subsystem_index(i)), output_of(places_[i]), bad)});
+                failures_.push_back({i, not_finite_reason(describe(subsystem_index(i)), output_of(places_[i]), bad)});
         report_failures();
     }
 
@@ -368,8 +367,8 @@ class group_transport final : public transport {
     /// What the groups do of a plan.
     struct split_plan {
         struct level {
-            std::vector<std::uint32_t> items;  ///< of the plan
-            std::vector<std::uint32_t> given;  ///< those of them whose inputs come from here
+            std::vector<std::uint32_t> items;      ///< of the plan
+            std::vector<std::uint32_t> given;      ///< those of them whose inputs come from here
             std::vector<remote_request> requests;  ///< by group
             std::vector<char> takes_part;          ///< the same
             bool here = false;                     ///< the local group takes part
@@ -428,9 +427,9 @@ class group_transport final : public transport {
             split_plan::level& level = into.levels[n];
             level.items = found.items[n];
             const bool step = n == 0 && into.advances;
-            level.requests.assign(groups_.size(), {.command = remote_command::carry_out,
-                                                   .number = plan.number,
-                                                   .level = static_cast<std::int32_t>(n)});
+            level.requests.assign(
+                groups_.size(),
+                {.command = remote_command::carry_out, .number = plan.number, .level = static_cast<std::int32_t>(n)});
             level.takes_part.assign(groups_.size(), step);
             level.here = step;
             for (const std::uint32_t k : level.items) {
@@ -458,7 +457,8 @@ class group_transport final : public transport {
     }
 
     /// An item, with the signals from outputs of its own group.
-    void add(const step_plan& plan, const step_plan::item& i, bool given, const plan_grounds& all, group_plan& to) const {
+    void add(const step_plan& plan, const step_plan::item& i, bool given, const plan_grounds& all,
+             group_plan& to) const {
         const place& at = places_[i.subsystem.value()];
         const auto first = static_cast<std::uint32_t>(to.signals.size());
         for (std::uint32_t s = i.first; s < i.last && i.signals_only; ++s) {
@@ -469,8 +469,8 @@ class group_transport final : public transport {
             how.input -= static_cast<std::uint32_t>(at.input);
             to.signals.push_back({static_cast<std::int32_t>(places_[source].member), how});
         }
-        to.items.push_back({static_cast<std::int32_t>(at.member), given, first,
-                            static_cast<std::uint32_t>(to.signals.size())});
+        to.items.push_back(
+            {static_cast<std::int32_t>(at.member), given, first, static_cast<std::uint32_t>(to.signals.size())});
     }
 
     /// What comes from elsewhere to those who are evaluated on this level.
@@ -851,9 +851,7 @@ class group_transport final : public transport {
             for (auto& l : profile_) l.thin_out(stride_);
         }
         const bool logged = samples_ % stride_ == 0;
-        const auto ahead = [&](const place& at) -> double& {
-            return ahead_[group_of(at)];
-        };
+        const auto ahead = [&](const place& at) -> double& { return ahead_[group_of(at)]; };
         const auto took_part = [&](const place& at) {
             const subsystem_index i(static_cast<std::size_t>(&at - places_.data()));
             return at.group != nullptr &&
@@ -894,8 +892,8 @@ class group_transport final : public transport {
     std::vector<failure> failures_;
     std::vector<failure> failed_evaluations_;  ///< of members that had done their step of the plan
     bool evaluating_ = false;
-    std::vector<split_plan> plans_;        ///< by number
-    std::vector<subsystem_index> untold_;  ///< how they are used
+    std::vector<split_plan> plans_;                    ///< by number
+    std::vector<subsystem_index> untold_;              ///< how they are used
     std::vector<std::vector<remote_request>> queues_;  ///< by group: steps of some of its members
     std::vector<subsystem_step> here_some_;
     std::vector<served_group*> waiting_;  ///< slower than the others in this request

@@ -8,12 +8,12 @@ namespace mdpcosim {
 
 namespace {
 
-constexpr double cost_of_round = 1e-6;          // s; of two workers that wait for each other
-constexpr double surely_long = 2e-4;         // s of a step that no wake-up of workers matters to
-constexpr double at_stake = 2e-4;            // s that a try may lose, or ten steps
-constexpr double most_aside = 1e-2;          // s
-constexpr double pause_by_loss = 100;        // at most so small a part of the time is lost
-constexpr double longest_pause = 10;         // s
+constexpr double cost_of_round = 1e-6;  // s; of two workers that wait for each other
+constexpr double surely_long = 2e-4;    // s of a step that no wake-up of workers matters to
+constexpr double at_stake = 2e-4;       // s that a try may lose, or ten steps
+constexpr double most_aside = 1e-2;     // s
+constexpr double pause_by_loss = 100;   // at most so small a part of the time is lost
+constexpr double longest_pause = 10;    // s
 constexpr std::int64_t rounds_to_look = 1000;
 constexpr int looks = 4;
 

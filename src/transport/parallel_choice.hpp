@@ -31,14 +31,14 @@ class parallel_choice {
 
     int workers_;
     bool parallel_ = false;
-    double serial_ = 0;            ///< s of a step, the mean
-    std::int64_t samples_ = 0;     ///< in it
-    std::int64_t next_ = 0;        ///< serial step to hear of
-    std::int64_t since_ = 0;       ///< first step of the present way
-    double aside_ = 0;             ///< s that parallel steps have gained, less what others have lost
-    double gained_ = 0;            ///< the same of all of them since they began
-    std::int64_t rounds_ = 0;      ///< parallel ones since they began, or since serial ones were looked at
-    int serial_looks_ = 0;         ///< serial steps to come among parallel ones
+    double serial_ = 0;         ///< s of a step, the mean
+    std::int64_t samples_ = 0;  ///< in it
+    std::int64_t next_ = 0;     ///< serial step to hear of
+    std::int64_t since_ = 0;    ///< first step of the present way
+    double aside_ = 0;          ///< s that parallel steps have gained, less what others have lost
+    double gained_ = 0;         ///< the same of all of them since they began
+    std::int64_t rounds_ = 0;   ///< parallel ones since they began, or since serial ones were looked at
+    int serial_looks_ = 0;      ///< serial steps to come among parallel ones
     double pause_ = 0, retry_at_ = 0;
 };
 

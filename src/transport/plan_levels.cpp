@@ -28,7 +28,8 @@ plan_levels find_levels(const step_plan& plan, const plan_grounds& grounds) {
     const bool advances = plan.advances();
     const int not_evaluated = advances ? 0 : -1;
     struct state {
-        int outputs, read_until;  ///< levels of its last evaluation, and of the last one that reads what the next one may change
+        int outputs,
+            read_until;  ///< levels of its last evaluation, and of the last one that reads what the next one may change
         bool evaluated = false;
     };
     std::vector<state> now(grounds.group.size(), {not_evaluated, -1});
@@ -48,7 +49,8 @@ plan_levels find_levels(const step_plan& plan, const plan_grounds& grounds) {
         level = std::max(level, own.read_until + 1);
         if (own.evaluated) level = std::max(level, own.outputs + 1);
         for (const std::uint32_t y : plan.sources[k])
-            if (state& source = now[grounds.owner[y]]; grounds.direct[y]) source.read_until = std::max(source.read_until, level);
+            if (state& source = now[grounds.owner[y]]; grounds.direct[y])
+                source.read_until = std::max(source.read_until, level);
         own.outputs = level;
         own.evaluated = true;
         found.of[k] = {level, !within || !follows_within(plan, k, grounds)};

@@ -12,10 +12,11 @@ namespace mdpcosim {
 
 /// What there is to know about subsystems for that.
 struct plan_grounds {
-    std::vector<int> group;            ///< by subsystem
-    std::vector<char> evaluates;       ///< by group: it carries out plans; else its members are asked one by one, after the step
-    std::vector<std::uint32_t> owner;  ///< by output: the subsystem
-    std::vector<char> direct;          ///< by output: it depends on inputs
+    std::vector<int> group;  ///< by subsystem
+    std::vector<char>
+        evaluates;  ///< by group: it carries out plans; else its members are asked one by one, after the step
+    std::vector<std::uint32_t> owner;   ///< by output: the subsystem
+    std::vector<char> direct;           ///< by output: it depends on inputs
     std::vector<std::uint32_t> inputs;  ///< by subsystem: how many
 };
 
@@ -24,7 +25,7 @@ struct plan_levels {
         int level = -1;      ///< -1: not evaluated
         bool given = false;  ///< values of all inputs are brought; else they follow within the group
     };
-    std::vector<place> of;                           ///< by item
+    std::vector<place> of;                          ///< by item
     std::vector<std::vector<std::uint32_t>> items;  ///< by level, in the order of the plan
 };
 

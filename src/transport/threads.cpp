@@ -736,8 +736,8 @@ class thread_transport final : public transport, public worker_pool::job {
     macro_step step_;
     double time_ = 0;
     bool parallel_ = false, sampling_ = false;
-    bool may_share_ = true;              ///< no subsystem is bound to a worker
-    bool shared_ = false;                ///< workers that are done take over work of others
+    bool may_share_ = true;  ///< no subsystem is bound to a worker
+    bool shared_ = false;    ///< workers that are done take over work of others
     std::int64_t cost_samples_ = 0;
     std::int64_t calls_ = 0, next_sample_ = 0;
     std::int64_t parallel_steps_ = 0;

@@ -9,8 +9,8 @@
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/index.hpp"
-#include "core/profile.hpp"
 #include "core/plain_signal.hpp"
+#include "core/profile.hpp"
 #include "subsystem/subsystem.hpp"
 
 /// How the master reaches subsystems; the only way it knows them.

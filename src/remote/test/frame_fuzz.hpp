@@ -173,7 +173,7 @@ inline void fuzz_frames(int count, unsigned seed) {
         // What was read into the areas must be fit for writing again.
         if (taken([&] { get_request(random.damaged(request), areas); })) request_of(areas);
         areas.top().request = {.command = random.sometimes(0.3) ? remote_command::carry_out
-                                                                    : static_cast<remote_command>(random.below(10)),
+                                                                : static_cast<remote_command>(random.below(10)),
                                .subsystem = static_cast<int>(random.below(3)) - 1,
                                .timed = random.sometimes(),
                                .level = static_cast<int>(random.below(3))};

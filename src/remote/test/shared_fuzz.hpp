@@ -91,7 +91,8 @@ inline bool survive_scribbler(unsigned seed) {
     try {
         group.call({.command = remote_command::initialise, .t0 = 0});
         group.call({.command = remote_command::make_snapshot, .number = 0});
-        group.set_plan(0, {.advances = true, .provisional = false, .items = {{0, true, 0, 0}}, .signals = {}, .ends = {1}});
+        group.set_plan(
+            0, {.advances = true, .provisional = false, .items = {{0, true, 0, 0}}, .signals = {}, .ends = {1}});
         for (int n = 0; n < 3000; ++n) {
             const double t = 1e-3 * n;
             group.call({.command = remote_command::advance, .step = {t, t + 1e-3, n}, .timed = n % 2 == 0});

@@ -93,7 +93,8 @@ TEST(parallel_choice, gives_way_in_the_middle_of_a_run) {
 
 /// Serial steps have become cheaper than parallel ones, which take what they took.
 TEST(parallel_choice, looks_at_serial_steps_again) {
-    const outcome all = run(400000, [](double now) { return now < 2 ? 100e-6 : 10e-6; }, always(55e-6));
+    const outcome all = run(
+        400000, [](double now) { return now < 2 ? 100e-6 : 10e-6; }, always(55e-6));
     EXPECT_LT(all.late_share(), 0.01);
 }
 

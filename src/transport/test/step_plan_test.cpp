@@ -102,16 +102,15 @@ std::vector<subsystem_recipe> recipes(const wishes& w) {
 }
 
 /// Words: the socket, wishes, and the numbers of those who live there.
-const host_task_registration rank_task{{"rank of a plan", [](wire_reader& words) {
-                                            const auto link = make_socket_link(file_handle(words.get<int>()));
-                                            const auto w = words.get<wishes>();
-                                            const std::vector<int> numbers = words.get_numbers();
-                                            wire_writer introduction;
-                                            transport_host host(
-                                                [&] { return make_thread_transport(some_of(w, numbers), 1); },
-                                                introduction);
-                                            serve(*link, host, introduction);
-                                        }}};
+const host_task_registration rank_task{
+    {"rank of a plan", [](wire_reader& words) {
+         const auto link = make_socket_link(file_handle(words.get<int>()));
+         const auto w = words.get<wishes>();
+         const std::vector<int> numbers = words.get_numbers();
+         wire_writer introduction;
+         transport_host host([&] { return make_thread_transport(some_of(w, numbers), 1); }, introduction);
+         serve(*link, host, introduction);
+     }}};
 
 /// As ranks have them: some here, the others behind a link, where a transport serves them.
 std::unique_ptr<transport> make_ranks(const wishes& w, const std::vector<int>& here, const std::vector<int>& there) {
@@ -124,16 +123,25 @@ std::unique_ptr<transport> make_ranks(const wishes& w, const std::vector<int>& h
     words.put(there);
     auto process = start_host("rank of a plan", words, {theirs.get()});
     std::vector<served_group> elsewhere;
-    elsewhere.push_back(
-        {there, std::make_unique<linked_group>(linked_group::options{"rank", there.size(), 0},
-                                               make_socket_link(std::move(mine)), std::move(process))});
+    elsewhere.push_back({there, std::make_unique<linked_group>(linked_group::options{"rank", there.size(), 0},
+                                                               make_socket_link(std::move(mine)), std::move(process))});
     return make_group_transport({"s0", "s1", "s2", "s3"}, std::move(elsewhere),
                                 {here, make_thread_transport(some_of(w, here), 1)});
 }
 
-enum class way { call_by_call, item_by_item, one_process, two_processes, to_and_fro, one_each, tcp, ranks, ranks_to_and_fro };
-constexpr way others[] = {way::item_by_item, way::one_process, way::two_processes,   way::to_and_fro,
-                          way::one_each,     way::tcp,         way::ranks, way::ranks_to_and_fro};
+enum class way {
+    call_by_call,
+    item_by_item,
+    one_process,
+    two_processes,
+    to_and_fro,
+    one_each,
+    tcp,
+    ranks,
+    ranks_to_and_fro
+};
+constexpr way others[] = {way::item_by_item, way::one_process, way::two_processes, way::to_and_fro,
+                          way::one_each,     way::tcp,         way::ranks,         way::ranks_to_and_fro};
 
 std::unique_ptr<transport> make(const wishes& w, way how) {
     switch (how) {
