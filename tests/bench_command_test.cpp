@@ -23,6 +23,11 @@ TEST(bench_command, every_transport_is_measured) {
         EXPECT_GT(t["bare_round_trip_seconds"].get<double>(), 0) << names.back();
     }
     EXPECT_THAT(transport_names(), testing::IsSupersetOf(names));
+    ASSERT_EQ(found["chain"].size(), 6u);
+    for (const auto& c : found["chain"]) {
+        EXPECT_GT(c["step_seconds"], 0);
+        EXPECT_GT(c["start_seconds"], 0);
+    }
     EXPECT_THAT(names, testing::IsSupersetOf({"threads", "processes", "tcp"}));
 }
 

@@ -56,22 +56,65 @@ connections:
 record: {{every: {} s, only: [spring.u]}}
 )";
 
-/// Seconds of one macro step; nothing where the run is not possible here.
-std::optional<double> run_once(const std::string& program, const fs::path& folder, const std::string& transport,
-                               int cpus) {
-    // What is started inherits the binding.
-    const bound_thread one(cpus == 1 ? processing_units()[0] : -1);
+constexpr int chain_length = 100;
+
+std::string chain_scenario() {
+    std::string text = "time: {end: 2 s, step: 1 ms}\nsubsystems:\n";
+    std::string signals = "signals:\n";
+    text += "  s0: {model: source, set: {kind: sine, frequency: 1 Hz, amplitude: 0.9}}\n";
+    for (int i = 1; i <= chain_length; ++i) {
+        text += fmt::format("  s{}: {{model: saturation}}\n", i);
+        signals += fmt::format("  - s{}.y -> s{}.u\n", i - 1, i);
+    }
+    return text + signals + "record: {only: [s0.y]}\n";
+}
+
+/// What a run tells; nothing where it is not possible here.
+std::optional<json> summary_of_run(const std::string& program, const fs::path& folder, const std::string& transport,
+                                   const std::vector<std::string>& more) {
     std::vector<std::string> command{program,   "run",   (folder / "s.yaml").string(), "--transport",
                                      transport, "--out", (folder / "out").string(),    "--quiet"};
     if (transport == "mpi") command.insert(command.end(), {"--hosts", "localhost:2"});
+    command.insert(command.end(), more.begin(), more.end());
     child_process run({command, {}, {}, {}});
     run.wait();
     std::ifstream file(folder / "out" / "summary.json");
     if (!run.succeeded() || !file) return {};
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const auto summary = json::parse_if_valid(text);
-    if (!summary) return {};
-    return summary->at("wall_seconds").get<double>() / summary->at("macro_steps").get<double>();
+    return json::parse_if_valid(text);
+}
+
+double seconds_per_step(const json& summary) {
+    return summary.at("wall_seconds").get<double>() / summary.at("macro_steps").get<double>();
+}
+
+/// Seconds of one macro step.
+std::optional<double> run_once(const std::string& program, const fs::path& folder, const std::string& transport,
+                               int cpus) {
+    // What is started inherits the binding.
+    const bound_thread one(cpus == 1 ? processing_units()[0] : -1);
+    const auto summary = summary_of_run(program, folder, transport, {});
+    return summary ? std::optional(seconds_per_step(*summary)) : std::nullopt;
+}
+
+std::vector<chain_timing> bench_chain(const std::string& program, const fs::path& folder, int runs,
+                                      const std::function<void(const std::string&)>& told) {
+    std::ofstream(folder / "s.yaml") << chain_scenario();
+    std::vector<chain_timing> all;
+    for (const char* transport : {"threads", "processes", "tcp"})
+        for (const int workers : {1, 2}) {
+            told(fmt::format("{}: chain of {}, {} worker{}", transport, chain_length, workers, workers > 1 ? "s" : ""));
+            chain_timing best{transport, workers, 0, 0};
+            for (int i = 0; i < runs; ++i) {
+                const auto summary = summary_of_run(program, folder, transport, {"--workers", std::to_string(workers)});
+                if (!summary) break;
+                const double step = seconds_per_step(*summary), start = summary->at("setup_seconds").get<double>();
+                best.step = best.step == 0 ? step : std::min(best.step, step);
+                best.start = best.start == 0 ? start : std::min(best.start, start);
+            }
+            if (best.step > 0) all.push_back(best);
+        }
+    return all;
 }
 
 /// The best of some runs: the one that others disturbed least.
@@ -118,8 +161,8 @@ std::string cell(const std::optional<double>& seconds) { return seconds ? fmt::f
 
 }  // namespace
 
-std::vector<transport_timing> bench_transports(const std::string& program, int runs,
-                                               const std::function<void(const std::string&)>& told) {
+transport_timings bench_transports(const std::string& program, int runs,
+                                   const std::function<void(const std::string&)>& told) {
     const scratch folder;
     std::vector<transport_timing> timings;
     for (const auto& name : transport_names()) {
@@ -138,10 +181,25 @@ std::vector<transport_timing> bench_transports(const std::string& program, int r
     };
     series("large", 1, 2e-3, [](transport_timing& t) { return t.large; });
     series("small", 0.02, 2e-6, [](transport_timing& t) { return t.small; });
-    return timings;
+    return {timings, bench_chain(program, folder.path(), runs, told)};
 }
 
-std::string to_table(const std::vector<transport_timing>& timings) {
+namespace {
+
+std::string chain_table(const std::vector<chain_timing>& chain) {
+    std::string out =
+        fmt::format("\nChain of {} subsystems whose outputs follow their inputs at once\n\n", chain_length);
+    out += fmt::format("  {:<10} {:>10} {:>16} {:>14}\n", "transport", "workers", "macro step [us]", "start [ms]");
+    for (const chain_timing& c : chain)
+        out +=
+            fmt::format("  {:<10} {:>10} {:>16.2f} {:>14.1f}\n", c.transport, c.workers, 1e6 * c.step, 1e3 * c.start);
+    return out;
+}
+
+}  // namespace
+
+std::string to_table(const transport_timings& measured) {
+    const std::vector<transport_timing>& timings = measured.two_masses;
     const auto reference = std::ranges::find(timings, "tcp", &transport_timing::transport);
     std::string out = "Two-mass system, time of one macro step [us] and speed-up against tcp on one CPU\n\n";
     out += fmt::format("  {:<10} {:>10}   {:>24}   {:>24}\n", "", "bare", "large (H = 2 ms)", "small (H = 2 us)");
@@ -150,7 +208,7 @@ std::string to_table(const std::vector<transport_timing>& timings) {
     for (const auto& t : timings)
         out += fmt::format("  {:<10} {:>10}   {:>12}{:>12}   {:>12}{:>12}\n", t.transport, cell(t.bare),
                            cell(t.large[0]), cell(t.large[1]), cell(t.small[0]), cell(t.small[1]));
-    if (reference == timings.end()) return out;
+    if (reference == timings.end()) return out + chain_table(measured.chain);
     const auto times = [](const std::optional<double>& reference_time, const std::optional<double>& time) {
         return reference_time && time ? fmt::format("{:.2f}", *reference_time / *time) : std::string("-");
     };
@@ -159,18 +217,22 @@ std::string to_table(const std::vector<transport_timing>& timings) {
         out += fmt::format("  {:<10} {:>10}   {:>12}{:>12}   {:>12}{:>12}\n", t.transport, "",
                            times(reference->large[0], t.large[0]), times(reference->large[0], t.large[1]),
                            times(reference->small[0], t.small[0]), times(reference->small[0], t.small[1]));
-    return out;
+    return out + chain_table(measured.chain);
 }
 
-std::string to_json(const std::vector<transport_timing>& timings) {
+std::string to_json(const transport_timings& timings) {
     const auto number = [](const std::optional<double>& x) { return x ? json(*x) : json(nullptr); };
     json all = json::array();
-    for (const auto& t : timings)
+    for (const auto& t : timings.two_masses)
         all.push_back({{"transport", t.transport},
                        {"bare_round_trip_seconds", number(t.bare)},
                        {"large_step_seconds", {number(t.large[0]), number(t.large[1])}},
                        {"small_step_seconds", {number(t.small[0]), number(t.small[1])}}});
-    return json{{"cpus", {1, 2}}, {"transports", all}}.dump(2) + "\n";
+    json chain = json::array();
+    for (const chain_timing& c : timings.chain)
+        chain.push_back(
+            {{"transport", c.transport}, {"workers", c.workers}, {"step_seconds", c.step}, {"start_seconds", c.start}});
+    return json{{"cpus", {1, 2}}, {"transports", all}, {"chain", chain}}.dump(2) + "\n";
 }
 
 int mpi_ping_pong(const std::string& file) {

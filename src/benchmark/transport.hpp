@@ -16,12 +16,23 @@ struct transport_timing {
     std::optional<double> large[2] = {}, small[2] = {};  ///< one macro step, on one and on two CPUs
 };
 
-/// `program`: this program's file, which is started for every run; the best of `runs` counts. `told` hears what comes next.
-std::vector<transport_timing> bench_transports(const std::string& program, int runs,
-                                               const std::function<void(const std::string&)>& told);
+/// A chain of 100 subsystems whose outputs follow their inputs at once, served by so many workers; and what starting it takes.
+struct chain_timing {
+    std::string transport;
+    int workers = 1;
+    double step = 0, start = 0;
+};
+struct transport_timings {
+    std::vector<transport_timing> two_masses;
+    std::vector<chain_timing> chain;
+};
 
-std::string to_table(const std::vector<transport_timing>& timings);
-std::string to_json(const std::vector<transport_timing>& timings);
+/// `program`: this program's file, which is started for every run; the best of `runs` counts. `told` hears what comes next.
+transport_timings bench_transports(const std::string& program, int runs,
+                                   const std::function<void(const std::string&)>& told);
+
+std::string to_table(const transport_timings& timings);
+std::string to_json(const transport_timings& timings);
 
 /// A rank of the bare round trip over MPI, as bench_transports() starts it: rank 0 writes the seconds into `file`.
 int mpi_ping_pong(const std::string& file);

@@ -24,9 +24,10 @@ void coupled_system::finish() {
     for (std::size_t i = 0; i < subsystems->size(); ++i)
         inputs_.push_back({static_cast<std::uint32_t>(subsystems->input_offset(subsystem_index(i))),
                            static_cast<std::uint32_t>(subsystems->describe(subsystem_index(i)).input_count())});
-    const auto first_loop = std::ranges::find_if(at_each_step, [](const evaluation& e) { return e.loop >= 0; });
-    planned_ = static_cast<std::size_t>(first_loop - at_each_step.begin());
-    plan_.make(*this);
+    plan_.make(*this, at_each_step, true);
+    start_.make(*this, at_start, false);
+    subsystems->prepare(plan_, false);
+    subsystems->prepare(start_, true);
     find_fed_channels();
     find_event_members();
 }
@@ -74,24 +75,33 @@ void coupled_system::tell_jumps(const macro_step& step, const step_notices& noti
     restarted = std::max(restarted, coupling.find_jumps(step.end - step.begin, u));
 }
 
-void coupled_system::plan::make(const coupled_system& system) {
+void coupled_system::plan::make(const coupled_system& system, std::span<const evaluation> order, bool with_step) {
     const transport& all = *system.subsystems;
-    std::vector<std::size_t> owner;  // by output
+    const auto first_loop = std::ranges::find_if(order, [](const evaluation& e) { return e.loop >= 0; });
+    planned = static_cast<std::size_t>(first_loop - order.begin());
+    order_.assign(order.begin(), first_loop);
+    std::vector<std::uint32_t> owner;  // by output
     for (std::size_t i = 0; i < all.size(); ++i)
-        owner.resize(owner.size() + static_cast<std::size_t>(all.describe(subsystem_index(i)).output_count()), i);
-    std::vector<bool> advanced(all.size(), false);
-    const auto advance = [&](std::size_t i) {
-        if (!advanced[i]) items.push_back({.subsystem = subsystem_index(i)});
-        advanced[i] = true;
-    };
+        owner.resize(owner.size() + static_cast<std::size_t>(all.describe(subsystem_index(i)).output_count()),
+                     static_cast<std::uint32_t>(i));
+    std::vector<bool> advanced(all.size(), !with_step);
     items.clear();
     signals.clear();
-    for (std::size_t k = 0; k < system.planned_; ++k) {
-        const auto& [subsystem, channels, loop] = system.at_each_step[k];
+    sources.clear();
+    const auto advance = [&](std::size_t i) {
+        if (advanced[i]) return;
+        items.push_back({.subsystem = subsystem_index(i)});
+        sources.emplace_back();
+        advanced[i] = true;
+    };
+    for (std::size_t k = 0; k < planned; ++k) {
+        const auto& [subsystem, channels, loop] = order_[k];
+        std::vector<std::uint32_t> read;
         for (const channel_index c : channels)
             for (const channel_term& t : system.coupling.terms(c))
                 for (const output_slot y : {t.value, t.rate})
-                    if (y.valid()) advance(owner[y.value()]);
+                    if (y.valid()) read.push_back(static_cast<std::uint32_t>(y.value()));
+        for (const std::uint32_t y : read) advance(owner[y]);
         item next{.subsystem = subsystem, .advance = !advanced[subsystem.value()], .evaluate = true};
         advanced[subsystem.value()] = true;
         const input_range range = system.inputs_[subsystem.value()];
@@ -104,13 +114,14 @@ void coupled_system::plan::make(const coupled_system& system) {
                                    static_cast<std::uint32_t>(i.input.value()), i.weight, i.factor});
         next.last = static_cast<std::uint32_t>(plain ? signals.size() : k);
         items.push_back(next);
+        sources.push_back(std::move(read));
     }
     for (std::size_t i = 0; i < all.size(); ++i) advance(i);
     values.assign(system.subsystems->inputs().size(), 0.0);
 }
 
 void coupled_system::plan::find_values_by_laws(const item& i, double t) {
-    const evaluation& e = of->at_each_step[i.first];
+    const evaluation& e = order_[i.first];
     const input_range range = of->inputs_[e.subsystem.value()];
     of->coupling.evaluate_inputs(t, of->subsystems->outputs(), e.channels, of->u, range.first,
                                  std::span(values).subspan(range.first, range.count));
@@ -159,7 +170,7 @@ void coupled_system::measure_answers() {
 void coupled_system::evaluate_unplanned(double t) {
     for (const algebraic_loop& loop : loops)
         for (const channel_index c : loop.torn()) u[c.value()] = coupling.expected(c, t);
-    evaluate_in_order(t, std::span(at_each_step).subspan(planned_), false);
+    evaluate_in_order(t, std::span(at_each_step).subspan(plan_.planned), false);
 }
 
 void coupled_system::initialise(double t0) {
@@ -171,8 +182,8 @@ void coupled_system::initialise(double t0) {
             std::fill_n(values.begin() + input.slot, input.size, input.start);
         for (const free_input& f : free_inputs_)
             if (f.slot.value() - inputs_[i].first < values.size()) values[f.slot.value() - inputs_[i].first] = f.value;
-        evaluate_outputs(subsystem_index(i), true);
     }
+    evaluate_all(true);
     texts.begin(*subsystems, journal);
     coupling.deliver_starts(subsystems->inputs());
     for (const free_input& f : free_inputs_) use_free_input(f);
@@ -182,12 +193,13 @@ void coupled_system::initialise(double t0) {
             const double guess = coupling.evaluate_one(t0, c, subsystems->outputs());
             u[c.value()] = std::isfinite(guess) ? guess : 0;
         }
-    evaluate_in_order(t0, at_start, true);
+    evaluate_at_start(t0);
     // Every input is known now: 1/u with the start value u = 0 was no failure, with the true value it is one.
     coupling.evaluate(t0, subsystems->outputs(), u, du);
     for (const algebraic_loop& loop : loops)  // what goes around a stiff loop once more is further off
         for (std::size_t k = 0; k < loop.torn().size(); ++k) u[loop.torn()[k].value()] = loop.solution()[k];
-    for (std::size_t i = 0; i < subsystems->size(); ++i) evaluate_one(subsystem_index(i), false);
+    for (std::size_t i = 0; i < subsystems->size(); ++i) present_values(subsystem_index(i));
+    evaluate_all(false);
     if (iterates_events()) carry_out_events({t0, t0, 0});
     measure_answers();
     coupling.evaluate(t0, subsystems->outputs(), u, du);
@@ -317,15 +329,43 @@ void coupled_system::solve(algebraic_loop& loop, double t, std::span<const evalu
     }
 }
 
-void coupled_system::evaluate_outputs(subsystem_index subsystem, bool provisional) {
-    ++evaluations;
+template <class Work>
+void coupled_system::blame_inputs(const Work& work) {
     try {
-        subsystems->evaluate(subsystem, values_of(subsystem), provisional);
+        work();
     } catch (const subsystem_failure& problem) {
-        const std::string why = bad_input_reason(subsystems->describe(subsystem), values_of(subsystem));
+        std::size_t i = 0;
+        while (subsystems->name(subsystem_index(i)) != problem.subsystem_name()) ++i;
+        const subsystem_index failed(i);
+        const std::string why = bad_input_reason(subsystems->describe(failed), values_of(failed));
         if (why.empty()) throw;
         throw subsystem_failure(problem.subsystem_name(), problem.time(), why);
     }
+}
+
+void coupled_system::evaluate_outputs(subsystem_index subsystem, bool provisional) {
+    ++evaluations;
+    blame_inputs([&] { subsystems->evaluate(subsystem, values_of(subsystem), provisional); });
+}
+
+void coupled_system::evaluate_all(bool provisional) {
+    evaluations += static_cast<std::int64_t>(subsystems->size());
+    blame_inputs([&] { subsystems->evaluate_all(plan_.values, provisional); });
+}
+
+/// Its values are those of the other plan, as are the values of a step.
+void coupled_system::evaluate_at_start(double t0) {
+    evaluations += static_cast<std::int64_t>(start_.planned);
+    start_.of = this;
+    std::swap(start_.values, plan_.values);
+    try {
+        subsystems->evaluate_plan(t0, start_, true);
+    } catch (...) {
+        std::swap(start_.values, plan_.values);
+        blame_inputs([] { throw; });
+    }
+    std::swap(start_.values, plan_.values);
+    evaluate_in_order(t0, std::span(at_start).subspan(start_.planned), true);
 }
 
 std::span<double> coupled_system::present_values(subsystem_index subsystem) {

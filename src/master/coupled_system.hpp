@@ -129,19 +129,26 @@ struct coupled_system : coupling_structure {
     };
     std::vector<input_range> inputs_;  ///< by subsystem
 
-    /// at_each_step, with every subsystem advanced as late as possible.
+    /// Evaluations up to the first loop, and before them a step, with every subsystem advanced as late as possible.
     class plan final : public step_plan {
        public:
-        void make(const coupled_system& system);
+        void make(const coupled_system& system, std::span<const evaluation> order, bool with_step);
         coupled_system* of = nullptr;  ///< while it is carried out: coupled systems may be moved
+        std::size_t planned = 0;       ///< evaluations that are in it
 
        private:
         void find_values_by_laws(const item& i, double t) override;
+        std::vector<evaluation> order_;
     };
-    plan plan_;
-    std::size_t planned_ = 0;  ///< evaluations of at_each_step that are in the plan: those before the first loop
+    plan plan_;  ///< at_each_step
+    plan start_;
 
     void evaluate_outputs(subsystem_index subsystem, bool provisional);
+    void evaluate_all(bool provisional);
+    void evaluate_at_start(double t0);
+    /// A failure where the inputs were no numbers tells that.
+    template <class Work>
+    void blame_inputs(const Work& work);
     /// u and du after a step of length H with these inputs.
     void find_coupling(const macro_step& step, std::span<const polynomial> inputs);
     void solve(algebraic_loop& loop, double t, std::span<const evaluation> members, bool provisional);

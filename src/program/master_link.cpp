@@ -116,7 +116,7 @@ void master_link::declare(const program_declaration& declaration) {
 void master_link::next() {
     if (memory_ != nullptr) {
         ++round_;
-        while (!areas_.top().request_box.wait_for(round_, areas_.top().first_look(spin_), look_after))
+        while (!areas_.top().request_box.wait_for(round_, areas_.top().first_look(spin_), habit_, look_after))
             look_after_master();
         return;
     }

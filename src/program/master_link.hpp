@@ -38,6 +38,7 @@ class master_link {
     file_handle memory_file_;
     int socket_ = -1;
     bool spin_ = false;
+    waiting_habit habit_;
     void* memory_ = nullptr;
     exchange areas_;
     std::uint32_t round_ = 0;

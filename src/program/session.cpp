@@ -341,6 +341,8 @@ void session::carry_out(const mdpcosim_subsystem_calls& calls, void* own) {
         case remote_command::expect:
         case remote_command::rate_sensitivities:  // it offers none
         case remote_command::clock:
+        case remote_command::set_plan:  // it takes none
+        case remote_command::carry_out:
         case remote_command::quit:
             break;
     }

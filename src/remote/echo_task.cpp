@@ -26,8 +26,9 @@ void echo_in_memory(wire_reader& words) {
     const file_handle memory(words.get<int>());
     const auto look = words.get<mailbox::look>();
     auto* boxes = static_cast<echo_boxes*>(map_areas(memory, sizeof(echo_boxes)));
+    waiting_habit habit;
     for (std::uint32_t n = 1;; ++n) {
-        boxes->there.wait_for(n, look);
+        boxes->there.wait_for(n, look, habit);
         boxes->back.post(n);
     }
 }

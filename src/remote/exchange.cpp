@@ -12,13 +12,8 @@ const char* name_of(remote_command command) {
     constexpr const char* names[] = {"expect",   "initialise", "outputs",     "advance",    "make_snapshot",
                                      "save",     "restore",    "write_state", "read_state", "tune",
                                      "set_text", "get_text",   "reset",       "statistics", "rate_sensitivities",
-                                     "clock",    "its end"};
+                                     "clock",    "set_plan",   "carry_out",   "its end"};
     return names[static_cast<int>(command)];
-}
-
-bool moves(remote_command command) {
-    return command == remote_command::advance || command == remote_command::initialise ||
-           command == remote_command::restore || command == remote_command::tune || command == remote_command::set_text;
 }
 
 bool wants_piece(remote_command command) {
@@ -26,7 +21,8 @@ bool wants_piece(remote_command command) {
 }
 
 bool brings_piece(remote_command command) {
-    return command == remote_command::read_state || command == remote_command::set_text;
+    return command == remote_command::read_state || command == remote_command::set_text ||
+           command == remote_command::set_plan;
 }
 
 exchange::exchange(std::span<const remote_member> members) {
@@ -79,6 +75,37 @@ exchange::range exchange::addressed() const {
     const auto which = head_->request.subsystem;
     if (which < 0) return {0, spots_.size()};
     return {static_cast<std::size_t>(which), static_cast<std::size_t>(which) + 1};
+}
+
+const group_plan* exchange::present_plan() const {
+    const remote_request& r = head_->request;
+    const auto plan = static_cast<std::size_t>(r.number), level = static_cast<std::size_t>(r.level);
+    if (r.command != remote_command::carry_out || r.number < 0 || plan >= plans_.size() || r.level < 0) return nullptr;
+    return level < plans_[plan].levels() ? &plans_[plan] : nullptr;
+}
+
+bool exchange::advances() const {
+    if (head_->request.command == remote_command::advance) return true;
+    const group_plan* plan = present_plan();
+    return plan != nullptr && plan->advances && head_->request.level == 0;
+}
+
+bool exchange::moves() const {
+    const remote_command command = head_->request.command;
+    return command == remote_command::initialise || command == remote_command::restore ||
+           command == remote_command::tune || command == remote_command::set_text || advances();
+}
+
+std::span<const group_plan::item> exchange::evaluated() const {
+    const group_plan* plan = present_plan();
+    if (plan == nullptr) return {};
+    return plan->level(static_cast<std::size_t>(head_->request.level));
+}
+
+void exchange::set_plan(std::int32_t number, group_plan plan) {
+    const auto at = static_cast<std::size_t>(number);
+    plans_.resize(std::max(plans_.size(), at + 1));
+    plans_[at] = std::move(plan);
 }
 
 void exchange::put_usage(std::size_t i, const usage& used) {

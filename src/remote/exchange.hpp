@@ -10,6 +10,7 @@
 
 #include "core/mailbox.hpp"
 #include "core/polynomial.hpp"
+#include "remote/group_plan.hpp"
 #include "subsystem/subsystem.hpp"
 
 /// What passes between subsystems that live elsewhere and who uses them: requests one way, replies the other.
@@ -34,12 +35,12 @@ enum class remote_command : std::int32_t {
     reset,
     statistics,
     rate_sensitivities,
-    clock,  ///< nothing but the times of a timed request
+    clock,      ///< nothing but the times of a timed request
+    set_plan,   ///< a piece of a plan comes; after the last one the members know it under that number
+    carry_out,  ///< a level of a plan
     quit
 };
 const char* name_of(remote_command command);
-/// Afterwards a subsystem may have another next event.
-bool moves(remote_command command);
 /// Pieces of a state or text, from there or to there.
 bool wants_piece(remote_command command);
 bool brings_piece(remote_command command);
@@ -50,14 +51,9 @@ struct remote_request {
     double t0 = 0;                ///< of initialise; the value of tune
     macro_step step{};            ///< of advance
     std::int32_t number =
-        0;  ///< of the snapshot, of the input by which derivatives are wanted, of the parameter, of the text
-    bool timed = false;  ///< times are wanted
-};
-
-/// One of the subsystems that live together.
-struct remote_member {
-    subsystem_description description;
-    capabilities offers;
+        0;  ///< of the snapshot, of the input by which derivatives are wanted, of the parameter, of the text, of the plan
+    bool timed = false;      ///< times are wanted
+    std::int32_t level = 0;  ///< of the plan
 };
 
 /// What one member reports besides its outputs.
@@ -101,6 +97,7 @@ class exchange {
         alignas(64) mailbox reply_box;
         bool noticed = false;              ///< some members left a notice
         std::int32_t failed = -1;          ///< the first member that failed
+        bool in_evaluation = false;        ///< the evaluations of a plan had begun, all members having done their step
         std::array<char, 8192> message{};  ///< why, ended by zero
         state_piece piece;
     };
@@ -135,6 +132,15 @@ class exchange {
         std::size_t begin, end;
     };
     range addressed() const;
+    /// Whether the present request is for a step of the members it addresses; whether they may have another next event afterwards.
+    bool advances() const;
+    bool moves() const;
+    /// Who is evaluated by the present request of carry_out.
+    std::span<const group_plan::item> evaluated() const;
+    /// The plan of that number, which both sides know.
+    void set_plan(std::int32_t number, group_plan plan);
+    /// That of the present request of carry_out; none where there is no such level of such a plan.
+    const group_plan* present_plan() const;
     /// After an advance: what the member noticed; before the first member's: nothing.
     void notice(std::size_t member, const step_notice& told);
     /// The piece of `all` that is wanted; or the one that has come is added to it, and true says that it was the last.
@@ -159,6 +165,7 @@ class exchange {
     std::size_t walk(const Visit& visit);
 
     std::vector<spot> spots_;
+    std::vector<group_plan> plans_;
     std::size_t size_ = 0;
     head* head_ = nullptr;
     std::shared_ptr<void> own_;

@@ -26,7 +26,7 @@ struct [[gnu::packed]] request_head {
     std::int32_t subsystem;
     double t0, begin, end;
     std::int64_t counter;
-    std::int32_t number;
+    std::int32_t number, level;
     char timed;
 };
 
@@ -205,7 +205,9 @@ std::vector<remote_member> get_introduction(std::span<const char> frame, std::si
 
 void put_request(wire_writer& to, const exchange& from) {
     const remote_request& r = from.top().request;
-    to.put(request_head{r.command, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.timed});
+    to.put(request_head{r.command, r.subsystem, r.t0, r.step.begin, r.step.end, r.step.counter, r.number, r.level,
+                        r.timed});
+    const bool advances = from.advances();
     for (auto [i, end] = from.addressed(); i < end; ++i) {
         if (r.command == remote_command::expect) {
             put_all(to, from.needed(i));
@@ -219,24 +221,28 @@ void put_request(wire_writer& to, const exchange& from) {
         if (brings_piece(r.command)) put_piece(to, from.top().piece);
         if (r.command == remote_command::outputs || r.command == remote_command::rate_sensitivities)
             put_all(to, from.inputs(i));
-        if (r.command != remote_command::advance) continue;
+        if (!advances) continue;
         for (const polynomial& p : from.polynomials(i)) {
             to.put(p.degree);
             put_all(to, std::span(p.c).first(static_cast<std::size_t>(p.degree) + 1));
         }
     }
+    for (const group_plan::item& e : from.evaluated())
+        if (e.given) put_all(to, from.inputs(static_cast<std::size_t>(e.member)));
 }
 
 void get_request(std::span<const char> frame, exchange& to) {
     wire_reader from(frame);
     const auto head = from.get<request_head>();
-    const remote_request r{head.command, head.subsystem, head.t0, {head.begin, head.end, head.counter},
-                           head.number,  head.timed != 0};
+    const remote_request r{head.command, head.subsystem,  head.t0,   {head.begin, head.end, head.counter},
+                           head.number,  head.timed != 0, head.level};
     constexpr std::int32_t most_snapshots = 1'000'000;
     if (r.command < remote_command{} || r.command > remote_command::quit || r.subsystem < -1 ||
         r.subsystem >= static_cast<std::int32_t>(to.members()) || r.number < 0 || r.number >= most_snapshots)
         misfit("request");
     to.top().request = r;
+    if (r.command == remote_command::carry_out && to.present_plan() == nullptr) misfit("request");
+    const bool advances = to.advances();
     for (auto [i, end] = to.addressed(); i < end; ++i) {
         if (r.command == remote_command::expect) {
             get_all(from, to.needed(i));
@@ -251,7 +257,7 @@ void get_request(std::span<const char> frame, exchange& to) {
         const bool derivatives = r.command == remote_command::rate_sensitivities;
         if (derivatives && static_cast<std::size_t>(r.number) >= to.inputs(i).size()) misfit("request");
         if (r.command == remote_command::outputs || derivatives) get_all(from, to.inputs(i));
-        if (r.command != remote_command::advance) continue;
+        if (!advances) continue;
         for (polynomial& p : to.polynomials(i)) {
             const int degree = from.get<int>();
             if (degree < 0 || degree > max_degree) misfit("request");
@@ -259,23 +265,30 @@ void get_request(std::span<const char> frame, exchange& to) {
             get_all(from, std::span(p.c).first(static_cast<std::size_t>(degree) + 1));
         }
     }
+    for (const group_plan::item& e : to.evaluated())
+        if (e.given) get_all(from, to.inputs(static_cast<std::size_t>(e.member)));
     finish(from, "request");
 }
 
 void put_reply(wire_writer& to, const exchange& from) {
     const auto& top = from.top();
-    to.put(top.failed);
-    if (top.failed >= 0) return to.put(std::string(top.message.data()));
     const remote_request& r = top.request;
-    if (r.command == remote_command::advance) to.put(top.noticed);
+    const bool advances = from.advances(), moves = from.moves();
+    to.put(top.failed);
+    if (top.failed >= 0) to.put(std::string(top.message.data()));
+    if (r.command == remote_command::carry_out)
+        to.put(top.in_evaluation);  // what comes before the failure is of use
+    else if (top.failed >= 0)
+        return;
+    if (advances) to.put(top.noticed);
     if (wants_piece(r.command)) put_piece(to, top.piece);
     for (auto [i, end] = from.addressed(); i < end; ++i) {
-        if (r.command == remote_command::advance && top.noticed) {
+        if (advances && top.noticed) {
             to.put(from.report(i).notice.first_event);
             to.put(from.report(i).notice.ask_to_end);
         }
-        if (moves(r.command) && from.expected(i).next_event) to.put(from.report(i).next_event);
-        if (r.command == remote_command::outputs || r.command == remote_command::advance) put_all(to, from.outputs(i));
+        if (moves && from.expected(i).next_event) to.put(from.report(i).next_event);
+        if (r.command == remote_command::outputs || advances) put_all(to, from.outputs(i));
         if (r.command == remote_command::rate_sensitivities) put_all(to, from.derivatives(i));
         if (r.command == remote_command::statistics) {
             to.put(from.report(i).statistics);
@@ -286,42 +299,53 @@ void put_reply(wire_writer& to, const exchange& from) {
         to.put(from.report(i).begin);
         to.put(from.report(i).end);
     }
+    if (advances) return;
+    for (const group_plan::item& e : from.evaluated()) put_all(to, from.outputs(static_cast<std::size_t>(e.member)));
 }
+
+namespace {
+
+void get_done(wire_reader& from, exchange& to) {
+    const remote_request& r = to.top().request;
+    const bool advances = to.advances(), moves = to.moves();
+    if (advances) to.top().noticed = from.get<bool>();
+    if (wants_piece(r.command)) {
+        const std::uint64_t asked = to.top().piece.at;
+        get_piece(from, to.top().piece);
+        if (to.top().piece.at != asked) misfit("piece of a state or text");
+    }
+    for (auto [i, end] = to.addressed(); i < end; ++i) {
+        if (advances && to.top().noticed) {
+            to.report(i).notice.first_event = from.get<double>();
+            to.report(i).notice.ask_to_end = from.get<bool>();
+        }
+        if (moves && to.expected(i).next_event) to.report(i).next_event = from.get<double>();
+        if (r.command == remote_command::outputs || advances) get_all(from, to.outputs(i));
+        if (r.command == remote_command::rate_sensitivities) get_all(from, to.derivatives(i));
+        if (r.command == remote_command::statistics) {
+            to.report(i).statistics = from.get<subsystem_statistics>();
+            to.report(i).cpu_seconds = from.get<double>();
+            to.report(i).next_step = from.get<double>();
+        }
+        if (!r.timed) continue;
+        to.report(i).begin = from.get<double>();
+        to.report(i).end = from.get<double>();
+    }
+    if (advances) return;
+    for (const group_plan::item& e : to.evaluated()) get_all(from, to.outputs(static_cast<std::size_t>(e.member)));
+}
+
+}  // namespace
 
 void get_reply(std::span<const char> frame, exchange& to) {
     wire_reader from(frame);
     const auto failed = from.get<std::int32_t>();
     if (failed < -1 || failed >= static_cast<std::int32_t>(to.members())) misfit("reply");
     to.top().failed = -1;
-    if (failed >= 0) {
-        to.fail(static_cast<std::size_t>(failed), from.get_text().c_str());
-    } else {
-        const remote_request& r = to.top().request;
-        if (r.command == remote_command::advance) to.top().noticed = from.get<bool>();
-        if (wants_piece(r.command)) {
-            const std::uint64_t asked = to.top().piece.at;
-            get_piece(from, to.top().piece);
-            if (to.top().piece.at != asked) misfit("piece of a state or text");
-        }
-        for (auto [i, end] = to.addressed(); i < end; ++i) {
-            if (r.command == remote_command::advance && to.top().noticed) {
-                to.report(i).notice.first_event = from.get<double>();
-                to.report(i).notice.ask_to_end = from.get<bool>();
-            }
-            if (moves(r.command) && to.expected(i).next_event) to.report(i).next_event = from.get<double>();
-            if (r.command == remote_command::outputs || r.command == remote_command::advance)
-                get_all(from, to.outputs(i));
-            if (r.command == remote_command::rate_sensitivities) get_all(from, to.derivatives(i));
-            if (r.command == remote_command::statistics) {
-                to.report(i).statistics = from.get<subsystem_statistics>();
-                to.report(i).cpu_seconds = from.get<double>();
-                to.report(i).next_step = from.get<double>();
-            }
-            if (!r.timed) continue;
-            to.report(i).begin = from.get<double>();
-            to.report(i).end = from.get<double>();
-        }
-    }
+    if (failed >= 0) to.fail(static_cast<std::size_t>(failed), from.get_text().c_str());
+    const bool by_plan = to.top().request.command == remote_command::carry_out;
+    to.top().in_evaluation = by_plan && from.get<bool>();
+    if (failed < 0 || by_plan) get_done(from, to);
     finish(from, "reply");
     check_reply(to);
 }
@@ -344,12 +368,12 @@ void check_reply(const exchange& of) {
     const auto& top = of.top();
     if (top.failed < -1 || top.failed >= static_cast<std::int32_t>(of.members())) misfit("reply");
     if (top.failed >= 0) return;
-    const remote_command command = top.request.command;
+    const bool advances = of.advances(), moves = of.moves();
     for (auto [i, end] = of.addressed(); i < end; ++i) {
         const remote_report& told = of.report(i);
-        if (command == remote_command::statistics && !sound(told)) misfit("reply");
-        if (command == remote_command::advance && top.noticed && std::isnan(told.notice.first_event)) misfit("reply");
-        if (moves(command) && of.expected(i).next_event && std::isnan(told.next_event)) misfit("reply");
+        if (top.request.command == remote_command::statistics && !sound(told)) misfit("reply");
+        if (advances && top.noticed && std::isnan(told.notice.first_event)) misfit("reply");
+        if (moves && of.expected(i).next_event && std::isnan(told.next_event)) misfit("reply");
     }
 }
 

@@ -17,7 +17,7 @@
 namespace mdpcosim {
 
 /// Raised with every change of any frame; both sides must have the same.
-inline constexpr std::uint32_t protocol_version = 8;
+inline constexpr std::uint32_t protocol_version = 9;
 
 /// Who connects, and by what right.
 struct remote_hello {

@@ -9,6 +9,7 @@
 
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
+#include "core/finite.hpp"
 
 namespace mdpcosim {
 
@@ -45,6 +46,12 @@ void request_host::check_text(std::size_t number, const std::vector<text_variabl
     if (number >= texts.size()) throw run_error("it has no text of that number");
 }
 
+std::optional<group_plan> request_host::take_plan(const exchange& areas) {
+    if (!areas.take_piece(bytes_)) return {};
+    wire_reader words({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()});
+    return get_group_plan(words, members_);
+}
+
 subsystem_host::subsystem_host(const std::vector<subsystem_maker>& make, wire_writer& introduction) {
     introduce(
         [&] {
@@ -60,16 +67,50 @@ subsystem_host::subsystem_host(const std::vector<subsystem_maker>& make, wire_wr
 void subsystem_host::carry_out(exchange& areas) noexcept {
     areas.top().failed = -1;
     areas.top().noticed = false;
-    if (areas.top().request.command == remote_command::quit) return models_.clear();
+    areas.top().in_evaluation = false;
+    const remote_command command = areas.top().request.command;
+    if (command == remote_command::quit) return models_.clear();
+    if (command == remote_command::carry_out) return carry_out_level(areas);
     for (auto [i, end] = areas.addressed(); i < end; ++i) attempt(areas, i);
+}
+
+/// As the master would have it done call by call: after a failed step nobody is evaluated, and what is no number is passed on to nobody.
+void subsystem_host::carry_out_level(exchange& areas) noexcept {
+    const group_plan* plan = areas.present_plan();
+    if (plan == nullptr) return areas.fail(0, "it knows no such plan");
+    if (areas.advances()) {
+        for (std::size_t i = 0; i < models_.size(); ++i) attempt(areas, i);
+        if (areas.top().failed >= 0) return;
+        for (std::size_t i = 0; i < models_.size(); ++i)
+            if (!areas.expected(i).outputs_follow && !all_finite(areas.outputs(i))) return;
+    }
+    evaluate(areas, *plan);
+}
+
+void subsystem_host::evaluate(exchange& areas, const group_plan& plan) noexcept {
+    areas.top().in_evaluation = true;
+    for (const group_plan::item& one : areas.evaluated()) {
+        const auto i = static_cast<std::size_t>(one.member);
+        for (const group_plan::signal& s : plan.signals_of(one))
+            areas.inputs(i)[s.how.input] = s.how.value(areas.outputs(static_cast<std::size_t>(s.member)).data());
+        attempt(areas, i, [&] { models_[i]->outputs(areas.inputs(i), areas.outputs(i)); });
+        if (areas.top().failed >= 0) return;
+        if (!plan.provisional && !all_finite(areas.outputs(i))) return;
+    }
 }
 
 void subsystem_host::attempt(exchange& areas, std::size_t i) noexcept {
     const bool timed = areas.top().request.timed;
     remote_report& told = areas.report(i);
     if (timed) told.begin = now();
+    attempt(areas, i, [&] { carry_out(areas, i); });
+    if (timed) told.end = now();
+}
+
+template <class Work>
+void subsystem_host::attempt(exchange& areas, std::size_t i, const Work& work) noexcept {
     try {
-        carry_out(areas, i);
+        work();
     } catch (const std::bad_alloc&) {
         areas.fail(i, out_of_memory().c_str());
     } catch (const std::exception& problem) {
@@ -79,7 +120,6 @@ void subsystem_host::attempt(exchange& areas, std::size_t i) noexcept {
     } catch (...) {
         areas.fail(i, "an exception of unknown type");
     }
-    if (timed) told.end = now();
 }
 
 snapshot& subsystem_host::saved(std::size_t i, std::size_t number) {
@@ -105,6 +145,7 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
         case remote_command::outputs:
             return model.outputs(areas.inputs(i), areas.outputs(i));
         case remote_command::advance:
+        case remote_command::carry_out:
             model.advance(r.step, areas.polynomials(i), areas.outputs(i));
             if (model.has_notice()) areas.notice(i, model.take_notice());
             return tell_next_event(areas, i);
@@ -145,6 +186,9 @@ void subsystem_host::carry_out(exchange& areas, std::size_t i) {
             return;
         case remote_command::rate_sensitivities:
             return model.rate_sensitivities(areas.inputs(i), r.number, areas.derivatives(i));
+        case remote_command::set_plan:
+            if (auto plan = take_plan(areas)) areas.set_plan(r.number, std::move(*plan));
+            return;
         case remote_command::clock:
         case remote_command::quit:
             return;

@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view host_title = "mdpcosim-host";
 
 /// Programs of one build understand each other; another one must not try.
-constexpr std::uint32_t host_version = 2;
+constexpr std::uint32_t host_version = 3;
 
 /// A file without a name that holds these bytes, to be read from its begin.
 file_handle file_with(std::span<const char> bytes) {

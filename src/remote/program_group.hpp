@@ -50,6 +50,7 @@ class program_group final : public linked_group {
     ~program_group() override;
 
     void introduce() override;
+    bool takes_plans() const override { return false; }
 
    private:
     struct start;

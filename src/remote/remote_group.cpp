@@ -73,6 +73,13 @@ void remote_group::set_text(std::size_t member, int input, std::string_view text
     set_pieces(remote_command::set_text, member, input, std::as_bytes(std::span(text)));
 }
 
+void remote_group::set_plan(int number, const group_plan& plan) {
+    wire_writer words;
+    put(words, plan);
+    set_pieces(remote_command::set_plan, 0, number, std::as_bytes(words.bytes()));
+    areas_.set_plan(number, plan);
+}
+
 void remote_group::look_after_it() {
     if (!waiting_since_) waiting_since_ = clock::now();
     const std::string ending = ended();
@@ -80,7 +87,7 @@ void remote_group::look_after_it() {
     const remote_request& r = areas_.top().request;
     const std::string during = fmt::format("in {}", name_of(r.command));
     if (!ending.empty()) give_up(fmt::format("{} {}", ending, during));
-    check_limit(*waiting_since_, during, r.command == remote_command::advance ? r.step.begin : no_time);
+    check_limit(*waiting_since_, during, areas_.advances() ? r.step.begin : no_time);
 }
 
 void remote_group::finish() {

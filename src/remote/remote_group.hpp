@@ -52,6 +52,10 @@ class remote_group {
     /// The text of a member's output or input of that number.
     void get_text(std::size_t member, int output, std::string& into);
     void set_text(std::size_t member, int input, std::string_view text);
+    /// The members know the plan under that number from now on.
+    void set_plan(int number, const group_plan& plan);
+    /// Whether the other side carries out plans; a program of a user's own is asked call by call.
+    virtual bool takes_plans() const { return true; }
     int which_failed() const { return failed_; }
     bool gone() const { return gone_; }
     /// How it is called where its answer is waited for in vain: "subsystem 'a' (process 17)".

@@ -110,7 +110,7 @@ void shared_areas::post(const exchange& own) {
 }
 
 bool shared_areas::take(exchange& own, mailbox::look first, std::chrono::milliseconds wait) {
-    if (!theirs_.top().reply_box.wait_for(round_, first, wait)) return false;
+    if (!theirs_.top().reply_box.wait_for(round_, first, habit_, wait)) return false;
     if (theirs_.top().reply_box.round() != round_) misfit("reply");  // to a request that nobody made
     copy_reply(theirs_, own);
     return true;
@@ -122,16 +122,21 @@ void copy_request(const exchange& own, exchange& shared) {
     to.request = from.request;
     to.next_at_once.store(from.next_at_once.load(std::memory_order_relaxed), std::memory_order_relaxed);
     const remote_command command = from.request.command;
+    const bool advances = own.advances();
     if (wants_piece(command)) to.piece.at = from.piece.at;
     if (brings_piece(command)) to.piece = from.piece;
     for (auto [i, end] = own.addressed(); i < end; ++i) {
-        if (command == remote_command::advance) std::ranges::copy(own.polynomials(i), shared.polynomials(i).begin());
+        if (advances) std::ranges::copy(own.polynomials(i), shared.polynomials(i).begin());
         if (command == remote_command::outputs || command == remote_command::rate_sensitivities)
             std::ranges::copy(own.inputs(i), shared.inputs(i).begin());
         if (command != remote_command::expect) continue;
         std::ranges::copy(own.needed(i), shared.needed(i).begin());
         std::ranges::copy(own.driven(i), shared.driven(i).begin());
         shared.expected(i) = own.expected(i);
+    }
+    for (const group_plan::item& e : own.evaluated()) {
+        const auto i = static_cast<std::size_t>(e.member);
+        if (e.given) std::ranges::copy(own.inputs(i), shared.inputs(i).begin());
     }
 }
 
@@ -141,20 +146,21 @@ void copy_reply(const exchange& shared, exchange& own) {
     const remote_request& r = to.request;  // the master's own
     fetch(to.failed, from.failed);
     fetch(to.noticed, from.noticed);
+    fetch(to.in_evaluation, from.in_evaluation);
     read_once();
     if (to.failed >= 0) fetch_message(from, to);
     if (wants_piece(r.command)) fetch_piece(from.piece, to.piece);
+    const bool advances = own.advances(), moves = own.moves();
     for (auto [i, end] = own.addressed(); i < end; ++i) {
         remote_report& told = own.report(i);
         const remote_report& said = shared.report(i);
-        if (r.command == remote_command::outputs || r.command == remote_command::advance)
-            fetch_all(own.outputs(i), shared.outputs(i));
+        if (r.command == remote_command::outputs || advances) fetch_all(own.outputs(i), shared.outputs(i));
         if (r.command == remote_command::rate_sensitivities) fetch_all(own.derivatives(i), shared.derivatives(i));
-        if (r.command == remote_command::advance && to.noticed) {
+        if (advances && to.noticed) {
             fetch(told.notice.first_event, said.notice.first_event);
             fetch(told.notice.ask_to_end, said.notice.ask_to_end);
         }
-        if (moves(r.command) && own.expected(i).next_event) fetch(told.next_event, said.next_event);
+        if (moves && own.expected(i).next_event) fetch(told.next_event, said.next_event);
         if (r.command == remote_command::statistics) {
             fetch(told.statistics, said.statistics);
             fetch(told.cpu_seconds, said.cpu_seconds);
@@ -164,6 +170,11 @@ void copy_reply(const exchange& shared, exchange& own) {
         fetch(told.begin, said.begin);
         fetch(told.end, said.end);
     }
+    if (!advances)
+        for (const group_plan::item& e : own.evaluated()) {
+            const auto i = static_cast<std::size_t>(e.member);
+            fetch_all(own.outputs(i), shared.outputs(i));
+        }
     read_once();
     check_reply(own);
 }

@@ -40,6 +40,7 @@ class shared_areas {
     exchange theirs_;
     void* memory_ = nullptr;
     std::uint32_t round_ = 0;
+    waiting_habit habit_;
 };
 
 /// What shared_areas carries: a request from the master's own areas to shared ones, a reply from shared ones to the master's own.

@@ -53,8 +53,9 @@ void share_memory(wire_reader& words) {
     if (!host.made()) return;
     auto& top = areas.top();
     const pid_t master = getppid();
+    waiting_habit habit;
     for (std::uint32_t round = 1;; ++round) {
-        while (!top.request_box.wait_for(round, top.first_look(spin), std::chrono::seconds(1)))
+        while (!top.request_box.wait_for(round, top.first_look(spin), habit, std::chrono::seconds(1)))
             if (getppid() != master) return;  // it has gone, but a copy of it may hold our lifeline
         host.carry_out(areas);
         if (is_forked_copy()) end_forked_copy();

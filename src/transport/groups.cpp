@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "transport/failure.hpp"
+#include "transport/plan_levels.hpp"
 #include "transport/schedule.hpp"
 
 namespace mdpcosim {
@@ -92,7 +93,7 @@ class group_transport final : public transport {
         at.outputs_follow = used.outputs_follow;
         if (at.group == nullptr) return here_.transport->expect(local(at), used);
         at.group->areas().put_usage(at.member, used);
-        call(at, remote_command::expect);
+        untold_.push_back(i);
     }
 
     void tune(subsystem_index i, int parameter, double value) override {
@@ -117,6 +118,7 @@ class group_transport final : public transport {
 
     void initialise(double t0) override {
         time_ = t0;
+        tell_usages();
         all({.command = remote_command::initialise, .t0 = t0}, [&] { here_.transport->initialise(t0); });
         report_failures();
     }
@@ -140,6 +142,57 @@ class group_transport final : public transport {
         if (bad >= 0) throw subsystem_failure(at.name, time_, not_finite_reason(describe(i), output_of(at), bad));
     }
 
+    void evaluate_all(std::span<const double> u, bool provisional) override {
+        for (place& at : places_)
+            if (at.group != nullptr)
+                std::ranges::copy(u.subspan(at.input, at.input_count), at.group->areas().inputs(at.member).begin());
+        all({.command = remote_command::outputs}, [&] {
+            for (const int i : here_.members) {
+                const place& at = places_[static_cast<std::size_t>(i)];
+                here_.transport->evaluate(local(at), u.subspan(at.input, at.input_count), provisional);
+            }
+        });
+        for (const place& at : places_) fetch(at);
+        for (std::size_t i = 0; !provisional && i < places_.size(); ++i)
+            if (const int bad = first_not_finite(output_of(places_[i])); bad >= 0)
+                failures_.push_back({i, not_finite_reason(describe(subsystem_index(i)), output_of(places_[i]), bad)});
+        report_failures();
+    }
+
+    void prepare(step_plan& plan, bool provisional) override {
+        if (std::ranges::none_of(plan.items, &step_plan::item::evaluate)) return;
+        if (plan.number < 0) {
+            plan.number = static_cast<int>(plans_.size());
+            plans_.emplace_back();
+        }
+        split(plan, provisional, plans_[static_cast<std::size_t>(plan.number)]);
+    }
+
+    /// Level by level.
+    void carry_out(const macro_step& step, step_plan& plan) override {
+        if (plan.number < 0) return transport::carry_out(step, plan);
+        split_plan& all = plans_[static_cast<std::size_t>(plan.number)];
+        for (std::size_t n = 0; n < all.levels.size(); ++n) {
+            give_values(plan, all, n, step.end);
+            if (n > 0)
+                ask_for_level(all, n, step, false);
+            else
+                step_of_all(step, all.at_once, [&](bool timed) { ask_for_level(all, n, step, timed); });
+            take_level(plan, all, n, step, false);
+        }
+    }
+
+    void evaluate_plan(double t, step_plan& plan, bool provisional) override {
+        if (plan.number < 0) return transport::evaluate_plan(t, plan, provisional);
+        split_plan& all = plans_[static_cast<std::size_t>(plan.number)];
+        const macro_step present{t, t, 0};
+        for (std::size_t n = 0; n < all.levels.size(); ++n) {
+            give_values(plan, all, n, t);
+            ask_for_level(all, n, present, false);
+            take_level(plan, all, n, present, provisional);
+        }
+    }
+
     void rate_sensitivities(subsystem_index i, std::span<const double> u, int input,
                             std::span<double> by_output) override {
         place& at = places_[i.value()];
@@ -150,20 +203,10 @@ class group_transport final : public transport {
     }
 
     void advance(const macro_step& step) override {
-        const bool timed = calls_ >= next_sample_ && !groups_.empty();
-        const auto begin = timed ? clock::now() : clock::time_point{};
-        for (place& at : places_) std::ranges::copy(input_of(at), polynomials_of(at).begin());
-        if (cores_ && master_) take_turns(true);
-        all({.command = remote_command::advance, .step = step, .timed = timed},
-            [&] { here_.transport->advance(step); });
-        for (place& at : places_) fetch(at);
-        notices_ = {};
-        if (here_.transport) notice_here();
-        for (std::size_t i = 0; i < places_.size(); ++i) notice(i);
-        if (timed && failures_.empty() && !local_failure_) learn(step, begin, {});
-        ++calls_;
-        report_failures(step);
-        time_ = step.end;
+        step_of_all(step, {}, [&](bool timed) {
+            all({.command = remote_command::advance, .step = step, .timed = timed},
+                [&] { here_.transport->advance(step); });
+        });
     }
 
     /// Those of one group take turns.
@@ -179,7 +222,7 @@ class group_transport final : public transport {
             if (at.group == nullptr) {
                 here_some_.push_back({local(at), step});
             } else {
-                auto& queue = queues_[static_cast<std::size_t>(at.worker - first_worker())];
+                auto& queue = queues_[group_of(at)];
                 queue.push_back({.command = remote_command::advance,
                                  .subsystem = static_cast<std::int32_t>(at.member),
                                  .step = step,
@@ -321,7 +364,223 @@ class group_transport final : public transport {
         std::string reason;
     };
 
+    /// What the groups do of a plan.
+    struct split_plan {
+        struct level {
+            std::vector<std::uint32_t> items;      ///< of the plan
+            std::vector<std::uint32_t> given;      ///< those of them whose inputs come from here
+            std::vector<remote_request> requests;  ///< by group
+            std::vector<char> takes_part;          ///< the same
+            bool here = false;                     ///< the local group takes part
+        };
+        bool advances = false;
+        std::vector<char> at_once;  ///< by subsystem: evaluated on level 0
+        std::vector<level> levels;
+        std::vector<given_plan> here;  ///< by level
+    };
+
     static constexpr std::size_t most_events = 20000;
+
+    /// What all have been told about their use, group by group.
+    void tell_usages() {
+        if (untold_.empty()) return;
+        std::vector<std::size_t> told(groups_.size(), 0);
+        for (const subsystem_index i : untold_) ++told[group_of(places_[i.value()])];
+        const remote_request everyone{.command = remote_command::expect};
+        ask([&](std::size_t g) { return told[g] == groups_[g].members.size() ? &everyone : nullptr; }, [] {});
+        report_failures();
+        for (const subsystem_index i : untold_)
+            if (place& at = places_[i.value()]; told[group_of(at)] != at.group->size())
+                call(at, remote_command::expect);
+        untold_.clear();
+    }
+
+    plan_grounds grounds() const {
+        plan_grounds all;
+        const bool local = here_.transport != nullptr;
+        for (const auto& g : groups_) all.evaluates.push_back(g.group->takes_plans());
+        if (local) all.evaluates.push_back(true);
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+            const subsystem_description& d = describe(subsystem_index(i));
+            all.group.push_back(places_[i].group != nullptr ? static_cast<int>(group_of(places_[i]))
+                                                            : static_cast<int>(groups_.size()));
+            all.inputs.push_back(static_cast<std::uint32_t>(places_[i].input_count));
+            all.owner.resize(all.owner.size() + places_[i].output_count, static_cast<std::uint32_t>(i));
+            all.direct.resize(all.owner.size(), false);
+            for (const output_variable& y : d.outputs)
+                std::fill_n(all.direct.begin() + static_cast<std::ptrdiff_t>(places_[i].output) + y.slot, y.size,
+                            !y.direct.empty());
+        }
+        return all;
+    }
+
+    void split(const step_plan& plan, bool provisional, split_plan& into) {
+        const plan_grounds all = grounds();
+        const plan_levels found = find_levels(plan, all);
+        std::vector<group_plan> parts(all.evaluates.size());
+        for (auto& p : parts) p.advances = plan.advances(), p.provisional = provisional;
+        into.advances = plan.advances();
+        into.levels.assign(found.items.size(), {});
+        into.at_once.assign(size(), false);
+        for (const std::uint32_t k : found.items.front()) into.at_once[plan.items[k].subsystem.value()] = true;
+        for (std::size_t n = 0; n < found.items.size(); ++n) {
+            split_plan::level& level = into.levels[n];
+            level.items = found.items[n];
+            const bool step = n == 0 && into.advances;
+            level.requests.assign(
+                groups_.size(),
+                {.command = remote_command::carry_out, .number = plan.number, .level = static_cast<std::int32_t>(n)});
+            level.takes_part.assign(groups_.size(), step);
+            level.here = step;
+            for (const std::uint32_t k : level.items) {
+                const step_plan::item& i = plan.items[k];
+                const place& at = places_[i.subsystem.value()];
+                if (found.of[k].given) level.given.push_back(k);
+                add(plan, i, found.of[k].given, all, parts[static_cast<std::size_t>(all.group[i.subsystem.value()])]);
+                if (at.group == nullptr)
+                    level.here = true;
+                else
+                    level.takes_part[group_of(at)] = true;
+                if (at.group != nullptr && !at.group->takes_plans())
+                    level.requests[group_of(at)] = {.command = remote_command::outputs,
+                                                    .subsystem = static_cast<std::int32_t>(at.member)};
+            }
+            for (auto& p : parts) p.ends.push_back(static_cast<std::uint32_t>(p.items.size()));
+            for (std::size_t g = 0; g < groups_.size() && step; ++g)
+                if (!groups_[g].group->takes_plans()) level.requests[g] = {.command = remote_command::advance};
+        }
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            if (groups_[g].group->takes_plans())
+                in_its_name(places_[static_cast<std::size_t>(groups_[g].members.front())],
+                            [&] { groups_[g].group->set_plan(plan.number, parts[g]); });
+        if (here_.transport) into.here = by_level(parts.back(), *here_.transport);
+    }
+
+    /// An item, with the signals from outputs of its own group.
+    void add(const step_plan& plan, const step_plan::item& i, bool given, const plan_grounds& all,
+             group_plan& to) const {
+        const place& at = places_[i.subsystem.value()];
+        const auto first = static_cast<std::uint32_t>(to.signals.size());
+        for (std::uint32_t s = i.first; s < i.last && i.signals_only; ++s) {
+            plain_signal how = plan.signals[s];
+            const std::uint32_t source = all.owner[how.source];
+            if (all.group[source] != all.group[i.subsystem.value()]) continue;
+            how.source -= static_cast<std::uint32_t>(places_[source].output);
+            how.input -= static_cast<std::uint32_t>(at.input);
+            to.signals.push_back({static_cast<std::int32_t>(places_[source].member), how});
+        }
+        to.items.push_back(
+            {static_cast<std::int32_t>(at.member), given, first, static_cast<std::uint32_t>(to.signals.size())});
+    }
+
+    /// What comes from elsewhere to those who are evaluated on this level.
+    void give_values(step_plan& plan, split_plan& all, std::size_t n, double t) {
+        for (const std::uint32_t k : all.levels[n].given) {
+            const step_plan::item& i = plan.items[k];
+            const place& at = places_[i.subsystem.value()];
+            plan.find_values(i, t, outputs_.data());
+            const auto values = std::span(plan.values).subspan(at.input, at.input_count);
+            if (at.group != nullptr)
+                std::ranges::copy(values, at.group->areas().inputs(at.member).begin());
+            else
+                std::ranges::copy(values, all.here[n].values.begin() +
+                                              static_cast<std::ptrdiff_t>(here_.transport->input_offset(local(at))));
+        }
+    }
+
+    void ask_for_level(split_plan& all, std::size_t n, const macro_step& step, bool timed) {
+        split_plan::level& level = all.levels[n];
+        const bool advances = n == 0 && all.advances;
+        for (remote_request& r : level.requests) r.step = step, r.timed = timed;
+        evaluating_ = !advances;
+        ask([&](std::size_t g) { return level.takes_part[g] ? &level.requests[g] : nullptr; },
+            [&] {
+                if (!level.here) return;
+                if (advances)
+                    here_.transport->carry_out(step, all.here[n]);
+                else
+                    here_.transport->evaluate_plan(step.end, all.here[n], true);  // judged as the others are
+            });
+        evaluating_ = false;
+    }
+
+    /// The outputs, and the values that the groups have found themselves, by the same arithmetic.
+    void take_level(step_plan& plan, const split_plan& all, std::size_t n, const macro_step& step, bool provisional) {
+        const auto& items = all.levels[n].items;
+        if (n > 0 || !all.advances)
+            for (const std::uint32_t k : items) fetch(places_[plan.items[k].subsystem.value()]);
+        for (const std::uint32_t k : items)
+            if (plan.items[k].signals_only) plan.find_values(plan.items[k], step.end, outputs_.data());
+        report_failures();
+        report_evaluations(plan, all, n, step, provisional);
+    }
+
+    void report_evaluations(step_plan& plan, const split_plan& all, std::size_t n, const macro_step& step,
+                            bool provisional) {
+        for (const std::uint32_t k : all.levels[n].items) {
+            const std::size_t i = plan.items[k].subsystem.value();
+            const auto told = std::ranges::find(failed_evaluations_, i, &failure::subsystem);
+            const int bad = provisional ? -1 : first_not_finite(output_of(places_[i]));
+            if (told == failed_evaluations_.end() && bad < 0) [[likely]]
+                continue;
+            const std::string reason =
+                told != failed_evaluations_.end()
+                    ? told->reason
+                    : not_finite_reason(describe(subsystem_index(i)), output_of(places_[i]), bad);
+            failed_evaluations_.clear();
+            evaluate_before(plan, all, n, k, step.end, provisional);
+            throw failed_evaluation(i, reason, all.advances, step);
+        }
+        if (failed_evaluations_.empty()) [[likely]]
+            return;
+        const failure wrong = failed_evaluations_.front();  // of who was not evaluated at all
+        failed_evaluations_.clear();
+        throw failed_evaluation(wrong.subsystem, wrong.reason, all.advances, step);
+    }
+
+    subsystem_failure failed_evaluation(std::size_t i, const std::string& reason, bool advanced,
+                                        const macro_step& step) const {
+        const place& at = places_[i];
+        if (advanced && at.outputs_follow)
+            return failure_in_step(at.name, reason, step, describe(subsystem_index(i)),
+                                   std::span(inputs_).subspan(at.input, at.input_count));
+        return subsystem_failure(at.name, step.end, reason);
+    }
+
+    /// One after the other, as they stand in the plan: whoever of the later levels stands before a failure may fail, too, and be told first.
+    void evaluate_before(step_plan& plan, const split_plan& all, std::size_t n, std::uint32_t failed, double t,
+                         bool provisional) {
+        std::vector<std::uint32_t> before;
+        for (std::size_t later = n + 1; later < all.levels.size(); ++later)
+            for (const std::uint32_t k : all.levels[later].items)
+                if (k < failed) before.push_back(k);
+        std::ranges::sort(before);
+        for (const std::uint32_t k : before) {
+            const place& at = places_[plan.items[k].subsystem.value()];
+            plan.find_values(plan.items[k], t, outputs_.data());
+            evaluate(plan.items[k].subsystem, std::span(plan.values).subspan(at.input, at.input_count), provisional);
+        }
+    }
+
+    /// `evaluated`, by subsystem: together with the step; empty: nobody.
+    template <class Ask>
+    void step_of_all(const macro_step& step, std::span<const char> evaluated, const Ask& ask_for_step) {
+        const bool timed = calls_ >= next_sample_ && !groups_.empty();
+        const auto begin = timed ? clock::now() : clock::time_point{};
+        for (place& at : places_) std::ranges::copy(input_of(at), polynomials_of(at).begin());
+        if (cores_ && master_) take_turns(true);
+        ask_for_step(timed);
+        for (place& at : places_) fetch(at);
+        notices_ = {};
+        if (here_.transport) notice_here();
+        for (std::size_t i = 0; i < places_.size(); ++i) notice(i);
+        if (timed && !any_failure()) learn(step, begin, {});
+        ++calls_;
+        report_failures(step, evaluated);
+        time_ = step.end;
+    }
+
+    bool any_failure() const { return !failures_.empty() || local_failure_ || !failed_evaluations_.empty(); }
 
     /// What the members that took part in a step noticed.
     void notice(std::size_t i) {
@@ -340,6 +599,12 @@ class group_transport final : public transport {
     }
 
     int first_worker() const { return here_.transport ? here_.transport->workers() : 0; }
+
+    /// Its place in groups_; it is elsewhere.
+    std::size_t group_of(const place& at) const { return static_cast<std::size_t>(at.worker - first_worker()); }
+    std::size_t named(const std::string& name) const {
+        return static_cast<std::size_t>(std::ranges::find(places_, name, &place::name) - places_.begin());
+    }
 
     static subsystem_index local(const place& at) { return subsystem_index(at.member); }
 
@@ -399,7 +664,10 @@ class group_transport final : public transport {
             try {
                 do_here();
             } catch (const subsystem_failure& problem) {
-                local_failure_ = std::make_unique<subsystem_failure>(problem);
+                if (problem.in_evaluation())
+                    failed_evaluations_.push_back({named(problem.subsystem_name()), problem.cause()});
+                else
+                    local_failure_ = std::make_unique<subsystem_failure>(problem);
             }
         }
         for (std::size_t g = 0; g < groups_.size(); ++g)
@@ -415,8 +683,11 @@ class group_transport final : public transport {
             return g.group->done(wait);
         } catch (const run_error& problem) {
             const int member = std::max(0, g.group->which_failed());
-            failures_.push_back(
-                {static_cast<std::size_t>(g.members[static_cast<std::size_t>(member)]), problem.what()});
+            const auto& top = g.group->areas().top();
+            const bool by_plan = top.request.command == remote_command::carry_out;
+            const bool evaluation = g.group->which_failed() >= 0 && (by_plan ? top.in_evaluation : evaluating_);
+            (evaluation ? failed_evaluations_ : failures_)
+                .push_back({static_cast<std::size_t>(g.members[static_cast<std::size_t>(member)]), problem.what()});
             return true;
         }
     }
@@ -431,7 +702,7 @@ class group_transport final : public transport {
             std::erase_if(waiting_, [&](served_group* g) {
                 return settled(*g, g == patient ? remote_group::look_after : std::chrono::milliseconds(0));
             });
-            if (failures_.empty() && !local_failure_) continue;
+            if (!any_failure()) continue;
             if (!failed_at) failed_at = clock::now();
             if (clock::now() - *failed_at < moment) continue;
             for (served_group* g : waiting_) g->group->end("it was ended because another subsystem had failed");
@@ -517,9 +788,14 @@ class group_transport final : public transport {
         if (const auto first = first_failure())
             throw subsystem_failure(places_[first->subsystem].name, time_, first->reason);
     }
-    void report_failures(const macro_step& step) {
+    void report_failures(const macro_step& step, std::span<const char> evaluated) {
+        // Who has been evaluated shows other outputs than those of the step, which were looked at there, and is judged by them.
+        const auto shows_others = [&](std::size_t i) {
+            return !evaluated.empty() && evaluated[i] && places_[i].group != nullptr &&
+                   places_[i].group->areas().top().in_evaluation;
+        };
         for (std::size_t i = 0; i < places_.size(); ++i)
-            if (!finite(i)) break;
+            if (!shows_others(i) && !finite(i)) break;
         report_first_failure([&](std::size_t) { return step; });
     }
     void report_failures(std::span<const subsystem_step> some) {
@@ -549,11 +825,11 @@ class group_transport final : public transport {
     /// Throws it where it is the local group's.
     std::optional<failure> first_failure() {
         if (failures_.empty() && !local_failure_) return {};
+        failed_evaluations_.clear();
         const auto lower = [](const failure& a, const failure& b) { return a.subsystem < b.subsystem; };
         const auto first = std::min_element(failures_.begin(), failures_.end(), lower);
         if (local_failure_) {
-            const auto named = [&](const place& at) { return at.name == local_failure_->subsystem_name(); };
-            const auto at = static_cast<std::size_t>(std::ranges::find_if(places_, named) - places_.begin());
+            const std::size_t at = named(local_failure_->subsystem_name());
             if (first == failures_.end() || at < first->subsystem) {
                 failures_.clear();
                 throw subsystem_failure(*std::exchange(local_failure_, nullptr));
@@ -575,9 +851,7 @@ class group_transport final : public transport {
             for (auto& l : profile_) l.thin_out(stride_);
         }
         const bool logged = samples_ % stride_ == 0;
-        const auto ahead = [&](const place& at) -> double& {
-            return ahead_[static_cast<std::size_t>(at.worker - first_worker())];
-        };
+        const auto ahead = [&](const place& at) -> double& { return ahead_[group_of(at)]; };
         const auto took_part = [&](const place& at) {
             const subsystem_index i(static_cast<std::size_t>(&at - places_.data()));
             return at.group != nullptr &&
@@ -597,7 +871,7 @@ class group_transport final : public transport {
             const double from = std::isfinite(t.begin - ahead(at)) ? t.begin - ahead(at) : wall_begin;
             at.seconds = blend(at.seconds, took, at.samples++);
             if (logged)
-                profile_[static_cast<std::size_t>(at.worker - first_worker())].add(
+                profile_[group_of(at)].add(
                     {from, from + took, static_cast<std::int32_t>(i), at.worker, step.counter, samples_});
         }
         if (logged) profile_[0].add({wall_begin, wall_end, -1, 0, step.counter, samples_});
@@ -616,6 +890,10 @@ class group_transport final : public transport {
     std::optional<schedule> cores_;  ///< of the groups' processes, where they are bound by cost
     std::optional<bound_thread> master_;
     std::vector<failure> failures_;
+    std::vector<failure> failed_evaluations_;  ///< of members that had done their step of the plan
+    bool evaluating_ = false;
+    std::vector<split_plan> plans_;                    ///< by number
+    std::vector<subsystem_index> untold_;              ///< how they are used
     std::vector<std::vector<remote_request>> queues_;  ///< by group: steps of some of its members
     std::vector<subsystem_step> here_some_;
     std::vector<served_group*> waiting_;  ///< slower than the others in this request

@@ -24,11 +24,11 @@ rounds memory_ping_pong() {
     words.put(file.get());
     words.put(look);
     auto other = std::shared_ptr<child_process>(start_host(memory_echo_task, words, {file.get()}));
-    return [=, n = std::uint32_t{0}](int count) mutable {
+    return [=, n = std::uint32_t{0}, habit = waiting_habit()](int count) mutable {
         static_cast<void>(other);
         for (int i = 0; i < count; ++i) {
             boxes->there.post(++n);
-            boxes->back.wait_for(n, look);
+            boxes->back.wait_for(n, look, habit);
         }
     };
 }

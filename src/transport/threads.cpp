@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "transport/failure.hpp"
+#include "transport/parallel_choice.hpp"
 #include "transport/schedule.hpp"
 #include "transport/worker_pool.hpp"
 
@@ -29,6 +30,7 @@ class thread_transport final : public transport, public worker_pool::job {
                               std::max(1, static_cast<int>(subsystems_.size())))),
           schedule_(subsystems_.size(), workers_),
           bundle_cost_(subsystems_.size()),
+          choice_(workers_),
           failures_(static_cast<std::size_t>(workers_)),
           cursors_(static_cast<std::size_t>(workers_)) {
         for (int w = 0; w < workers_; ++w) profile_.emplace_back(most_events / static_cast<std::size_t>(workers_));
@@ -139,9 +141,8 @@ class thread_transport final : public transport, public worker_pool::job {
     void time_next_step() override { next_sample_ = std::min(next_sample_, calls_); }
 
     void advance(const macro_step& step) override {
-        in_timed_step(step, [this] { advance_all(); });
-        report_failures();
-        time_ = step.end;
+        const whole_step weighed(*this);
+        step_of_all(step);
     }
 
     void advance_some(std::span<const subsystem_step> some) override {
@@ -164,7 +165,11 @@ class thread_transport final : public transport, public worker_pool::job {
 
     /// Item by item where one thread does it all: a subsystem is in the caches when it is evaluated.
     void carry_out(const macro_step& step, step_plan& plan) override {
-        if (parallel_ || calls_ >= next_sample_) return transport::carry_out(step, plan);
+        const whole_step weighed(*this);
+        if (parallel_ || calls_ >= next_sample_) {
+            step_of_all(step);
+            return transport::evaluate_plan(step.end, plan, false);
+        }
         step_ = step;
         sampling_ = false;
         time_ = step.end;
@@ -351,6 +356,36 @@ class thread_transport final : public transport, public worker_pool::job {
         call(*subsystems_[i].model);
         for (const auto& replica : subsystems_[i].replicas) call(*replica);
     }
+
+    void step_of_all(const macro_step& step) {
+        in_timed_step(step, [this] { advance_all(); });
+        report_failures();
+        time_ = step.end;
+    }
+
+    /// A step with its evaluations, for the choice of how steps are done. Where single subsystems are timed it takes longer, and says nothing.
+    class whole_step {
+       public:
+        explicit whole_step(thread_transport& of) : of_(of), step_(of.calls_) {
+            if (!of.pool_) return;
+            if (of.choice_.parallel() != of.parallel_) of.change_mode(of.choice_.parallel());
+            heard_ = of.calls_ < of.next_sample_ && of.choice_.listens(step_);
+            if (heard_) begin_ = clock::now();
+        }
+        whole_step(const whole_step&) = delete;
+        whole_step& operator=(const whole_step&) = delete;
+        ~whole_step() {
+            if (!heard_) return;
+            const auto end = clock::now();
+            of_.choice_.took(step_, std::chrono::duration<double>(end - begin_).count(), seconds(end));
+        }
+
+       private:
+        thread_transport& of_;
+        std::int64_t step_;
+        bool heard_ = false;
+        clock::time_point begin_{};
+    };
 
     template <class Work>
     void in_timed_step(const macro_step& step, const Work& work) {
@@ -638,63 +673,35 @@ class thread_transport final : public transport, public worker_pool::job {
 
     /// What outputs() shows for the first time after a step belongs to the step.
     subsystem_failure failed_evaluation(subsystem_index i, const std::string& reason) {
-        if (calls_ > 0 && places_[i.value()].outputs_follow) return in_step(i.value(), reason);
-        return subsystem_failure(subsystems_[i.value()].name, time_, reason);
+        if (calls_ > 0 && places_[i.value()].outputs_follow) return in_step(i.value(), reason).of_evaluation();
+        return subsystem_failure(subsystems_[i.value()].name, time_, reason).of_evaluation();
     }
 
-    /// Every step after a change of mode, ever more rarely later: clock reads cost as much as a small step.
-    std::int64_t samples_apart() const { return std::clamp<std::int64_t>((calls_ - mode_since_) / 8, 1, 1000); }
+    /// Every step at first, ever more rarely later: clock reads cost as much as a small step.
+    std::int64_t samples_apart() const { return std::clamp<std::int64_t>(calls_ / 8, 1, 1000); }
 
-    /// Learns from a sampled step; decides anew who serves whom, and whether parallel work pays at all.
+    /// Learns from a sampled step; decides anew who serves whom.
     void measured(double wall) {
         ++cost_samples_;
-        wall_ = blend(wall_, wall, wall_samples_++);
         next_sample_ = calls_ + samples_apart();
         if (workers_ == 1) return;
+        if (calls_ == 0) choice_.begin_with(wall);
         const double serial = std::accumulate(cost_.begin(), cost_.end(), 0.0);
         // Who is done with its own list helps the others where a subsystem costs much more than fetching it. Costs that
         // change from step to step then balance by themselves.
         constexpr double worth_sharing = 2e-6;
         shared_ = may_share_ && serial > worth_sharing * static_cast<double>(size());
-        // A first step so long that no wake-up of workers matters needs no further proof.
-        constexpr double surely_long = 2e-4;
-        if (calls_ == 0 && size() > 1 && serial > surely_long) {
-            serial_wall_ = wall_;
-            return change_mode(true);
-        }
-        if (wall_samples_ < first_samples) return;
-        if (parallel_) {
-            // The first verdict compares with what serial steps took just before; later the costs may have changed.
-            const bool slower = wall_ > (wall_samples_ == first_samples ? serial_wall_ : serial);
-            if (slower) return stop_parallel();
-            if (wall_samples_ > 4 * first_samples) retry_after_ = first_retry;
-        }
         std::ranges::fill(bundle_cost_, 0.0);
         for (std::size_t i = 0; i < size(); ++i) bundle_cost_[static_cast<std::size_t>(places_[i].bundle)] += cost_[i];
         schedule_.decide(bundle_cost_);
-        constexpr double round_cost = 1e-6;
-        if (!parallel_ && calls_ >= retry_at_ && serial - schedule_.busiest(bundle_cost_) > 2 * round_cost) {
-            serial_wall_ = wall_;
-            change_mode(true);
-        }
-    }
-
-    /// Slower than serial work (cores taken by others, tiny steps): try again much later, and ever later.
-    void stop_parallel() {
-        change_mode(false);
-        retry_at_ = calls_ + retry_after_;
-        retry_after_ = std::min<std::int64_t>(retry_after_ * 4, 1 << 20);
     }
 
     void change_mode(bool parallel) {
         parallel_ = parallel;
-        mode_since_ = calls_;
-        wall_samples_ = 0;
         // The first rounds wake sleeping workers and fill their caches: they say nothing about the rounds to come.
-        next_sample_ = calls_ + 8;
+        next_sample_ = std::max(next_sample_, calls_ + 8);
     }
 
-    static constexpr std::int64_t first_retry = 1000;
     static constexpr std::size_t most_events = 20000;
 
     std::vector<named_subsystem> subsystems_;
@@ -707,6 +714,7 @@ class thread_transport final : public transport, public worker_pool::job {
     std::vector<bundle> bundles_;
     schedule schedule_;                ///< of bundles
     std::vector<double> bundle_cost_;  ///< the subsystems' costs added up
+    parallel_choice choice_;
     std::vector<failure> failures_;
     std::vector<cursor> cursors_;
     std::vector<profile_log> profile_;
@@ -728,12 +736,11 @@ class thread_transport final : public transport, public worker_pool::job {
     macro_step step_;
     double time_ = 0;
     bool parallel_ = false, sampling_ = false;
-    bool may_share_ = true;              ///< no subsystem is bound to a worker
-    bool shared_ = false;                ///< workers that are done take over work of others
-    double wall_ = 0, serial_wall_ = 0;  ///< of a whole step in the present mode; in serial mode before the change
-    std::int64_t cost_samples_ = 0, wall_samples_ = 0;
-    std::int64_t calls_ = 0, next_sample_ = 0, mode_since_ = 0;
-    std::int64_t retry_at_ = 0, retry_after_ = first_retry, parallel_steps_ = 0;
+    bool may_share_ = true;  ///< no subsystem is bound to a worker
+    bool shared_ = false;    ///< workers that are done take over work of others
+    std::int64_t cost_samples_ = 0;
+    std::int64_t calls_ = 0, next_sample_ = 0;
+    std::int64_t parallel_steps_ = 0;
     std::unique_ptr<bound_thread> bound_;
     std::unique_ptr<worker_pool> pool_;  // last: its threads use the members above
 };

@@ -9,8 +9,8 @@
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/index.hpp"
+#include "core/plain_signal.hpp"
 #include "core/profile.hpp"
-#include "coupling/plain_signal.hpp"
 #include "subsystem/subsystem.hpp"
 
 /// How the master reaches subsystems; the only way it knows them.
@@ -29,11 +29,18 @@ class subsystem_failure : public run_error {
     const std::string& subsystem_name() const { return subsystem_; }
     double time() const { return time_; }
     const std::string& cause() const { return cause_; }
+    /// In outputs(), after a step that all had done.
+    bool in_evaluation() const { return in_evaluation_; }
+    subsystem_failure&& of_evaluation() && {
+        in_evaluation_ = true;
+        return std::move(*this);
+    }
 
    private:
     std::string subsystem_;
     double time_;
     std::string cause_;
+    bool in_evaluation_ = false;
 };
 
 /// What one subsystem cost so far, from sampled steps.
@@ -56,7 +63,10 @@ class step_plan {
     };
     std::vector<item> items;
     std::vector<plain_signal> signals;
-    std::vector<double> values;  ///< of all inputs
+    std::vector<double> values;                       ///< of all inputs
+    std::vector<std::vector<std::uint32_t>> sources;  ///< by item: the outputs that its values follow from
+    int number = -1;                                  ///< that transport::prepare() gave it
+    bool advances() const { return std::ranges::any_of(items, &item::advance); }
 
     virtual ~step_plan() = default;
 
@@ -144,6 +154,12 @@ class transport {
     /// Outputs of one subsystem at the present time for the given input values. With `provisional` values (inputs that other
     /// subsystems have not given yet) outputs that are not finite are no failure.
     virtual void evaluate(subsystem_index i, std::span<const double> u, bool provisional = false) = 0;
+    /// The same for all, with the values of all inputs.
+    virtual void evaluate_all(std::span<const double> u, bool provisional);
+    /// The plan will be carried out, or where it advances nobody evaluated, as it is now; `sources` are there.
+    virtual void prepare(step_plan& /*plan*/, bool /*provisional*/) {}
+    /// The evaluations of a plan at the present time, item by item, if results and failures are the same.
+    virtual void evaluate_plan(double t, step_plan& plan, bool provisional);
     /// As in the subsystem contract, for one subsystem and an input of its own; all NaN where the transport does not pass it on.
     virtual void rate_sensitivities(subsystem_index i, std::span<const double> u, int input,
                                     std::span<double> by_output);
@@ -165,12 +181,7 @@ class transport {
     /// advance(), then the evaluations of the plan; or item by item, if results and failures are the same.
     virtual void carry_out(const macro_step& step, step_plan& plan) {
         advance(step);
-        for (const auto& item : plan.items) {
-            if (!item.evaluate) continue;
-            plan.find_values(item, step.end, outputs().data());
-            const auto count = static_cast<std::size_t>(describe(item.subsystem).input_count());
-            evaluate(item.subsystem, std::span(plan.values).subspan(input_offset(item.subsystem), count));
-        }
+        transport::evaluate_plan(step.end, plan, false);
     }
     /// Room for one more saved state: that of every subsystem, which must offer save_restore, and outputs(). It may be saved into again
     /// and again; every user of saved states has its own.

@@ -20,9 +20,11 @@ transport_host::transport_host(const std::function<std::unique_ptr<transport>()>
 void transport_host::carry_out(exchange& areas) noexcept {
     areas.top().failed = -1;
     areas.top().noticed = false;
+    areas.top().in_evaluation = false;
     try {
         attempt(areas);
     } catch (const subsystem_failure& problem) {
+        areas.top().in_evaluation = problem.in_evaluation();
         areas.fail(numbered(problem.subsystem_name()), problem.cause().c_str());
     } catch (...) {
         areas.fail(areas.addressed().begin, reason_of_exception().c_str());
@@ -60,6 +62,15 @@ void transport_host::attempt(exchange& areas) {
             areas.report(0).begin = areas.report(0).end =
                 std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
             return;
+        case remote_command::set_plan:
+            if (auto plan = take_plan(areas)) {
+                plans_.resize(std::max(plans_.size(), static_cast<std::size_t>(r.number) + 1));
+                plans_[static_cast<std::size_t>(r.number)] = by_level(*plan, *inner_);
+                areas.set_plan(r.number, std::move(*plan));
+            }
+            return;
+        case remote_command::carry_out:
+            return carry_out_level(areas);
         case remote_command::expect:
         case remote_command::tune:
         case remote_command::set_text:
@@ -102,12 +113,49 @@ void transport_host::advance(exchange& areas) {
     const remote_request& r = areas.top().request;
     if (r.timed) inner_->time_next_step();
     if (r.subsystem >= 0) return advance_one(areas, static_cast<std::size_t>(r.subsystem));
-    // Subsystem after subsystem, as here, so do the transport's areas hold them.
-    auto input = inner_->inputs().begin();
-    for (std::size_t i = 0; i < areas.members(); ++i) input = std::ranges::copy(areas.polynomials(i), input).out;
+    set_inputs(areas);
     inner_->advance(r.step);
     for (std::size_t i = 0; i < areas.members(); ++i) fetch(areas, i);
     tell_notices(areas);
+}
+
+/// Subsystem after subsystem, as here, so do the transport's areas hold them.
+void transport_host::set_inputs(const exchange& areas) {
+    auto input = inner_->inputs().begin();
+    for (std::size_t i = 0; i < areas.members(); ++i) input = std::ranges::copy(areas.polynomials(i), input).out;
+}
+
+void transport_host::carry_out_level(exchange& areas) {
+    const remote_request& r = areas.top().request;
+    const group_plan* plan = areas.present_plan();
+    if (plan == nullptr) throw run_error("it knows no such plan");
+    given_plan& level = plans_[static_cast<std::size_t>(r.number)][static_cast<std::size_t>(r.level)];
+    for (const group_plan::item& one : areas.evaluated()) {
+        const auto i = static_cast<std::size_t>(one.member);
+        const auto to = static_cast<std::ptrdiff_t>(inner_->input_offset(subsystem_index(i)));
+        if (one.given) std::ranges::copy(areas.inputs(i), level.values.begin() + to);
+    }
+    const auto fetch_all = [&] {
+        if (areas.advances())
+            for (std::size_t i = 0; i < areas.members(); ++i) fetch(areas, i);
+        else
+            for (const group_plan::item& one : areas.evaluated()) fetch(areas, static_cast<std::size_t>(one.member));
+    };
+    try {
+        if (areas.advances()) {
+            if (r.timed) inner_->time_next_step();
+            set_inputs(areas);
+            inner_->carry_out(r.step, level);
+        } else {
+            inner_->evaluate_plan(r.step.end, level, plan->provisional);
+        }
+    } catch (const subsystem_failure&) {
+        fetch_all();  // what comes before the failure is of use
+        throw;
+    }
+    fetch_all();
+    areas.top().in_evaluation = true;
+    if (areas.advances()) tell_notices(areas);
 }
 
 void transport_host::advance_one(exchange& areas, std::size_t i) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "remote/host.hpp"
+#include "transport/plan_levels.hpp"
 #include "transport/transport.hpp"
 
 namespace mdpcosim {
@@ -18,6 +19,8 @@ class transport_host final : public request_host {
    private:
     void attempt(exchange& areas);
     void advance(exchange& areas);
+    void carry_out_level(exchange& areas);
+    void set_inputs(const exchange& areas);
     void advance_one(exchange& areas, std::size_t i);
     void fetch(exchange& areas, std::size_t i);
     state_id saved(std::int32_t number) const;
@@ -28,7 +31,7 @@ class transport_host final : public request_host {
 
     std::unique_ptr<transport> inner_;
     std::vector<std::optional<state_id>> states_;  ///< by number of the snapshot
-    std::vector<std::byte> bytes_;                 ///< of a snapshot or text that travels
+    std::vector<std::vector<given_plan>> plans_;   ///< by number, by level
     std::string text_;
 };
 

@@ -15,7 +15,8 @@ worker_pool::worker_pool(int workers, job& given, std::vector<int> units)
       spin_(workers <= available_cores()),
       job_(given),
       units_(std::move(units)),
-      done_(new lone_mailbox[static_cast<std::size_t>(workers)]) {
+      done_(new lone_mailbox[static_cast<std::size_t>(workers)]),
+      habits_(static_cast<std::size_t>(workers)) {
     try {
         for (int w = 1; w < workers; ++w) threads_.emplace_back([this, w] { serve(w); });
     } catch (const std::system_error& problem) {
@@ -37,13 +38,14 @@ void worker_pool::stop() {
 void worker_pool::run() {
     start_.post(++round_);
     job_.work(0);
-    for (int w = 1; w < workers_; ++w) done_[static_cast<std::size_t>(w)].wait_for(round_, mailbox::fitting(spin_));
+    for (std::size_t w = 1; w < habits_.size(); ++w) done_[w].wait_for(round_, mailbox::fitting(spin_), habits_[w]);
 }
 
 void worker_pool::serve(int worker) {
     const bound_thread here(units_.empty() ? -1 : units_[static_cast<std::size_t>(worker)]);
+    waiting_habit habit;
     for (std::uint32_t round = 1;; ++round) {
-        start_.wait_for(round, mailbox::fitting(spin_));
+        start_.wait_for(round, mailbox::fitting(spin_), habit);
         if (stop_.load()) return;
         job_.work(worker);
         done_[static_cast<std::size_t>(worker)].post(round);

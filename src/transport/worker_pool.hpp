@@ -12,8 +12,8 @@ namespace mdpcosim {
 
 /// Threads that do the same piece of work again and again, made for rounds of microseconds.
 ///
-/// run() calls work(w) for every worker w; worker 0 is the caller's thread. Waiting threads spin while there are no more
-/// workers than cores. One thread calls run(); work() must not throw.
+/// run() calls work(w) for every worker w; worker 0 is the caller's thread. Waiting threads look for a moment while there are no more
+/// workers than cores, then do what their habit says. One thread calls run(); work() must not throw.
 class worker_pool {
    public:
     class job {
@@ -44,6 +44,7 @@ class worker_pool {
     std::atomic<bool> stop_{false};
     lone_mailbox start_;
     std::unique_ptr<lone_mailbox[]> done_;
+    std::vector<waiting_habit> habits_;  ///< of the caller, by whom it waits for
     std::vector<std::thread> threads_;
 };
 

@@ -122,6 +122,15 @@ class damage {
     std::mt19937 random_;
 };
 
+/// Of two levels, for some_members().
+inline group_plan some_plan() {
+    return {.advances = true,
+            .provisional = false,
+            .items = {{0, false, 0, 1}, {1, true, 1, 1}},
+            .signals = {{1, {2, 1, 1, 0.5}}},
+            .ends = {1, 2}};
+}
+
 /// Whether it was taken.
 template <class Read>
 bool taken(const Read& read) {
@@ -146,8 +155,15 @@ inline void fuzz_frames(int count, unsigned seed) {
     const bytes refusal = word_of({.refusal = "no"}), welcome = word_of({.welcome = true});
     const bytes introduction = introduction_of(members);
     const bytes request = request_of(areas), reply = reply_of(areas);
+    const bytes plan = frame_of([](wire_writer& w) { put(w, some_plan()); });
+    areas.set_plan(0, some_plan());
     int refused = 0;
     for (int i = 0; i < count; ++i) {
+        refused += !taken([&] {
+            const bytes damaged_plan = random.damaged(plan);
+            wire_reader words(damaged_plan);
+            areas.set_plan(0, get_group_plan(words, members));
+        });
         refused += !taken([&] { get_hello(random.damaged(hello)); });
         refused += !taken([&] { get_master_word(random.damaged(refusal)); });
         refused += !taken([&] { get_master_word(random.damaged(welcome)); });
@@ -156,9 +172,12 @@ inline void fuzz_frames(int count, unsigned seed) {
         refused += !taken([&] { get_reply(random.damaged(reply), areas); });
         // What was read into the areas must be fit for writing again.
         if (taken([&] { get_request(random.damaged(request), areas); })) request_of(areas);
-        areas.top().request = {.command = static_cast<remote_command>(random.below(10)),
+        areas.top().request = {.command = random.sometimes(0.3) ? remote_command::carry_out
+                                                                : static_cast<remote_command>(random.below(10)),
                                .subsystem = static_cast<int>(random.below(3)) - 1,
-                               .timed = random.sometimes()};
+                               .timed = random.sometimes(),
+                               .level = static_cast<int>(random.below(3))};
+        if (areas.top().request.command == remote_command::carry_out) areas.top().request.subsystem = -1;
     }
     EXPECT_GT(refused, count) << "the damage does none";
     EXPECT_TRUE(taken([&] { get_introduction(introduction, 2); }));

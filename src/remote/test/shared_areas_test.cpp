@@ -109,6 +109,26 @@ TEST(shared_areas, replies_that_do_not_fit_are_refused) {
     }
 }
 
+TEST(shared_areas, carries_levels_of_a_plan) {
+    two_sides s({.command = remote_command::clock});
+    s.own.set_plan(0, some_plan());
+    s.own.top().request = {.command = remote_command::carry_out, .level = 1};
+    s.own.inputs(0)[1] = 3;
+    s.own.inputs(1)[1] = 7;
+    s.shared.post(s.own);
+    EXPECT_EQ(s.theirs.inputs(0)[1], 0) << "not of this level";
+    EXPECT_EQ(s.theirs.inputs(1)[1], 7);
+    s.theirs.outputs(0)[0] = 5;
+    s.theirs.outputs(1)[3] = 6;
+    s.theirs.top().failed = 1;
+    s.theirs.top().in_evaluation = true;
+    s.theirs.top().reply_box.post(2);
+    EXPECT_TRUE(s.shared.take(s.own, mailbox::none, std::chrono::milliseconds(1000)));
+    EXPECT_EQ(s.own.outputs(0)[0], 0);
+    EXPECT_EQ(s.own.outputs(1)[3], 6);
+    EXPECT_TRUE(s.own.top().in_evaluation);
+}
+
 /// Whatever is in the memory, the copy is taken or refused.
 TEST(shared_areas, any_bytes_are_taken_or_refused) {
     damage random(31);
@@ -117,6 +137,7 @@ TEST(shared_areas, any_bytes_are_taken_or_refused) {
         two_sides s({.command = static_cast<remote_command>(random.below(static_cast<int>(remote_command::quit) + 1)),
                      .subsystem = static_cast<int>(random.below(3)) - 1,
                      .timed = random.sometimes()});
+        s.own.set_plan(0, some_plan());
         const bytes noise = random.noise(s.theirs.size());
         std::memcpy(s.memory, noise.data(), noise.size());
         refused += s.reply() != "taken";

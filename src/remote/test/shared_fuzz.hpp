@@ -91,9 +91,12 @@ inline bool survive_scribbler(unsigned seed) {
     try {
         group.call({.command = remote_command::initialise, .t0 = 0});
         group.call({.command = remote_command::make_snapshot, .number = 0});
+        group.set_plan(
+            0, {.advances = true, .provisional = false, .items = {{0, true, 0, 0}}, .signals = {}, .ends = {1}});
         for (int n = 0; n < 3000; ++n) {
             const double t = 1e-3 * n;
             group.call({.command = remote_command::advance, .step = {t, t + 1e-3, n}, .timed = n % 2 == 0});
+            if (n % 3 == 0) group.call({.command = remote_command::carry_out, .step = {t + 1e-3, t + 1e-3, n}});
             if (n % 7 == 0) group.call({.command = remote_command::outputs});
             if (n % 11 == 0) group.call({.command = remote_command::save, .number = 0});
             if (n % 13 == 0) group.set_state(0, 0, group.get_state(0, 0));
