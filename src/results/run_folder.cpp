@@ -97,8 +97,9 @@ void check_run_folder(const fs::path& path, const std::vector<fs::path>& inputs)
 run_folder::run_folder(const fs::path& path, const fs::path& working_folder)
     : path_(path), place_(working_folder.empty() ? fs::absolute(path) : working_folder / path) {
     std::error_code status;
-    std::filesystem::create_directories(place_, status);
     std::error_code none;
+    if (fs::create_directories(place_, status))  // whatever umask foreign code has left behind
+        fs::permissions(place_, fs::perms::owner_all, fs::perm_options::add, none);
     if (!std::filesystem::is_directory(place_, none))
         throw user_error(
             fmt::format("--out {}: the folder cannot be made ({}).", path_.string(),
