@@ -60,8 +60,8 @@ std::string no_whole_number(const std::string& text, std::int64_t low, std::int6
 CLI::Validator bounded(const char* least, bool (*fits)(double), double high) {
     const auto check = [=](std::string& text) -> std::string {
         const auto value = plain_number(text);
-        if (value && fits(*value) && *value <= high) return {};
-        return fmt::format("'{}' must be a number {}, at most {}.", text, least, high);
+        if (!value || !fits(*value)) return fmt::format("'{}' must be a number {}.", text, least);
+        return *value <= high ? std::string() : fmt::format("'{}' is too high; at most {:.0f}.", text, high);
     };
     return {check, ""};
 }

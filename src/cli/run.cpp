@@ -107,10 +107,11 @@ void tell_report(const std::string& folder, const run_settings& o) {
 /// "results.csv and results.h5 (5 rows), summary.json, ...", those that are there: a run that did not start has few.
 std::string files_of(const std::filesystem::path& folder, const run_summary& summary) {
     std::vector<std::string> there;
-    const bool table = std::filesystem::exists(folder / "results.csv");
+    std::error_code none;
+    const bool table = std::filesystem::exists(folder / "results.csv", none);
     if (table) there.push_back(fmt::format("results.csv and results.h5 ({} rows)", summary.rows));
     for (const char* name : {"summary.json", "profile.json", "scenario.yaml"})
-        if (std::filesystem::exists(folder / name)) there.emplace_back(name);
+        if (std::filesystem::exists(folder / name, none)) there.emplace_back(name);
     return fmt::format("{}", fmt::join(there, ", "));
 }
 
