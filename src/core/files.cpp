@@ -121,7 +121,7 @@ file_handle create_file(const std::filesystem::path& path) {
     if (::lstat(path.c_str(), &about) == 0 && (S_ISREG(about.st_mode) || S_ISLNK(about.st_mode)))
         ::unlink(path.c_str());
     file_handle made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-    keep_readable(made.get());
+    if (made.get() >= 0) keep_readable(made.get());
     return made;
 }
 
