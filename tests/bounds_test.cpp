@@ -87,6 +87,22 @@ TEST_F(bounds, files_without_a_name) {
     }
 }
 
+/// The file system has no name so long; it says so itself only where it is asked in the right way.
+TEST_F(bounds, names_that_no_file_can_have) {
+    const std::string name(300, 'x');
+    subsystem("model: mass-spring-damper");
+    write_file(folder_ / "i.yaml", "include: " + name + "\n" + content(folder_ / "s.yaml"));
+    expect_refused("check i.yaml", "i.yaml:1:10: include: file '" + name + "' does not exist.");
+    expect_refused("report " + name, name + ": there is no such folder.");
+    expect_refused("bench trust --write " + name,
+                   "--write " + name + ": the folder cannot be made (File name too long).");
+    expect_refused("run s.yaml --out " + name, "the folder cannot be made (File name too long).");
+    for (const char* key : {"plugin", "fmu", "file"}) {
+        subsystem(std::string(key) + ": " + name);
+        expect_refused("check s.yaml", "s.yaml:3:");
+    }
+}
+
 TEST_F(bounds, options_that_are_empty_or_no_number) {
     subsystem("model: mass-spring-damper");
     for (const char* option : {"--out", "--method", "--end", "--set", "--extrapolation", "--hosts", "--input"})

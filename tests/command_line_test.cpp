@@ -199,6 +199,31 @@ TEST_F(command_line, wrong_options) {
     expect_refused("list modells --json", "list: ", {"topic 'modells' does not exist."});
 }
 
+/// Hexadecimal, octal, with units, signs or blanks, too large: no option guesses.
+TEST_F(command_line, numbers_are_decimal_and_of_a_size_that_makes_sense) {
+    const std::vector<std::string> whole{
+        "run s.yaml --workers",        "bench transport --runs",      "bench joints --joints",
+        "bench extrapolations --each", "bench extrapolations --seed", "bench trust --each",
+        "bench trust --seed",          "stability --optimise --seed", "stability --figure 2.13 --points",
+        "longtime --periods",          "order --input-degree"};
+    for (const auto& command : whole)
+        for (const char* value : {"0x2", "1e1", "1.0", "+2", "-2", " 2", "1_0", "nan", "99999999999999999999"}) {
+            SCOPED_TRACE(command + " " + value);
+            const outcome result = run(command + "='" + value + "'");
+            EXPECT_EQ(result.status, 2) << result.err;
+            EXPECT_NE(result.err.find(command.substr(command.rfind("--"))), std::string::npos) << result.err;
+            EXPECT_NE(result.err.find("must be a whole number from "), std::string::npos) << result.err;
+        }
+    for (const char* command :
+         {"run s.yaml --wait", "serve s.yaml a --connect 127.0.0.1:1 --wait", "bench multirate --frequency-ratio"})
+        for (const char* value : {"0x2", "nan", "inf", "-1", "+1", "2 s", "1,5"})
+            expect_refused(std::string(command) + "='" + value + "'", "", {"' must be a number "});
+    expect_refused("run s.yaml --wait 1e300", "run: --wait: ", {"'1e300' is too high; at most 1000000."});
+    expect_refused("bench joints --joints 2 010x",
+                   "bench joints: --joints: ", {"'010x' must be a whole number from 1"});
+    EXPECT_EQ(run("run s.yaml --quiet --workers 08 --out r").status, 0) << "no octal number";
+}
+
 TEST_F(command_line, wrong_analyses) {
     expect_refused("order --extrapolation polly-2",
                    "--extrapolation polly-2: ", {"extrapolation 'polly-2' does not exist.", "Did you mean 'poly-2'?"});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "core/json.hpp"
 #include "marked_processes.hpp"
@@ -89,6 +90,80 @@ TEST_F(rude, habits_that_do_no_harm_are_none) {
         EXPECT_EQ(seen.exit_status, 0) << deed << seen.err;
         expect_rows("done", 201);
     }
+}
+
+/// Paths begin where the run was started, whatever folder the first plugin has gone to.
+TEST_F(rude, a_changed_working_folder_moves_nothing) {
+    fs::copy(MDPCOSIM_BINARY_DIR "/tests/plugins/rude.so", folder_ / "rude.so");
+    test::write_file(folder_ / "s.yaml",
+                     "time: {end: 0.2 s, step: 1 ms}\nsubsystems:\n  a: {plugin: rude.so}\n  b: {plugin: rude.so}\n"
+                     "expect:\n  - {variable: a.x, min: 0.5, max: 1}\n");
+    for (const char* when : {"EARLY_DEED", "DEED"}) {
+        fs::remove_all(folder_ / "out");
+        const auto seen = process({"/bin/sh", "-c",
+                                   fmt::format("cd '{}' && MDPCOSIM_TEST_{}=chdir '{}' run s.yaml --out out --report",
+                                               folder_.path().string(), when, MDPCOSIM_PROGRAM)},
+                                  {})
+                              .wait();
+        EXPECT_EQ(seen.exit_status, 0) << when << seen.err;
+        EXPECT_THAT(seen.out, HasSubstr("results in out: results.csv and results.h5 (201 rows), summary.json"));
+        expect_rows("done", 201);
+        EXPECT_TRUE(fs::exists(folder_ / "out/report.html")) << when;
+    }
+}
+
+/// Whose run it is can read its results.
+TEST_F(rude, a_changed_umask_locks_nobody_out) {
+    if (::getuid() != 0) GTEST_SKIP() << "needs another user";
+    constexpr unsigned nobody = 65534;
+    ASSERT_EQ(::chown(folder_.path().c_str(), nobody, nobody), 0);
+    const auto run_as_nobody = [&](const std::string& variable) {
+        return process({"/usr/bin/env", variable, "setpriv", "--reuid", fmt::format("{}", nobody), "--regid",
+                        fmt::format("{}", nobody), "--clear-groups", MDPCOSIM_PROGRAM, "run",
+                        (folder_ / "s.yaml").string(), "--quiet", "--out", (folder_ / "out").string(), "--report"},
+                       {})
+            .wait();
+    };
+    if (run_as_nobody("A=b").exit_status != 0) GTEST_SKIP() << "the program is not for others here";
+    for (const char* when : {"EARLY_DEED", "DEED"}) {
+        fs::remove_all(folder_ / "out");
+        const auto seen = run_as_nobody(fmt::format("MDPCOSIM_TEST_{}=umask", when));
+        EXPECT_EQ(seen.exit_status, 0) << when << seen.err;
+        expect_rows("done", 201);
+        for (const auto& entry : fs::directory_iterator(folder_ / "out"))
+            EXPECT_NE(entry.status().permissions() & fs::perms::owner_read, fs::perms::none) << entry;
+    }
+}
+
+/// Units of the library that knows them all are read after it.
+TEST_F(rude, a_decimal_comma_changes_no_number) {
+    test::write_file(folder_ / "comma",
+                     "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \".\"\ngrouping 3\nEND LC_NUMERIC\n");
+    process(
+        {"/bin/sh", "-c", fmt::format("cd '{}' && localedef -c -i comma ./xx 2>&1 || true", folder_.path().string())},
+        {})
+        .wait();
+    if (!fs::exists(folder_ / "xx/LC_NUMERIC")) GTEST_SKIP() << "no localedef here";
+    test::write_file(folder_ / "input.csv", "time,x [furlong]\n0,0.5\n1,2.25e-1\n");
+    test::write_file(
+        folder_ / "s.yaml",
+        fmt::format("time: {{end: 0.2 s, step: 1 ms}}\nsubsystems:\n  bad: {{plugin: {}/tests/plugins/rude.so}}\n"
+                    "  a: {{model: mass-spring-damper, set: {{mass: 1.5 pound, stiffness: 1 lbf/inch, x0: 0.1 inch}}, "
+                    "solver: rk4}}\n  c: {{file: input.csv}}\n",
+                    MDPCOSIM_BINARY_DIR));
+    const auto results = [&](const std::string& deed) {
+        fs::remove_all(folder_ / "out");
+        const auto seen = process({"/usr/bin/env", "LOCPATH=" + folder_.path().string(), "LC_NUMERIC=xx",
+                                   "MDPCOSIM_TEST_EARLY_DEED=" + deed, MDPCOSIM_PROGRAM, "run",
+                                   (folder_ / "s.yaml").string(), "--quiet", "--out", (folder_ / "out").string()},
+                                  {})
+                              .wait();
+        EXPECT_EQ(seen.exit_status, 0) << seen.err;
+        return content(folder_ / "out/results.csv") + content(folder_ / "out/scenario.yaml");
+    };
+    const std::string plain = results("none");
+    EXPECT_GT(plain.size(), 10000u);
+    EXPECT_EQ(results("locale"), plain);
 }
 
 /// Memory that the supervising parent reads.

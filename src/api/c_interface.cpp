@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "api/version.hpp"
+#include "core/arithmetic.hpp"
 #include "core/files.hpp"
 #include "mdpcosim/mdpcosim.h"
 #include "results/summary.hpp"
@@ -99,9 +100,10 @@ last_failure& of_this_thread() {
     return one;
 }
 
-/// What `work` throws becomes a status, and a text in `told`.
+/// What `work` throws becomes a status, and a text in `told`. The caller's arithmetic is his own.
 template <class Work>
 int guarded(last_failure& told, const Work& work) noexcept {
+    const usual_arithmetic as_usual;
     try {
         work();
         return MDPCOSIM_OK;

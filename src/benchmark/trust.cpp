@@ -110,7 +110,11 @@ std::string line(const std::string& name, const std::vector<trust_result>& some,
 std::vector<trust_result> bench_trust(const trust_request& request,
                                       const std::function<void(const std::string&)>& told) {
     std::vector<trust_result> results;
-    if (!request.write.empty()) std::filesystem::create_directories(request.write);
+    std::error_code status;
+    if (!request.write.empty()) std::filesystem::create_directories(request.write, status);
+    if (status)
+        throw user_error(
+            fmt::format("--write {}: the folder cannot be made ({}).", request.write.string(), status.message()));
     for (const auto& kind : request.kinds.empty() ? trust_kinds() : request.kinds) {
         if (kind == "fmus" && request.fmus.empty()) continue;
         told(fmt::format("{} {}", request.each, kind));

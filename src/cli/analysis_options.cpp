@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
+#include "cli/numbers.hpp"
 #include "core/error.hpp"
 #include "core/polynomial.hpp"
 
@@ -16,36 +16,6 @@ namespace {
     throw user_error(fmt::format("{} {}: {}", option, text, reason));
 }
 
-std::optional<double> plain_number(std::string_view text) {
-    double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-    return value;
-}
-
-std::optional<double> fraction(std::string_view text) {
-    const std::size_t slash = text.find('/');
-    if (slash == std::string_view::npos) return plain_number(text);
-    const auto top = plain_number(text.substr(0, slash)), bottom = plain_number(text.substr(slash + 1));
-    if (!top || !bottom || *bottom == 0) return std::nullopt;
-    return *top / *bottom;
-}
-
-double number(const std::string& option, const std::string& text) {
-    const std::size_t caret = text.find('^');
-    std::optional<double> value;
-    if (caret == std::string::npos) {
-        value = fraction(text);
-    } else {
-        const auto base = plain_number(std::string_view(text).substr(0, caret));
-        const auto exponent = fraction(std::string_view(text).substr(caret + 1));
-        if (base && exponent) value = std::pow(*base, *exponent);
-    }
-    if (!value || !std::isfinite(*value))
-        refuse(option, text, fmt::format("'{}' is not a number. Examples: 3.16, 1e-2, 10^1/2.", text));
-    return *value;
-}
-
 /// Of stiffnesses, masses or frequencies. Beyond these bounds double precision cannot tell the modes apart.
 double ratio(const std::string& option, const std::string& text) {
     const double value = positive_number(option, text);
@@ -54,25 +24,6 @@ double ratio(const std::string& option, const std::string& text) {
 }
 
 }  // namespace
-
-double positive_number(const std::string& option, const std::string& text) {
-    const double value = number(option, text);
-    if (value <= 0) refuse(option, text, fmt::format("'{}' must be greater than zero.", text));
-    return value;
-}
-
-double number_not_negative(const std::string& option, const std::string& text) {
-    const double value = number(option, text);
-    if (value < 0) refuse(option, text, fmt::format("'{}' must not be negative.", text));
-    return value;
-}
-
-int whole_number(const std::string& option, const std::string& text, int low, int high) {
-    const auto value = plain_number(text);
-    if (!value || *value != std::floor(*value) || *value < low || *value > high)
-        refuse(option, text, fmt::format("'{}' must be a whole number from {} to {}.", text, low, high));
-    return static_cast<int>(*value);
-}
 
 void analysis_options::add_coupling(CLI::App& command, const std::string& default_extrapolations) {
     command

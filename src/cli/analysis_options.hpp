@@ -45,9 +45,4 @@ class analysis_options {
     bool json_ = false;
 };
 
-/// A number as the analyses' options take it: `0.1`, `1/3`, `10^1/2`. Throws user_error that begins with the option.
-double positive_number(const std::string& option, const std::string& text);
-double number_not_negative(const std::string& option, const std::string& text);
-int whole_number(const std::string& option, const std::string& text, int low, int high);
-
 }  // namespace mdpcosim

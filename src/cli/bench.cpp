@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "benchmark/extrapolations.hpp"
@@ -13,6 +14,7 @@
 #include "benchmark/trust.hpp"
 #include "benchmark/trust_systems.hpp"
 #include "cli/commands.hpp"
+#include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "core/error.hpp"
 #include "core/files.hpp"
@@ -27,7 +29,8 @@ void add_bench(CLI::App& app, int& status) {
     auto json = std::make_shared<bool>(false);
     transport->add_flag("--json", *json, "Seconds as one JSON document on standard output");
     auto runs = std::make_shared<int>(3);
-    transport->add_option("--runs", *runs, "The best of so many runs counts; default: 3")->check(CLI::PositiveNumber);
+    transport->add_option("--runs", *runs, "The best of so many runs counts; default: 3")
+        ->transform(whole_number(1, 100));
     transport->callback([json, runs, &status] {
         const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
         const auto timings = bench_transports(self, *runs, [](const std::string& next) { tell("{}\n", next); });
@@ -89,7 +92,7 @@ void add_bench(CLI::App& app, int& status) {
     multirate->add_option("--svg", *figure, "Write the figure");
     auto ratios = std::make_shared<std::vector<double>>();
     multirate->add_option("--frequency-ratio", *ratios, "Only these ratios of the fast to the slow frequency")
-        ->check(positive_value)
+        ->check(positive_value(1000))
         ->check(CLI::Range(1.1, 1000.0))
         ->type_name("FR");
     multirate->callback([json, figure, ratios, &status] {
@@ -112,7 +115,7 @@ void add_bench(CLI::App& app, int& status) {
     joints->add_flag("--json", *json, "One JSON document on standard output");
     auto counts = std::make_shared<std::vector<int>>(std::vector<int>{2, 5, 10, 20, 50});
     joints->add_option("--joints", *counts, "These numbers of joints (default: 2 5 10 20 50)")
-        ->check(CLI::Range(1, 1000))
+        ->transform(whole_number(1, 1000))
         ->type_name("N");
     joints->callback([json, counts, &status] {
         const auto results = bench_joints(*counts, [](const std::string& next) { tell("{}\n", next); });
@@ -124,8 +127,9 @@ void add_bench(CLI::App& app, int& status) {
         "Errors and largest stable step of every extrapolation that could be a default, on generated systems of every "
         "kind of coupling");
     auto wanted = std::make_shared<extrapolation_request>();
-    rules->add_option("--each", wanted->each, "Systems of every kind (default: 6)")->check(CLI::PositiveNumber);
-    rules->add_option("--seed", wanted->seed, "Others of the same kinds (default: 1)");
+    rules->add_option("--each", wanted->each, "Systems of every kind (default: 6)")->transform(whole_number(1, 10000));
+    rules->add_option("--seed", wanted->seed, "Others of the same kinds (default: 1)")
+        ->transform(whole_number(0, std::numeric_limits<unsigned>::max()));
     rules->add_option("--method", wanted->method, "With this method (default: explicit)");
     rules->add_option("--fmus", wanted->fmus, "Folder with the test FMUs (build/fmus), for systems made of FMUs")
         ->check(CLI::ExistingDirectory);
@@ -138,8 +142,10 @@ void add_bench(CLI::App& app, int& status) {
     CLI::App* trusted = command->add_subcommand(
         "trust", "The verdict against the truth: generated systems whose errors are known from a reference");
     auto request = std::make_shared<trust_request>();
-    trusted->add_option("--each", request->each, "Systems of every kind (default: 30)")->check(CLI::PositiveNumber);
-    trusted->add_option("--seed", request->seed, "Others of the same kinds (default: 1)");
+    trusted->add_option("--each", request->each, "Systems of every kind (default: 30)")
+        ->transform(whole_number(1, 10000));
+    trusted->add_option("--seed", request->seed, "Others of the same kinds (default: 1)")
+        ->transform(whole_number(0, std::numeric_limits<unsigned>::max()));
     trusted->add_option("--kind", request->kinds, "Only these kinds")->check(CLI::IsMember(trust_kinds()));
     trusted->add_option("--fmus", request->fmus, "Folder with the test FMUs (build/fmus), for the kind 'fmus'")
         ->check(CLI::ExistingDirectory);

@@ -4,6 +4,7 @@
 
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/numbers.hpp"
 #include "report/analysis_page.hpp"
 
 namespace mdpcosim {

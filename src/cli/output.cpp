@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -16,13 +14,6 @@
 namespace mdpcosim {
 
 namespace {
-
-std::string finite_value(const std::string& text, bool (*fits)(double), const char* expected) {
-    double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status == std::errc{} && end == text.data() + text.size() && std::isfinite(value) && fits(value)) return {};
-    return fmt::format("'{}' must be a number {}.", text, expected);
-}
 
 int why_not_written = 0;  ///< errno
 FILE* own_output = nullptr;
@@ -67,16 +58,6 @@ void refuse_empty_values(CLI::App& app) {
             option->check(
                 [](const std::string& value) { return value.empty() ? "the value is empty." : std::string(); });
     for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
-}
-
-std::string positive_value(const std::string& text) {
-    return finite_value(
-        text, [](double v) { return v > 0; }, "above zero");
-}
-
-std::string value_not_negative(const std::string& text) {
-    return finite_value(
-        text, [](double v) { return v >= 0; }, "not below zero");
 }
 
 }  // namespace mdpcosim

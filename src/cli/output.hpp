@@ -37,8 +37,4 @@ int finish_output(int status);
 /// No option takes an empty text; a script's empty variable would otherwise choose a default.
 void refuse_empty_values(CLI::App& app);
 
-/// For options: a number above zero, or not below; `nan` is none.
-std::string positive_value(const std::string& text);
-std::string value_not_negative(const std::string& text);
-
 }  // namespace mdpcosim

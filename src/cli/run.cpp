@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "api/mdpcosim.hpp"
 #include "assembly/mpi.hpp"
 #include "cli/commands.hpp"
+#include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "core/error.hpp"
 #include "core/foreign_call.hpp"
@@ -96,13 +96,6 @@ std::vector<std::string> own_command_line() {
     return words;
 }
 
-std::string worker_count(const std::string& value) {
-    int count = 0;
-    const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), count);
-    if (status == std::errc{} && end == value.data() + value.size() && count >= 1 && count <= 4096) return {};
-    return fmt::format("'{}' must be a whole number from 1 to 4096.", value);
-}
-
 /// A failed run has a report, too.
 void tell_report(const std::string& folder, const run_settings& o) {
     const std::string path = write_report(folder).string();
@@ -112,15 +105,15 @@ void tell_report(const std::string& folder, const run_settings& o) {
 }
 
 /// "results.csv and results.h5 (5 rows), summary.json, ...", those that are there: a run that did not start has few.
-std::string files_of(const run_summary& summary) {
-    const std::filesystem::path folder = summary.folder;
+std::string files_of(const std::filesystem::path& folder, const run_summary& summary) {
     std::vector<std::string> there;
+    std::error_code none;
     std::vector<std::string> tables;
     for (const char* name : {"results.csv", "results.h5"})
-        if (std::filesystem::exists(folder / name)) tables.emplace_back(name);
+        if (std::filesystem::exists(folder / name, none)) tables.emplace_back(name);
     if (!tables.empty()) there.push_back(fmt::format("{} ({} rows)", fmt::join(tables, " and "), summary.rows));
     for (const char* name : {"summary.json", "profile.json", "scenario.yaml"})
-        if (std::filesystem::exists(folder / name)) there.emplace_back(name);
+        if (std::filesystem::exists(folder / name, none)) there.emplace_back(name);
     return fmt::format("{}", fmt::join(there, ", "));
 }
 
@@ -129,6 +122,8 @@ int run_here(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
     if ((o.report || o.open) && !s.record.csv)
         throw user_error(s.record.where, "--report: the page shows results.csv. Leave out 'csv: no' of 'record'.");
+    std::error_code gone;
+    const std::filesystem::path working_folder = std::filesystem::current_path(gone);  // foreign code may change it
     progress shown(progress::fitting(o.quiet || o.json), s.time.start, s.time.end, [](const std::string& text) {
         std::fputs(text.c_str(), stderr);
         std::fflush(stderr);
@@ -153,11 +148,12 @@ int run_here(const run_settings& o) {
         tell("mdpcosim: {}\n", problem.what());
         return 130;
     }
+    const std::filesystem::path folder = working_folder / summary.folder;
     if (o.json)
         say("{}", to_json(summary));
     else if (!o.quiet)
-        say("{}\nresults in {}: {}\n", to_table(summary), summary.folder, files_of(summary));
-    if (o.report || o.open) tell_report(summary.folder, o);
+        say("{}\nresults in {}: {}\n", to_table(summary), summary.folder, files_of(folder, summary));
+    if (o.report || o.open) tell_report(folder, o);
     const trust level = summary.judged ? summary.judged->level : trust::good;
     if (summary.judged && summary.status != "failed" && !o.json && (!o.quiet || level != trust::good))
         o.quiet ? tell("{}", to_text(*summary.judged)) : say("{}", to_text(*summary.judged));
@@ -253,7 +249,7 @@ void add_run(CLI::App& app, int& status) {
             "--workers", o->workers,
             "Threads that serve subsystems, with mpi in each rank (default: one per core), or processes (default: one "
             "per subsystem)")
-        ->check(worker_count);
+        ->transform(whole_number(1, 4096));
     command
         ->add_option("--remote", o->remote.names,
                      "With --transport tcp: subsystems, with commas, that 'mdpcosim serve' brings from elsewhere")
@@ -271,7 +267,7 @@ void add_run(CLI::App& app, int& status) {
                      "mdpcosim-PORT.token; none where MDPCOSIM_TOKEN holds a token)")
         ->type_name("FILE");
     command->add_option("--wait", o->remote.wait, "Seconds to wait for --remote subsystems (default: 60)")
-        ->check(positive_value)
+        ->check(positive_value(longest_wait))
         ->type_name("SECONDS");
     command->add_flag(
         "--no-pin", o->no_pin,

@@ -3,6 +3,7 @@
 
 #include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
+#include "cli/numbers.hpp"
 #include "cli/output.hpp"
 
 namespace mdpcosim {
@@ -23,7 +24,7 @@ void add_serve(CLI::App& app, int& status) {
                      "The file that the run has left its token in (default: the token is in MDPCOSIM_TOKEN)")
         ->type_name("FILE");
     command->add_option("--wait", o->serve.wait, "Seconds to wait for the run to listen (default: 60)")
-        ->check(value_not_negative)
+        ->check(value_not_negative(longest_wait))
         ->type_name("SECONDS");
     command->callback([o, &status] {
         std::signal(SIGPIPE, SIG_IGN);

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <limits>
 #include <memory>
 
 #include "analysis/joint_stability_report.hpp"
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/numbers.hpp"
 #include "core/error.hpp"
 #include "report/analysis_page.hpp"
 
@@ -24,14 +25,9 @@ struct stability_settings {
     bool optimise = false, map = false;
 };
 
-int whole_number(const std::string& option, const std::optional<std::string>& text, int fallback, int least) {
-    if (!text) return fallback;
-    int value = 0;
-    const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), value);
-    if (status != std::errc{} || end != text->data() + text->size() || value < least)
-        throw user_error(
-            fmt::format("{} {}: '{}' must be a whole number of at least {}.", option, *text, *text, least));
-    return value;
+/// Per curve, or per axis of a map.
+int points(const stability_settings& o, int fallback) {
+    return o.points ? whole_number("--points", *o.points, 2, 1000) : fallback;
 }
 
 /// One line on a terminal, rewritten as the search goes on.
@@ -66,7 +62,7 @@ void optimise(const stability_settings& o) {
     const auto F = o.common.F(stiff_F());
     std::vector<double> weights;
     for (const auto& text : o.weights) weights.push_back(positive_number("--weight", text));
-    const auto seed = static_cast<std::uint32_t>(whole_number("--seed", o.seed, 1, 0));
+    const auto seed = o.seed ? whole_number("--seed", *o.seed, 0, std::numeric_limits<int>::max()) : 1;
     const bool shown = ::isatty(STDERR_FILENO) != 0;
     const optimum found = optimise_stability(names[0], F, weights, system_of(o), seed,
                                              shown ? show_progress : std::function<void(double, double)>{});
@@ -83,7 +79,7 @@ void map_joints(const stability_settings& o) {
     p.mass_ratio = o.common.mass_ratio().value_or(1);
     if (o.damping_ratio) p.damping_ratio = positive_number("--damping-ratio", *o.damping_ratio);
     const double range = o.range ? positive_number("--range", *o.range) : 10;
-    const auto maps = mdpcosim::map_joints(p, range, whole_number("--points", o.points, 41, 2));
+    const auto maps = mdpcosim::map_joints(p, range, points(o, 41));
     if (o.common.svg()) write_svg(*o.common.svg(), joint_plot(maps));
     if (o.common.html()) throw user_error("--html: maps of joints are drawn by --svg.");
     say("{}", o.common.json() ? to_json(maps) : to_table(maps));
@@ -102,13 +98,10 @@ void analyse(const stability_settings& o) {
         throw user_error(
             "--map draws stable and unstable points over F and omega H: give --svg FILE, and neither --table nor "
             "--figure.");
-    const auto maps = [&] {
-        return map_stability(o.common.extrapolations(shown_by_default), system,
-                             whole_number("--points", o.points, 48, 2));
-    };
+    const auto maps = [&] { return map_stability(o.common.extrapolations(shown_by_default), system, points(o, 48)); };
     const stability_report report =
         o.table    ? analyse_published_table(*o.table, system)
-        : o.figure ? analyse_published_figure(*o.figure, whole_number("--points", o.points, 60, 2), system)
+        : o.figure ? analyse_published_figure(*o.figure, points(o, 60), system)
                    : analyse_stability(o.common.extrapolations(shown_by_default), o.common.F(published_F()), system);
     if (o.common.svg()) write_svg(*o.common.svg(), o.map ? map_plot(maps(), system) : stability_plot(report));
     if (o.common.html()) write_html(*o.common.html(), report, free ? maps() : std::vector<stability_map>{});

@@ -109,12 +109,20 @@ int write_all(int file, std::string_view content) {
     return 0;
 }
 
+void keep_readable(int file) {
+    constexpr mode_t owner = S_IRUSR | S_IWUSR;
+    struct stat about {};
+    if (::fstat(file, &about) == 0 && (about.st_mode & owner) != owner) ::fchmod(file, (about.st_mode & 07777) | owner);
+}
+
 file_handle create_file(const std::filesystem::path& path) {
     if (is_open_already(path)) return file_handle(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     struct stat about {};
     if (::lstat(path.c_str(), &about) == 0 && (S_ISREG(about.st_mode) || S_ISLNK(about.st_mode)))
         ::unlink(path.c_str());
-    return file_handle(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+    file_handle made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+    if (made.get() >= 0) keep_readable(made.get());
+    return made;
 }
 
 void write_output(const std::filesystem::path& path, std::string_view content) {

@@ -59,6 +59,8 @@ void write_document(const std::filesystem::path& path, std::string_view content)
 /// A new file for writing, in place of what had its name; a link is replaced, not followed (but under /dev, which
 /// is written as it is). -1 and errno: it cannot be made.
 file_handle create_file(const std::filesystem::path& path);
+/// A new file is its owner's to read and write, whatever umask foreign code has left behind.
+void keep_readable(int file);
 
 /// To the last byte; the errno of the failure, 0: done.
 int write_all(int file, std::string_view content);

@@ -189,6 +189,20 @@ foreign_code::~foreign_code() {
             }
 }
 
+void foreign_code::restore_arithmetic(const char* function, double t) const noexcept {
+    try {
+        const std::string what = unusual_arithmetic();
+        compute_as_usual();
+        if (told_.exchange(true)) return;
+        messages_.send(fmt::format(
+            "subsystem '{}' ({} {}): it has changed how the processor computes{}: {}. After every call that is "
+            "undone, for the others' sake; its own results may differ from what its makers saw.",
+            subsystem_, kind_, file_, text_of_call(function, t), what));
+    } catch (...) {  // no memory for words
+        compute_as_usual();
+    }
+}
+
 foreign_place& foreign_thread::prepare() noexcept {
     thread_local foreign_place_owner owner;
     place_ = &owner.own;

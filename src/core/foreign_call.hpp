@@ -4,6 +4,9 @@
 #include <limits>
 #include <string>
 
+#include "core/arithmetic.hpp"
+#include "core/messages.hpp"
+
 /// Who is inside whose code: every call of an FMU or a plugin is noted, so that whoever ends the process there has a name.
 ///
 /// What a thread notes stands where a supervising parent sees it, too (core/last_words.hpp); a note costs a few plain stores. In programs that
@@ -27,8 +30,13 @@ class foreign_code {
     const char* subsystem() const { return subsystem_; }
     const char* file() const { return file_; }
 
+    /// Foreign code has left another arithmetic behind: put right, and told once.
+    void restore_arithmetic(const char* function, double t) const noexcept;
+
    private:
     const char *kind_, *subsystem_, *file_;  ///< never freed
+    messages messages_;
+    mutable std::atomic<bool> told_ = false;
 };
 
 inline constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
@@ -58,10 +66,11 @@ class foreign_thread {
     [[gnu::tls_model("initial-exec")]] static constinit thread_local foreign_place* place_;
 };
 
-/// This thread works for that subsystem at time `t` as long as the object lives. Inside another one it takes that one's place.
+/// This thread works for that subsystem at time `t` as long as the object lives. Inside another one it takes that one's place. After it the
+/// thread computes as usual (core/arithmetic.hpp).
 class foreign_scope {
    public:
-    foreign_scope(const foreign_code& code, double t, const char* function = nullptr) noexcept {
+    foreign_scope(const foreign_code& code, double t, const char* function = nullptr) noexcept : code_(code) {
         foreign_place& here = foreign_thread::place();
         here.time.store(t, std::memory_order_relaxed);
         here.function.store(function, std::memory_order_relaxed);
@@ -69,7 +78,16 @@ class foreign_scope {
     }
     foreign_scope(const foreign_scope&) = delete;
     foreign_scope& operator=(const foreign_scope&) = delete;
-    ~foreign_scope() { foreign_thread::place().code.store(nullptr, std::memory_order_relaxed); }
+    ~foreign_scope() {
+        foreign_place& here = foreign_thread::place();
+        if (!computes_as_usual()) [[unlikely]]
+            code_.restore_arithmetic(here.function.load(std::memory_order_relaxed),
+                                     here.time.load(std::memory_order_relaxed));
+        here.code.store(nullptr, std::memory_order_relaxed);
+    }
+
+   private:
+    const foreign_code& code_;
 };
 
 /// ... and calls this function of it. One store: calls of FMUs are many and short.

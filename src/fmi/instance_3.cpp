@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "fmi/instance_base.hpp"
 #include "fmi/instance_versions.hpp"
 #include "fmi/log_text.hpp"
@@ -241,6 +242,7 @@ class instance_3 final : public instance_base {
 
     /// Inside do_step, from the FMU; true: the step shall end here, because the caller failed.
     bool update(double t) noexcept {
+        const usual_arithmetic as_usual;
         try {
             if (!update_failure_) options_.intermediate(*this, t);
             note_call(f_.DoStep.name);  // where it goes on

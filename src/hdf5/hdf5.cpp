@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/files.hpp"
 #include "results/csv.hpp"
 
 namespace mdpcosim {
@@ -153,6 +154,8 @@ class hdf5_sink final : public result_sink {
         places at;
         at.columns.reserve(names_.size());
         const file_handle file(checked(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT), "created"));
+        if (void* opened = nullptr; H5Fget_vfd_handle(file.id(), H5P_DEFAULT, &opened) >= 0)
+            keep_readable(*static_cast<const int*>(opened));
         const list_handle properties(checked(H5Pcreate(H5P_DATASET_CREATE), "created"));
         checked(H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY), "created");
         checked(H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER), "created");

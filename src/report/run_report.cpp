@@ -166,7 +166,8 @@ json with_json(const result_table& a, const std::filesystem::path& with,
     out["errors"] = std::move(errors);
     out["series"] = series_json(b, units, budget);
     out["error_series"] = series_json(difference(a, b), units, budget);
-    if (std::filesystem::is_directory(with)) out["summary"] = read_json(with / "summary.json");
+    if (std::error_code none; std::filesystem::is_directory(with, none))
+        out["summary"] = read_json(with / "summary.json");
     return out;
 }
 
@@ -174,7 +175,7 @@ json with_json(const result_table& a, const std::filesystem::path& with,
 
 std::string run_report_json(const report_request& request) {
     const auto& folder = request.folder;
-    if (!std::filesystem::is_directory(folder))
+    if (std::error_code none; !std::filesystem::is_directory(folder, none))
         throw user_error(fmt::format("{}: there is no such folder. Give the folder that a run has left (run --out).",
                                      folder.string()));
     const result_table table = all_results(folder);

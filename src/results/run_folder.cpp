@@ -94,20 +94,23 @@ void check_run_folder(const fs::path& path, const std::vector<fs::path>& inputs)
     for (const char* folder : inner_folders) for_each_written(path / folder, check);
 }
 
-run_folder::run_folder(const std::filesystem::path& path) : path_(path) {
+run_folder::run_folder(const fs::path& path, const fs::path& working_folder)
+    : path_(path), place_(working_folder.empty() ? fs::absolute(path) : working_folder / path) {
     std::error_code status;
-    std::filesystem::create_directories(path_, status);
     std::error_code none;
-    if (!std::filesystem::is_directory(path_, none))
+    if (fs::create_directories(place_, status))  // whatever umask foreign code has left behind
+        fs::permissions(place_, fs::perms::owner_all, fs::perm_options::add, none);
+    if (!std::filesystem::is_directory(place_, none))
         throw user_error(
             fmt::format("--out {}: the folder cannot be made ({}).", path_.string(),
-                        std::filesystem::exists(path_, none) ? "a file of this name exists" : status.message()));
-    refuse_foreign(path_);
+                        std::filesystem::exists(place_, none) ? "a file of this name exists" : status.message()));
+    refuse_foreign(place_);
     while (true) {
         lock_ = ::open(file(lock_name).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (lock_ < 0)
             throw user_error(
                 fmt::format("--out {}: the folder cannot be written ({}).", path_.string(), std::strerror(errno)));
+        keep_readable(lock_);
         if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
             ::close(lock_);
             throw user_error(
@@ -127,7 +130,7 @@ run_folder::run_folder(const std::filesystem::path& path) : path_(path) {
         std::error_code ignored;
         fs::remove(file, ignored);
     };
-    for_each_written(path_, remove);
+    for_each_written(place_, remove);
     for (const char* folder : inner_folders) {
         if (fs::is_symlink(file(folder), status)) continue;  // leads to somewhere else
         for_each_written(file(folder), remove);

@@ -23,13 +23,15 @@ class run_folder {
    public:
     static constexpr const char* reserve_name = ".reserve";
 
-    explicit run_folder(const std::filesystem::path& path);
+    /// `working_folder`: where a relative path begins, whatever folder foreign code has changed to since (default: the present one).
+    explicit run_folder(const std::filesystem::path& path, const std::filesystem::path& working_folder = {});
     run_folder(const run_folder&) = delete;
     run_folder& operator=(const run_folder&) = delete;
     ~run_folder();
 
-    const std::filesystem::path& path() const { return path_; }
-    std::filesystem::path file(const char* name) const { return path_ / name; }
+    const std::filesystem::path& path() const { return path_; }  ///< as it was given
+    const std::filesystem::path& place() const { return place_; }
+    std::filesystem::path file(const char* name) const { return place_ / name; }
     /// Writes a whole file, under another name first: readers see the old or the new one.
     void write(const char* name, const std::string& content) const;
     /// Takes so much of the disk for what is written at the end, until release(): a summary finds its place on a full disk, too.
@@ -37,7 +39,7 @@ class run_folder {
     void release();
 
    private:
-    std::filesystem::path path_;
+    std::filesystem::path path_, place_;
     int lock_ = -1;
 };
 

@@ -30,9 +30,7 @@ class includer {
     /// On the list of files that are being read, as long as it lives.
     class open_file {
        public:
-        open_file(includer& owner, const fs::path& file) : owner_(owner) {
-            owner_.open_.push_back(fs::weakly_canonical(file));
-        }
+        open_file(includer& owner, const fs::path& file) : owner_(owner) { owner_.open_.push_back(whole_path(file)); }
         ~open_file() { owner_.open_.pop_back(); }
         open_file(const open_file&) = delete;
         open_file& operator=(const open_file&) = delete;
@@ -69,7 +67,7 @@ class includer {
     }
 
     void refuse_circle(const fs::path& path, const yaml_node& name, const std::string& object) const {
-        const fs::path whole = fs::weakly_canonical(path);
+        const fs::path whole = whole_path(path);
         const auto first = std::find(open_.begin(), open_.end(), whole);
         if (first == open_.end()) return;
         std::vector<std::string> circle;
@@ -79,11 +77,18 @@ class includer {
                          fmt::format("{}: '{}' includes itself: {}.", object, name.scalar, fmt::join(circle, " -> ")));
     }
 
+    /// A name that no file can have stays as it is.
+    static fs::path whole_path(const fs::path& path) {
+        std::error_code problem;
+        fs::path whole = fs::weakly_canonical(path, problem);
+        return problem ? path : whole;
+    }
+
     /// The tree of the file, and where it lies.
     std::pair<yaml_node, fs::path> read(const yaml_node& name, const std::string& object) {
         const fs::path path = folder_of(name.where) / name.scalar;
         refuse_circle(path, name, object);
-        if (!fs::exists(path))
+        if (std::error_code ignored; !fs::exists(path, ignored))
             throw user_error(name.where,
                              fmt::format("{}: file '{}' does not exist.{}", object, path.string(), similar(path)));
         folders_[intern(path.string())] = path.parent_path();

@@ -54,11 +54,13 @@ key_info source_file(const char* name, unsigned bit, const std::function<std::fi
                      const char* description) {
     return special<subsystem_spec>(
                name, "path", R"({"type": "string", "minLength": 1})", description,
-               [path](subsystem_spec& spec, const yaml_node& node, const key_place& at) {
+               [path, bit](subsystem_spec& spec, const yaml_node& node, const key_place& at) {
                    spec.source = read_text(node, at.in.let, at.whole());
                    if (spec.source.empty())
                        throw user_error(node.where, fmt::format("{}: the name of a file is missing.", at.whole()));
-                   path(spec) = at.in.folder_of(node.where) / spec.source.value;
+                   const auto file = at.in.folder_of(node.where) / spec.source.value;
+                   // What is loaded may change the working folder before the next one is looked for.
+                   path(spec) = (bit & file_bit) != 0 ? file : std::filesystem::absolute(file);
                },
                [path](const subsystem_spec& spec, yaml_node& out) {
                    subsystem_spec copy = spec;

@@ -238,11 +238,13 @@ run_summary run(scenario s, const run_options& options) {
     const std::filesystem::path out = options.out.empty() ? default_folder(s, options.monolithic) : options.out;
     check_files(s);
     check_run_folder(out, files_read(s));
+    std::error_code gone;
+    const std::filesystem::path working_folder = std::filesystem::current_path(gone);  // foreign code may change it
     // Until its summary is written and all subsystems are gone.
     run_in_work in_work(out, to_json(bare_summary(s, options, out)), open_run::state::set_up);
     std::optional<run_folder> made;
     if (options.fmi_log) {
-        made.emplace(out);
+        made.emplace(out, working_folder);
         made->write("fmi.log", std::string(fmi_log_head) + "\n");
         for (auto& entry : s.subsystems) entry.fmu.trace = made->file("fmi.log");
     }
@@ -260,13 +262,13 @@ run_summary run(scenario s, const run_options& options) {
                                             .interrupt = options.interrupt});
     } catch (const run_error& problem) {  // of a process that did not start
         if (transport_named(options.transport) != transport_kind::threads) throw;
-        return failed_at_start(made ? *made : made.emplace(out), s.time, problem.what());
+        return failed_at_start(made ? *made : made.emplace(out, working_folder), s.time, problem.what());
     }
     simulation& all = *built;
     tell_reversed_ports(all);
     const expectations expected(s, all.parts().columns);
     const std::string system = system_json(all.resolved(), all.parts());  // finds mistakes in scenes
-    if (!made) made.emplace(out);
+    if (!made) made.emplace(out, working_folder);
     const run_folder& folder = *made;
     in_work.enter(open_run::state::running);
     folder.write("system.json", system);  // first: by it the folder is known as a run's
@@ -356,7 +358,7 @@ run_summary run(scenario s, const run_options& options) {
             summary.judged->add(trust::wrong, text, "change the sign of the load in the model");
     if (!expected.empty() && summary.status == "done") {
         if (!summary.judged) summary.judged.emplace();
-        const std::size_t met = expected.check(folder.path(), *summary.judged);
+        const std::size_t met = expected.check(folder.place(), *summary.judged);
         for (auto& note : expected.notes()) summary.notes.push_back(std::move(note));
         summary.notes.push_back(fmt::format("{} of {} expectations are met", met, expected.count()));
     }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <locale.h>
 #include <udunits2.h>
 
 #include <array>
@@ -18,6 +19,22 @@ struct unit_free {
     void operator()(ut_unit* unit) const { ut_free(unit); }
 };
 using unit_pointer = std::unique_ptr<ut_unit, unit_free>;
+
+/// The unit library reads numbers by the locale, which foreign code may have set to one with a decimal comma. This thread's only.
+class plain_numbers {
+   public:
+    plain_numbers() : before_(::uselocale(plain())) {}
+    plain_numbers(const plain_numbers&) = delete;
+    plain_numbers& operator=(const plain_numbers&) = delete;
+    ~plain_numbers() { ::uselocale(before_); }
+
+   private:
+    static locale_t plain() {
+        static const locale_t made = ::newlocale(LC_ALL_MASK, "C", nullptr);
+        return made;
+    }
+    locale_t before_;
+};
 
 /// Every bracket has its other one. The unit library takes 'kg.m)' for 'kg.m', which then fails as a part of 'kg.m)/s'.
 bool is_closed(std::string_view text) {
@@ -82,6 +99,7 @@ const ut_unit& known_unit(std::string_view text) {
 class udunits final : public unit_library {
    public:
     conversion find_conversion(std::string_view from, std::string_view to) const override {
+        const plain_numbers english;
         const std::lock_guard lock(units().guard);
         const ut_unit& source = known_unit(from);
         const ut_unit& target = known_unit(to);
@@ -103,6 +121,7 @@ class udunits final : public unit_library {
     }
 
     std::string base_units(std::string_view unit) const override {
+        const plain_numbers english;
         const std::lock_guard lock(units().guard);
         std::array<char, 256> buffer{};
         const int length = ut_format(&known_unit(unit), buffer.data(), buffer.size(), UT_ASCII | UT_DEFINITION);

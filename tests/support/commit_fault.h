@@ -1,6 +1,8 @@
 #ifndef MDPCOSIM_TEST_COMMIT_FAULT_H
 #define MDPCOSIM_TEST_COMMIT_FAULT_H
 
+#include <fenv.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +57,12 @@ static inline void commit_fault(void) {
             if (more == NULL) abort();
             memset(more, 1, 1 << 24);
         }
+    if (strcmp(fault, "round-up") == 0) fesetround(FE_UPWARD);
+    if (strcmp(fault, "trap") == 0) feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_INEXACT);
+#ifdef __x86_64__
+    if (strcmp(fault, "no-subnormals") == 0) __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+#endif
+    if (strcmp(fault, "locale") == 0 && setlocale(LC_ALL, "") == NULL) abort();
     if (strcmp(fault, "garbage") == 0) send_garbage();
     if (strcmp(fault, "disconnect") == 0) {
         for (file = 3; file < 64; ++file) shutdown(file, SHUT_RDWR);

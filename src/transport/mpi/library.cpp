@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/arithmetic.hpp"
 #include "core/error.hpp"
 #include "core/shared_library.hpp"
 #include "core/suggest.hpp"
@@ -78,6 +79,7 @@ const mdpcosim_mpi& load_mpi(const mpi_implementation& which) {
             "build mdpcosim again.",
             which.title, module_name(which), which.packages));
     try {
+        const usual_arithmetic as_usual;
         void* library = open_shared_library(file);
         using entry = const mdpcosim_mpi* (*)();
         const auto module = reinterpret_cast<entry>(find_symbol(library, "mdpcosim_mpi_module"));

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/arithmetic.hpp"
 #include "core/error.hpp"
 
 namespace mdpcosim {
@@ -37,6 +38,7 @@ class mpi_link final : public frame_link {
 
 mpi_ranks::mpi_ranks(const mpi_launch_facts& told, const std::atomic<bool>& hurry)
     : mpi_(load_mpi(*told.implementation)), hurry_(hurry) {
+    const usual_arithmetic as_usual;  // MPI loads libraries of others
     check(mpi_.join(&rank_, &size_), "MPI does not start");
     if (told.size > 0 && told.size != size_) {
         mpi_.leave();

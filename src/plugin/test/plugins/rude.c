@@ -1,5 +1,6 @@
-/* x' = -k x + u, that treats the process it lives in as its own: what it does at 50 ms the environment names. */
+/* x' = -k x + u, that treats the process it lives in as its own: what it does at 50 ms, or where it is made, the environment names. */
 #include <fcntl.h>
+#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -75,6 +76,7 @@ static void misbehave(const char* deed) {
         }
     }
     if (strcmp(deed, "chdir") == 0 && chdir("/") != 0) abort();
+    if (strcmp(deed, "locale") == 0 && setlocale(LC_ALL, "") == NULL) abort();
     if (strcmp(deed, "remove-folder") == 0) {
         const char* folder = getenv("MDPCOSIM_TEST_FOLDER");
         char command[4200];
@@ -160,7 +162,9 @@ static void misbehave(const char* deed) {
 }
 
 static void* create(const double* parameters, char* message) {
+    const char* deed = getenv("MDPCOSIM_TEST_EARLY_DEED");
     (void)parameters, (void)message;
+    if (deed != NULL) misbehave(deed);
     return &content;
 }
 static void destroy(void* instance) { (void)instance; }

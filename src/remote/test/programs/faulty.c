@@ -1,4 +1,5 @@
 /* A first-order lag x' = (u - x)/T that does something wrong, or nothing, as its parameters or its first argument say. */
+#define _GNU_SOURCE /* feenableexcept() */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
