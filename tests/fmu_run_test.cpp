@@ -268,7 +268,7 @@ TEST_F(fmu_program, a_signal_from_an_fmu_uses_its_rate) {
                                                            fmu("gauge-2") + "'}\n  b: {fmu: '" + fmu("feedthrough-2") +
                                                            "'}\nsignals:\n  - a.y -> b.u\n  - 2*a.y -> b.int32_in\n",
                                                        "s.yaml"));
-    EXPECT_THAT(shown, HasSubstr("a.y -> b.u (degree 0)\n                 extrapolation hermite-1 (default)"));
+    EXPECT_THAT(shown, HasSubstr("a.y -> b.u (degree 0)\n                 extrapolation hermite-2 (default)"));
     EXPECT_THAT(shown, HasSubstr("extrapolation poly-1 (default, because the input is sampled)"));
 }
 

@@ -296,8 +296,8 @@ tried try_candidate(const coupled_text& c, const extrapolation_request& request,
 
 std::vector<extrapolation_result> bench_extrapolations(const extrapolation_request& request,
                                                        const std::function<void(const std::string&)>& told) {
-    std::vector<std::string> kinds{"springs", "spring-dampers", "dampers", "gears", "nodes", "heat",
-                                   "signals", "signals with rates"};
+    std::vector<std::string> kinds{"springs", "spring-dampers", "dampers", "gears",
+                                   "nodes",   "heat",           "signals", "signals with rates"};
     if (!request.fmus.empty()) kinds.insert(kinds.end(), {"springs of FMUs", "spring-dampers of FMUs"});
     std::vector<extrapolation_result> results;
     for (const std::string& kind : kinds) {

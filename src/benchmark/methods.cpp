@@ -345,9 +345,9 @@ std::string to_table(const std::vector<method_result>& results) {
     const std::string* system = nullptr;
     for (const auto& r : results) {
         if (system == nullptr || *system != r.system) {
-            out += fmt::format("{}{}\n  {:<34} {:>12} {:>12} {:>12} {:>12} {:>10} {:>13}\n", system == nullptr ? "" : "\n",
-                               r.system, "method", "step [s]", "macro steps", "integrations", "time [ms]", "error",
-                               "over constant");
+            out += fmt::format("{}{}\n  {:<34} {:>12} {:>12} {:>12} {:>12} {:>10} {:>13}\n",
+                               system == nullptr ? "" : "\n", r.system, "method", "step [s]", "macro steps",
+                               "integrations", "time [ms]", "error", "over constant");
             system = &r.system;
         }
         out += fmt::format("  {:<34} {:>12} {:>12} {:>12} {:>12.3f} {:>10.2e}{}\n", r.variant,

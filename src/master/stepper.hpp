@@ -85,7 +85,8 @@ class constant_stepper final : public stepper {
     int usual_;         ///< parts of the first step, and after jumps
     int parts_, part_;  ///< of a divided step, and how many of them are done
     std::int64_t n_ = 0, divided_ = 0;
-    std::int64_t counted_ = 0;  ///< integrations of a divided step: those of the part that took most, as if it had been the whole
+    std::int64_t counted_ =
+        0;  ///< integrations of a divided step: those of the part that took most, as if it had been the whole
     std::exception_ptr why_divided_;  ///< what the step failed with as a whole
 };
 
