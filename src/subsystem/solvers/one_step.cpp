@@ -273,6 +273,12 @@ void one_step_solver::apply_events(double s, double tau, double rest) {
         if (e.z1[i] != 0) e.monitor.apply(i, e.z1[i] > 0, t, small, now_.x, now_.u);
     e.monitor.remember(t, now_.x, now_.u);
     std::ranges::copy(e.monitor.evaluate(t, now_.x, now_.u), e.z0.begin());
+    // Exactly at zero the motion is taken to go on, until more is known: the old side would bring the same event for ever.
+    for (std::size_t i = 0; i < e.z1.size(); ++i)
+        if (e.z1[i] != 0 && e.z0[i] == 0) {
+            e.monitor.sides()[i] = e.z1[i];
+            e.guessed[i] = one_step_events::guess::on;
+        }
     guess_sides(s + tau, rest, small);
 }
 
