@@ -105,6 +105,23 @@ void chain_with_all_calls(benchmark::State& state) {
     }
 }
 
+/// Two masses, each with a force that the other's velocity gives.
+void pair_in_a_bare_loop(benchmark::State& state) {
+    const bare_fmu a("mover", 1, 7), b("mover", 1, 7);
+    std::int64_t n = 0;
+    double of_a = 0, of_b = 0;
+    for (auto _ : state) {
+        const double t = static_cast<double>(n++) * H;
+        a.set(a.instance, &a.input, 1, &of_b);
+        b.set(b.instance, &b.input, 1, &of_a);
+        a.step(a.instance, t, H, fmi2True);
+        b.step(b.instance, t, H, fmi2True);
+        a.get(a.instance, &a.output, 1, &of_a);
+        b.get(b.instance, &b.output, 1, &of_b);
+        benchmark::DoNotOptimize(of_a + of_b);
+    }
+}
+
 /// Macro steps of a scenario, a thousand per iteration.
 void run_scenario(benchmark::State& state, const std::string& text, int workers) {
     scenario s = read_scenario_text(text, "bench");
@@ -127,6 +144,17 @@ void chain_in_mdpcosim(benchmark::State& state) {
         if (i > 1) signals += fmt::format("  - f{}.y -> f{}.u\n", i - 1, i);
     }
     run_scenario(state, text + signals + "record: {only: [f0.x]}\n", static_cast<int>(state.range(1)));
+}
+
+void pair_in_mdpcosim(benchmark::State& state) {
+    std::string text = fmt::format("time: {{end: 1 s, step: {} s}}\nsubsystems:\n", H);
+    for (const char* name : {"a", "b"})
+        text += fmt::format("  {}: {{fmu: '{}', set: {{x0: 1}}}}\n", name, (folder / "mover-2.fmu").string());
+    run_scenario(state,
+                 text +
+                     "signals:\n  - -1 N.s/m*a.velocity -> b.force\n  - -1 N.s/m*b.velocity -> a.force\n"
+                     "record: {only: [a.velocity]}\n",
+                 1);
 }
 
 /// 50 oscillators in a ring, each driving the next, about 2 us of work in each.
@@ -184,8 +212,10 @@ void huge_is_checked(benchmark::State& state) {
 
 BENCHMARK(huge_is_checked)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK(chain_in_a_bare_loop)->Arg(1)->Arg(100)->Arg(1000);
-BENCHMARK(chain_with_all_calls)->Arg(100)->Arg(1000);
-BENCHMARK(chain_in_mdpcosim)->Args({1, 1})->Args({100, 1})->Args({1000, 1})->Args({1, 2});
+BENCHMARK(chain_with_all_calls)->Arg(100)->Arg(300)->Arg(1000);
+BENCHMARK(chain_in_mdpcosim)->Args({1, 1})->Args({100, 1})->Args({300, 1})->Args({1000, 1})->Args({1, 2});
+BENCHMARK(pair_in_a_bare_loop);
+BENCHMARK(pair_in_mdpcosim);
 BENCHMARK(wide_in_a_bare_loop);
 BENCHMARK(wide_in_mdpcosim);
 BENCHMARK(busy_ring)->Arg(1)->Arg(2)->UseRealTime();

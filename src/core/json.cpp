@@ -44,7 +44,12 @@ json converted(ordered_json& from) {
 }
 
 void append_text(std::string& out, const std::string& text) {
-    const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+    static constexpr auto is_plain = [] {
+        std::array<bool, 256> all{};
+        for (unsigned c = ' '; c <= '~'; ++c) all[c] = c != '"' && c != '\\';
+        return all;
+    }();
+    const bool plain = std::ranges::all_of(text, [](unsigned char c) { return is_plain[c]; });
     if (plain)
         out.append(1, '"').append(text).append(1, '"');
     else

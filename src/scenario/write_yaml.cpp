@@ -24,7 +24,7 @@ std::string in_quotes(const std::string& value) {
 
 /// A scalar that reads back as the same text; quoted where YAML would see something else in it.
 void append_scalar(std::string& out, const std::string& value) {
-    static const auto doubtful = [] {
+    static constexpr auto doubtful = [] {
         std::array<bool, 256> all{};
         for (unsigned c = 0; c < 0x20; ++c) all[c] = true;
         for (const unsigned char c : std::string_view(":#{}[],&*!|>'\"%@`\\\x7f")) all[c] = true;
@@ -32,9 +32,8 @@ void append_scalar(std::string& out, const std::string& value) {
     }();
     const auto quote = [&] {
         if (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL") return true;
-        const bool number = value.find_first_of("0123456789") <= 1;  // a '-' in front of it is a sign
         return value.front() == ' ' || value.back() == ' ' || value.front() == '?' || value.front() == '=' ||
-               (value.front() == '-' && !number) ||
+               (value.front() == '-' && !(value.size() > 1 && value[1] >= '0' && value[1] <= '9')) ||
                std::ranges::any_of(value, [&](unsigned char c) { return doubtful[c]; });
     };
     out += quote() ? in_quotes(value) : value;

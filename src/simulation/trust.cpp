@@ -104,15 +104,15 @@ coupling_monitor make_monitor(const scenario& s, const assembly& a) {
 }
 
 coupling_watch make_watch(const assembly& a, coupling_monitor& monitor, const monitor_spec& spec) {
-    std::vector<std::string> names;
-    for (const auto& channel : a.channels)
-        names.push_back(fmt::format("{} '{}'", channel.is_signal ? "signal to" : "connection", channel.name));
+    const auto name_of = [&channels = a.channels](std::size_t c) {
+        return fmt::format("{} '{}'", channels[c].is_signal ? "signal to" : "connection", channels[c].name);
+    };
     std::vector<bond_monitor::bond> bonds;
     const auto has_rate = [&](channel_index c) { return a.system.coupling.terms(c).front().rate.valid(); };
     for (const auto& b : a.system.bonds)
         bonds.push_back({b.flow.value(), b.effort.value(), b.scale, has_rate(b.flow), has_rate(b.effort)});
     using reaction = coupling_watch::on_divergence;
-    return {monitor, std::move(names), spec.divergence.value == "note" ? reaction::note : reaction::stop,
+    return {monitor, name_of, spec.divergence.value == "note" ? reaction::note : reaction::stop,
             bond_monitor(std::move(bonds))};
 }
 

@@ -40,17 +40,41 @@ std::string judged(const std::string& text) {
 TEST(plain_yaml, reads_what_programs_write_as_the_library_does) {
     for (const char* text :
          {"a: 1\n", "a: 1", "a:\n", "a:\nb:\n  # nothing\n", "a:\n  b: 1 m\n  c: {d: 2, e: [x.y, -z, 'q: #'], f: {}}\n",
-          "list:\n  - 1 N/m*a.x - b.y -> c.u\n  - {from: a, to: b}  # why\n\nend: \"$x\"\n", "a: {b: 1,\n    c: [2,\n 3]}\nd: e\n",
-          "# first\n\na-b_c.d: x # y#z\n", "a:\n    - [p, q]\n    - r\nb: [[1, 2], [3]]\n", "a: 'it is'\nb: [\"x, y\", z]\n"})
+          "list:\n  - 1 N/m*a.x - b.y -> c.u\n  - {from: a, to: b}  # why\n\nend: \"$x\"\n",
+          "a: {b: 1,\n    c: [2,\n 3]}\nd: e\n", "# first\n\na-b_c.d: x # y#z\n",
+          "a:\n    - [p, q]\n    - r\nb: [[1, 2], [3]]\n", "a: 'it is'\nb: [\"x, y\", z]\n"})
         EXPECT_EQ(judged(text), "as the library") << text;
 }
 
 TEST(plain_yaml, leaves_the_unusual_and_every_mistake_to_the_library) {
-    for (const char* text :
-         {"", "\n# nothing\n", "a: 1\na: 2\n", "a: {b: 1, b: 2}\n", "a: &x 1\nb: *x\n", "a: |\n  text\n", "a: b: c\n", "a: [1, 2\n",
-          "- a\n- b\n", "a: b\n  c\n", "a: 1\n b: 2\n", "---\na: 1\n", "a: ~\n", "a: null\n", "\ta: 1\n", "a: \"\\x41\"\n",
-          "a: 'it''s'\n", "a: 1\r\n", "a: \xC3\xA9\n", "a:\n- b\n", "a: [b: c]\n", "a: {b}\n", "a: [b,]\n", "a: ? b\n", "'a': 1\n",
-          "a: 1\n...\n", "a: {b: 1} c\n", "a: [\n1]\n"})
+    for (const char* text : {"",
+                             "\n# nothing\n",
+                             "a: 1\na: 2\n",
+                             "a: {b: 1, b: 2}\n",
+                             "a: &x 1\nb: *x\n",
+                             "a: |\n  text\n",
+                             "a: b: c\n",
+                             "a: [1, 2\n",
+                             "- a\n- b\n",
+                             "a: b\n  c\n",
+                             "a: 1\n b: 2\n",
+                             "---\na: 1\n",
+                             "a: ~\n",
+                             "a: null\n",
+                             "\ta: 1\n",
+                             "a: \"\\x41\"\n",
+                             "a: 'it''s'\n",
+                             "a: 1\r\n",
+                             "a: \xC3\xA9\n",
+                             "a:\n- b\n",
+                             "a: [b: c]\n",
+                             "a: {b}\n",
+                             "a: [b,]\n",
+                             "a: ? b\n",
+                             "'a': 1\n",
+                             "a: 1\n...\n",
+                             "a: {b: 1} c\n",
+                             "a: [\n1]\n"})
         EXPECT_EQ(judged(text), "left to the library") << text;
 }
 
@@ -70,7 +94,8 @@ TEST(plain_yaml, examples_are_read_as_the_library_does) {
 TEST(plain_yaml, damaged_texts_are_never_read_otherwise) {
     const std::string good =
         "time: {end: 1 s, step: 1 ms}\nsubsystems:\n  a: {model: m, set: {x: -1.5e-3 m, y: [1, 2]}}\n  b:\n    ode:\n"
-        "      states: {x: 0}\n      outputs:\n        - y = 2*x\n\nsignals:\n  - a.y -> b.u  # on\n  - '2*b.y -> a.u'\n";
+        "      states: {x: 0}\n      outputs:\n        - y = 2*x\n\nsignals:\n  - a.y -> b.u  # on\n  - '2*b.y -> "
+        "a.u'\n";
     const std::string some = " \n:,{}[]#-'\"ax1.&*?|~";
     std::mt19937 dice(20261118);
     int read = 0;
