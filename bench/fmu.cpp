@@ -105,8 +105,8 @@ void huge_is_checked(benchmark::State& state) {
 
 BENCHMARK(huge_is_checked)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK(chain_in_a_bare_loop)->Arg(1)->Arg(100)->Arg(1000);
-BENCHMARK(chain_with_all_calls)->Arg(100)->Arg(1000);
-BENCHMARK(chain_in_mdpcosim)->Args({1, 1})->Args({100, 1})->Args({1000, 1})->Args({1, 2});
+BENCHMARK(chain_with_all_calls)->Arg(100)->Arg(300)->Arg(1000);
+BENCHMARK(chain_in_mdpcosim)->Args({1, 1})->Args({100, 1})->Args({300, 1})->Args({1000, 1})->Args({1, 2});
 BENCHMARK(wide_in_a_bare_loop);
 BENCHMARK(wide_in_mdpcosim);
 BENCHMARK(busy_ring)->Arg(1)->Arg(2)->UseRealTime();

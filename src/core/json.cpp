@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <stdexcept>
@@ -40,7 +43,33 @@ json converted(ordered_json& from) {
     }
 }
 
-std::string dumped(const ordered_json& one) { return one.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
+void append_text(std::string& out, const std::string& text) {
+    static constexpr auto is_plain = [] {
+        std::array<bool, 256> all{};
+        for (unsigned c = ' '; c <= '~'; ++c) all[c] = c != '"' && c != '\\';
+        return all;
+    }();
+    const bool plain = std::ranges::all_of(text, [](unsigned char c) { return is_plain[c]; });
+    if (plain)
+        out.append(1, '"').append(text).append(1, '"');
+    else
+        out += ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+void append_number(std::string& out, double value) {
+    if (!std::isfinite(value)) {
+        out += "null";
+        return;
+    }
+    std::array<char, 64> digits;
+    out.append(digits.data(), nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), value));
+}
+
+template <class Whole>
+void append_whole(std::string& out, Whole value) {
+    std::array<char, 24> digits;
+    out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+}
 
 /// `content` is the type that was wanted, by the name in messages.
 template <class T, class Content>
@@ -74,12 +103,22 @@ json::json(std::initializer_list<json> items) {
     const bool named = std::ranges::all_of(
         items, [](const json& item) { return item.is_array() && item.size() == 2 && item[0].is_string(); });
     if (!named) {
-        value_.emplace<std::vector<json>>(items);
+        value_.emplace<std::vector<json>>(taken(items));
         return;
     }
     auto& members = value_.emplace<std::vector<member>>();
     members.reserve(items.size());
-    for (const json& item : items) members.push_back({item[0].text(), item[1]});
+    for (const json& item : items) {
+        auto& pair = std::get<std::vector<json>>(item.value_);
+        members.push_back({std::move(std::get<std::string>(pair[0].value_)), std::move(pair[1])});
+    }
+}
+
+std::vector<json> json::taken(std::initializer_list<json> items) {
+    std::vector<json> list(items.size());
+    auto to = list.begin();
+    for (const json& item : items) (to++)->value_ = std::move(item.value_);
+    return list;
 }
 
 json json::array() {
@@ -90,7 +129,7 @@ json json::array() {
 
 json json::array(std::initializer_list<json> items) {
     json made;
-    made.value_.emplace<std::vector<json>>(items);
+    made.value_.emplace<std::vector<json>>(taken(items));
     return made;
 }
 
@@ -139,20 +178,20 @@ void json::append_to(std::string& out, int indent, std::size_t depth) const {
         append_all(*list, '[', ']', [&](const json& item) { item.append_to(out, indent, depth + 1); });
     } else if (const auto* map = std::get_if<std::vector<member>>(&value_)) {
         append_all(*map, '{', '}', [&](const member& m) {
-            out += dumped(m.key);
+            append_text(out, m.key);
             out += indent >= 0 ? ": " : ":";
             m.value.append_to(out, indent, depth + 1);
         });
     } else if (const auto* text = std::get_if<std::string>(&value_)) {
-        out += dumped(*text);
+        append_text(out, *text);
     } else if (const auto* flag = std::get_if<bool>(&value_)) {
         out += *flag ? "true" : "false";
     } else if (const auto* number = std::get_if<double>(&value_)) {
-        out += dumped(*number);
+        append_number(out, *number);
     } else if (const auto* whole = std::get_if<std::int64_t>(&value_)) {
-        out += fmt::format("{}", *whole);
+        append_whole(out, *whole);
     } else if (const auto* natural = std::get_if<std::uint64_t>(&value_)) {
-        out += fmt::format("{}", *natural);
+        append_whole(out, *natural);
     } else {
         out += "null";
     }

@@ -122,6 +122,7 @@ class json {
     json(std::uint64_t value, std::in_place_t) noexcept;
     json(double value, std::in_place_t) noexcept;
 
+    static std::vector<json> taken(std::initializer_list<json> items);
     bool boolean() const;
     std::int64_t whole() const;
     double number() const;
@@ -131,7 +132,7 @@ class json {
     std::ostream& print(std::ostream& out) const;
     void append_to(std::string& out, int indent, std::size_t depth) const;
 
-    content value_;
+    mutable content value_;  ///< a braced list hands on its items, which the language makes constant
 };
 
 struct json::member {

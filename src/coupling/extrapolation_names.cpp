@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -187,7 +188,10 @@ extrapolation_rule make_extrapolation(std::string_view name, double F) {
     return make_extrapolation(name);
 }
 
-bool needs_stiffness_ratio(std::string_view name) { return rule_over_F(name, 1).has_value(); }
+bool needs_stiffness_ratio(std::string_view name) {
+    static const std::vector<std::string> names = extrapolation_names_over_F();
+    return std::ranges::find(names, name) != names.end();
+}
 
 std::vector<std::string> extrapolation_names_over_F() {
     std::vector<std::string> names;

@@ -17,6 +17,7 @@ namespace {
 
 /// Rows are worked through in blocks of eight numbers, two at a time, without changing the order of any channel's sum.
 constexpr std::size_t block = 8;
+constexpr std::size_t few_channels = 3;  ///< for which a block is too much
 using two [[gnu::vector_size(2 * sizeof(double))]] = double;
 
 two load(const double* from) {
@@ -494,12 +495,13 @@ void network::extrapolate_group(const group& g, double H) {
     begin[stride] = count;
 
     double* out = coefficients_.data() + g.coefficients;
-    if (g.channels.size() == 1) {
-        for (std::size_t n = 0; n < stride; ++n) {
-            double sum = 0;
-            for (std::size_t r = begin[n]; r < begin[n + 1]; ++r) sum += rows[r].weight * rows[r].values[0];
-            out[n] = sum;
-        }
+    if (g.channels.size() <= few_channels) {
+        for (std::size_t i = 0; i < g.channels.size(); ++i)
+            for (std::size_t n = 0; n < stride; ++n) {
+                double sum = 0;
+                for (std::size_t r = begin[n]; r < begin[n + 1]; ++r) sum += rows[r].weight * rows[r].values[i];
+                *out++ = sum;
+            }
         return;
     }
     for (std::size_t i = 0; i < g.padded; i += block, out += block * stride) {

@@ -145,6 +145,8 @@ class alignas(64) instance {
         });
     }
     bool has_direct_calls() const { return direct_.component != nullptr; }
+    /// What the FMU calls its instance: most often where its memory begins.
+    const void* component() const { return direct_.component; }
     /// Strings, the bytes of binaries, or the digits of 64-bit integers, by element.
     virtual std::vector<std::string> get_texts(int variable) = 0;
     virtual void set_texts(int variable, std::span<const std::string> values) = 0;

@@ -9,6 +9,7 @@
 #include "fmu/fmu_subsystem.hpp"
 #include "fmu/values.hpp"
 #include "subsystem/solvers/interval.hpp"
+#include "subsystem/touched.hpp"
 
 namespace mdpcosim {
 
@@ -32,7 +33,7 @@ struct fmu_snapshot final : snapshot {
     bool ended = false;
 };
 
-class alignas(64) fmu_co_simulation final : public subsystem {
+class alignas(64) fmu_co_simulation final : public subsystem, public tells_touched {
    public:
     explicit fmu_co_simulation(const subsystem_spec& spec)
         : fmu_(spec, read_fmu(spec),
@@ -223,6 +224,17 @@ class alignas(64) fmu_co_simulation final : public subsystem {
     }
 
     double next_event() const override { return next_event_; }
+
+    std::size_t touched(std::span<memory_range, most_ranges> ranges) const override {
+        constexpr std::size_t line = 64, of_fmu = 4 * line;
+        std::size_t n = 0;
+        ranges[n++] = {this, 2 * line};
+        ranges[n++] = {instance_, line};
+        if (simple_inputs_ != nullptr) ranges[n++] = {simple_inputs_, line};
+        if (simple_outputs_ != nullptr) ranges[n++] = {simple_outputs_, line};
+        if (instance_->component() != nullptr) ranges[n++] = {instance_->component(), of_fmu};
+        return n;
+    }
 
     subsystem_statistics statistics() const override {
         subsystem_statistics all = counted_;

@@ -4,12 +4,12 @@
 
 namespace mdpcosim {
 
-coupling_watch::coupling_watch(coupling_monitor& monitor, std::vector<std::string> names, on_divergence reaction,
-                               bond_monitor bonds)
+coupling_watch::coupling_watch(coupling_monitor& monitor, std::function<std::string(std::size_t)> name_of,
+                               on_divergence reaction, bond_monitor bonds)
     : monitor_(monitor),
       bonds_(std::move(bonds)),
       trace_(monitor.channels(), bonds_.size()),
-      names_(std::move(names)),
+      name_of_(std::move(name_of)),
       reaction_(reaction) {
     for (auto* values : {&q_, &v_, &begin_, &middle_, &end_}) values->assign(monitor.channels(), 0.0);
     bond_errors_.assign(bonds_.size(), 0.0);
@@ -36,7 +36,7 @@ bool coupling_watch::after(const coupled_system& system, const macro_step& step,
     trace_.step(step, monitor_.jumps(), monitor_.energy_errors(), bond_errors_);
     if (monitor_.diverging() < 0 || !divergence_.empty()) return false;
     divergence_ = fmt::format("{} diverges at t = {:.10g} s: {}",
-                              names_[static_cast<std::size_t>(monitor_.diverging())], step.end, monitor_.reason());
+                              name_of_(static_cast<std::size_t>(monitor_.diverging())), step.end, monitor_.reason());
     return reaction_ == on_divergence::stop;
 }
 

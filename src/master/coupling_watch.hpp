@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ class coupling_watch {
    public:
     enum class on_divergence { stop, note };
 
-    /// `names[c]` names channel c in messages ("connection 'spring'").
-    coupling_watch(coupling_monitor& monitor, std::vector<std::string> names, on_divergence reaction,
+    /// `name_of(c)` names channel c in messages ("connection 'spring'").
+    coupling_watch(coupling_monitor& monitor, std::function<std::string(std::size_t)> name_of, on_divergence reaction,
                    bond_monitor bonds = bond_monitor());
 
     void start(const coupled_system& system, double t0);
@@ -41,7 +42,7 @@ class coupling_watch {
     coupling_monitor& monitor_;
     bond_monitor bonds_;
     coupling_trace trace_;
-    std::vector<std::string> names_;
+    std::function<std::string(std::size_t)> name_of_;
     on_divergence reaction_;
     std::vector<double> q_, v_, begin_, middle_, end_, bond_errors_;
     std::string divergence_;

@@ -92,9 +92,9 @@ std::string to_json(const run_summary& s) {
                   {"rows", s.rows},
                   {"wall_seconds", s.wall_seconds},
                   {"setup_seconds", s.setup_seconds},
-                  {"subsystems", subsystems},
-                  {"connections", connections},
-                  {"signals", signals},
+                  {"subsystems", std::move(subsystems)},
+                  {"connections", std::move(connections)},
+                  {"signals", std::move(signals)},
                   {"notes", s.notes}};
     for (const auto& x : s.bonds)
         document["bonds"].push_back({{"name", x.name},

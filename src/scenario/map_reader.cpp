@@ -77,7 +77,7 @@ map_reader::map_reader(const yaml_node& node, const let_table& let, std::string 
 }
 
 const yaml_node* map_reader::find(std::string_view key) {
-    known_.emplace_back(key);
+    known_.push_back(key);
     for (std::size_t i = 0; i < node_.entries.size(); ++i) {
         if (node_.entries[i].key.name == key) {
             used_[i] = true;
@@ -123,8 +123,9 @@ void map_reader::finish() const {
     for (std::size_t i = 0; i < node_.entries.size(); ++i) {
         if (used_[i]) continue;
         const yaml_key& key = node_.entries[i].key;
+        const std::vector<std::string> known(known_.begin(), known_.end());
         throw user_error(key.where, fmt::format("{}: key '{}' is not known. Known keys: {}.{}", object_, key.name,
-                                                name_list(known_), did_you_mean(key.name, known_)));
+                                                name_list(known), did_you_mean(key.name, known)));
     }
 }
 

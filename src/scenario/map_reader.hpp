@@ -45,7 +45,7 @@ class map_reader {
     const let_table& let_;
     std::string object_;
     std::vector<bool> used_;
-    std::vector<std::string> known_;
+    std::vector<std::string_view> known_;  ///< keys that were asked for: literals, or of the tables of keys
 };
 
 /// A name, or own coefficients.

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "scenario/yaml.hpp"
 
@@ -21,36 +23,58 @@ std::string in_quotes(const std::string& value) {
 }
 
 /// A scalar that reads back as the same text; quoted where YAML would see something else in it.
-std::string scalar(const std::string& value) {
-    if (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL") return in_quotes(value);
-    const bool control = std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    const bool number = value.find_first_of("0123456789") <= 1;  // a '-' in front of it is a sign
-    const bool special = value.find_first_of(":#{}[],&*!|>'\"%@`\\") != std::string::npos || value.front() == ' ' ||
-                         value.back() == ' ' || value.front() == '?' || value.front() == '=' ||
-                         (value.front() == '-' && !number);
-    return control || special ? in_quotes(value) : value;
+void append_scalar(std::string& out, const std::string& value) {
+    static constexpr auto doubtful = [] {
+        std::array<bool, 256> all{};
+        for (unsigned c = 0; c < 0x20; ++c) all[c] = true;
+        for (const unsigned char c : std::string_view(":#{}[],&*!|>'\"%@`\\\x7f")) all[c] = true;
+        return all;
+    }();
+    const auto quote = [&] {
+        if (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL") return true;
+        return value.front() == ' ' || value.back() == ' ' || value.front() == '?' || value.front() == '=' ||
+               (value.front() == '-' && !(value.size() > 1 && value[1] >= '0' && value[1] <= '9')) ||
+               std::ranges::any_of(value, [&](unsigned char c) { return doubtful[c]; });
+    };
+    out += quote() ? in_quotes(value) : value;
 }
 
-std::string flow(const yaml_node& node) {
-    std::vector<std::string> parts;
-    if (node.kind == yaml_node::type::list) {
-        for (const auto& item : node.items) parts.push_back(flow(item));
-        return fmt::format("[{}]", fmt::join(parts, ", "));
+void append_flow(std::string& out, const yaml_node& node) {
+    const auto append_all = [&](const auto& all, char open, char close, const auto& append) {
+        out += open;
+        for (const auto& one : all) {
+            if (&one != &all.front()) out += ", ";
+            append(one);
+        }
+        out += close;
+    };
+    if (node.kind == yaml_node::type::list)
+        append_all(node.items, '[', ']', [&](const yaml_node& item) { append_flow(out, item); });
+    else if (node.kind == yaml_node::type::map)
+        append_all(node.entries, '{', '}', [&](const yaml_entry& entry) {
+            append_scalar(out, entry.key.name);
+            out += ": ";
+            append_flow(out, entry.value);
+        });
+    else
+        append_scalar(out, node.scalar);
+}
+
+void write_lines(std::string& out, const yaml_node& node, std::size_t indent) {
+    for (const auto& item : node.items) {
+        out.append(indent, ' ').append("- ");
+        append_flow(out, item);
+        out += '\n';
     }
-    if (node.kind != yaml_node::type::map) return scalar(node.scalar);
-    for (const auto& [key, value] : node.entries) parts.push_back(fmt::format("{}: {}", scalar(key.name), flow(value)));
-    return fmt::format("{{{}}}", fmt::join(parts, ", "));
-}
-
-void write_lines(std::string& out, const yaml_node& node, int indent) {
-    for (const auto& item : node.items) out += fmt::format("{:{}}- {}\n", "", indent, flow(item));
     for (const auto& [key, value] : node.entries) {
-        const bool empty = value.items.empty() && value.entries.empty();
-        if (!value.block || empty) {
-            out += fmt::format("{:{}}{}: {}\n", "", indent, scalar(key.name), flow(value));
-        } else {
-            out += fmt::format("{:{}}{}:\n", "", indent, scalar(key.name));
+        append_scalar(out.append(indent, ' '), key.name);
+        out += ':';
+        if (value.block && !(value.items.empty() && value.entries.empty())) {
+            out += '\n';
             write_lines(out, value, indent + 2);
+        } else {
+            append_flow(out.append(1, ' '), value);
+            out += '\n';
         }
     }
 }

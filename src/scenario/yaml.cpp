@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/files.hpp"
+#include "scenario/plain_yaml.hpp"
 
 namespace mdpcosim {
 
@@ -190,6 +191,8 @@ void refuse_binary(const std::string& text, std::string_view name, bool one_plac
 }
 
 yaml_node read_stream(const std::string& text, std::string_view name, bool one_place) {
+    if (!one_place)
+        if (auto plain = read_plain_yaml(text, name)) return std::move(*plain);
     refuse_binary(text, name, one_place);
     tree_builder builder(name, one_place);
     try {

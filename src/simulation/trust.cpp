@@ -5,63 +5,88 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace mdpcosim {
 
 namespace {
 
-std::string subsystem_of(const std::string& address) { return address.substr(0, address.find('.')); }
+std::string_view subsystem_of(std::string_view address) { return address.substr(0, address.find('.')); }
 
-/// Names of subsystems that stand in no loop: whatever they read comes from others that stand in none, or whatever they give goes there.
-std::set<std::string> without_feedback(const scenario& s) {
-    std::multimap<std::string, std::string> forward, backward;
-    const auto join = [&](const std::string& from, const std::string& to) {
-        forward.emplace(from, to);
-        backward.emplace(to, from);
-    };
-    for (const auto& signal : s.signals)
-        for (const auto& term : signal.terms) join(subsystem_of(term.address.value), subsystem_of(signal.target.value));
-    for (const auto& connection : s.connections)
-        for (const auto& from : connection.between)
-            for (const auto& to : connection.between) join(subsystem_of(from.value), subsystem_of(to.value));
-    std::set<std::string> peeled;
-    for (const auto& [edges, others] : {std::pair(&backward, &forward), std::pair(&forward, &backward)}) {
-        std::map<std::string, std::size_t> left;
-        std::vector<std::string> next;
-        for (const auto& entry : s.subsystems) {
-            left[entry.name] = edges->count(entry.name);
-            if (left[entry.name] == 0) next.push_back(entry.name);
+/// Subsystems that stand in no loop: whatever they read comes from others that stand in none, or whatever they give goes there.
+class feedback {
+   public:
+    explicit feedback(const scenario& s) : outside_(s.subsystems.size(), false), connected_(outside_) {
+        for (std::size_t i = 0; i < outside_.size(); ++i) numbers_.emplace(s.subsystems[i].name, i);
+        for (const auto& connection : s.connections)
+            for (const auto& port : connection.between)
+                if (const auto i = number_of(port.value)) connected_[*i] = true;  // what it gives comes back
+        std::vector<std::vector<std::size_t>> forward(outside_.size()), backward(outside_.size());
+        for (const auto& signal : s.signals)
+            for (const auto& term : signal.terms) {
+                const auto from = number_of(term.address.value), to = number_of(signal.target.value);
+                if (!from || !to) continue;
+                forward[*from].push_back(*to);
+                backward[*to].push_back(*from);
+            }
+        peel(backward, forward);
+        peel(forward, backward);
+    }
+
+    bool is_outside(std::size_t subsystem) const { return outside_[subsystem]; }
+    bool is_outside(std::string_view address) const {
+        const auto i = number_of(address);
+        return i && outside_[*i];
+    }
+
+   private:
+    using edges = std::vector<std::vector<std::size_t>>;
+
+    std::optional<std::size_t> number_of(std::string_view address) const {
+        const auto found = numbers_.find(subsystem_of(address));
+        return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    void peel(const edges& causes, const edges& effects) {
+        std::vector<std::size_t> left, next;
+        for (std::size_t i = 0; i < outside_.size(); ++i) {
+            left.push_back(causes[i].size() + (connected_[i] ? 1 : 0));
+            if (left[i] == 0) next.push_back(i);
         }
         while (!next.empty()) {
-            const std::string name = std::move(next.back());
+            const std::size_t i = next.back();
             next.pop_back();
-            peeled.insert(name);
-            for (auto [at, end] = others->equal_range(name); at != end; ++at)
-                if (--left[at->second] == 0) next.push_back(at->second);
+            outside_[i] = true;
+            for (const std::size_t other : effects[i])
+                if (--left[other] == 0) next.push_back(other);
         }
     }
-    return peeled;
-}
+
+    std::unordered_map<std::string_view, std::size_t> numbers_;
+    std::vector<bool> outside_, connected_;
+};
 
 }  // namespace
 
 std::vector<bool> subsystems_in_loops(const scenario& s) {
-    const std::set<std::string> outside = without_feedback(s);
+    const feedback all(s);
     std::vector<bool> inside;
-    for (const auto& entry : s.subsystems) inside.push_back(!outside.contains(entry.name));
+    for (std::size_t i = 0; i < s.subsystems.size(); ++i) inside.push_back(!all.is_outside(i));
     return inside;
 }
 
 coupling_monitor make_monitor(const scenario& s, const assembly& a) {
-    const std::set<std::string> outside = without_feedback(s);
-    std::set<std::string> one_way;
+    const feedback all(s);
+    std::unordered_set<std::string_view> one_way;
     for (const auto& signal : s.signals) {
-        bool all = outside.contains(subsystem_of(signal.target.value));
-        if (!all)
-            all = std::ranges::all_of(
-                signal.terms, [&](const auto& term) { return outside.contains(subsystem_of(term.address.value)); });
-        if (all) one_way.insert(signal.target.value);
+        const bool outside =
+            all.is_outside(signal.target.value) ||
+            std::ranges::all_of(signal.terms, [&](const auto& term) { return all.is_outside(term.address.value); });
+        if (outside) one_way.insert(signal.target.value);
     }
 
     std::vector<conjugate> powers;
@@ -71,7 +96,7 @@ coupling_monitor make_monitor(const scenario& s, const assembly& a) {
         monitor.set_rates(c, a.channels[c].has_rate, a.channels[c].has_velocity);
         const auto& ends = a.channels[c].ends;
         if (a.channels[c].is_signal && !ends.empty() &&
-            one_way.contains(ends.front().address.substr(0, ends.front().address.find('['))))
+            one_way.contains(std::string_view(ends.front().address).substr(0, ends.front().address.find('['))))
             monitor.set_one_way(c);
         if (a.channels[c].equation >= 0 || a.channels[c].internal) monitor.set_free(c);
     }
@@ -79,15 +104,15 @@ coupling_monitor make_monitor(const scenario& s, const assembly& a) {
 }
 
 coupling_watch make_watch(const assembly& a, coupling_monitor& monitor, const monitor_spec& spec) {
-    std::vector<std::string> names;
-    for (const auto& channel : a.channels)
-        names.push_back(fmt::format("{} '{}'", channel.is_signal ? "signal to" : "connection", channel.name));
+    const auto name_of = [&channels = a.channels](std::size_t c) {
+        return fmt::format("{} '{}'", channels[c].is_signal ? "signal to" : "connection", channels[c].name);
+    };
     std::vector<bond_monitor::bond> bonds;
     const auto has_rate = [&](channel_index c) { return a.system.coupling.terms(c).front().rate.valid(); };
     for (const auto& b : a.system.bonds)
         bonds.push_back({b.flow.value(), b.effort.value(), b.scale, has_rate(b.flow), has_rate(b.effort)});
     using reaction = coupling_watch::on_divergence;
-    return {monitor, std::move(names), spec.divergence.value == "note" ? reaction::note : reaction::stop,
+    return {monitor, name_of, spec.divergence.value == "note" ? reaction::note : reaction::stop,
             bond_monitor(std::move(bonds))};
 }
 
@@ -245,14 +270,14 @@ std::vector<std::string> coupled_columns(const assembly& a) {
         const std::size_t dot = name.rfind('.');
         return name.find("acceleration") == std::string::npos && joined.contains(name.substr(0, dot));
     };
-    std::set<std::string> giving;
+    std::set<std::string, std::less<>> giving;
     for (const auto& column : a.columns)
         if (column.from == recorded_column::source::output && slots.contains(column.index))
-            giving.insert(subsystem_of(column.name));
-    std::set<std::string> taking;
+            giving.emplace(subsystem_of(column.name));
+    std::set<std::string, std::less<>> taking;
     for (const auto& channel : a.channels)
         for (const auto& end : channel.ends)
-            if (!giving.contains(subsystem_of(end.address))) taking.insert(subsystem_of(end.address));
+            if (!giving.contains(subsystem_of(end.address))) taking.emplace(subsystem_of(end.address));
     std::vector<std::string> names;
     for (const auto& column : a.columns) {
         const bool output = column.from == recorded_column::source::output &&

@@ -1,11 +1,13 @@
 #include "transport/threads.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <limits>
 #include <numeric>
 
+#include "subsystem/touched.hpp"
 #include "transport/failure.hpp"
 #include "transport/parallel_choice.hpp"
 #include "transport/schedule.hpp"
@@ -112,6 +114,7 @@ class thread_transport final : public transport, public worker_pool::job {
             in_its_name(i, t0, [&] { for_all_instances(i, [t0](subsystem& model) { model.initialise(t0); }); });
         time_ = t0;
         make_batches();
+        if (size() >= fetched_ahead_from) find_lines();
     }
 
     void reset() override {
@@ -175,10 +178,11 @@ class thread_transport final : public transport, public worker_pool::job {
         time_ = step.end;
         ++calls_;
         step_failure failed;
-        const auto* next = plan.items.data() + 1;
+        const auto *next = plan.items.data() + items_ahead, *const end = plan.items.data() + plan.items.size();
+        if (lines_.empty() || plan.items.size() <= items_ahead) next = end;
         for (const auto& item : plan.items) {
             const place& p = places_[item.subsystem.value()];
-            if (next != plan.items.data() + plan.items.size()) fetch_ahead((next++)->subsystem);
+            if (next != end) fetch_ahead((next++)->subsystem);
             if (item.evaluate && item.advance && p.follows_at_once && !failed.any) [[likely]] {
                 bool known = false, advanced = false;
                 try {
@@ -582,10 +586,30 @@ class thread_transport final : public transport, public worker_pool::job {
         for (auto& f : failures_) notices_.add(std::exchange(f.noticed, {}));
     }
 
-    /// Large systems do not fit the caches: the first lines of the subsystem to come are asked for while another one works.
+    /// Large systems do not fit the caches: what a subsystem needs is asked for while those before it work.
+    static constexpr std::size_t fetched_ahead_from = 300, items_ahead = 2;
+    /// Lines of a cache: the address of the first, and in its low bits their number; 0: none.
+    using lines = std::array<std::uintptr_t, tells_touched::most_ranges>;
+    static constexpr std::uintptr_t line = 64;
+    std::vector<lines> lines_;  ///< by subsystem; none where all fits
+    void find_lines() {
+        lines_.assign(size(), {});
+        for (std::size_t i = 0; i < size(); ++i) {
+            const auto* model = dynamic_cast<const tells_touched*>(places_[i].model);
+            if (model == nullptr) continue;
+            std::array<memory_range, tells_touched::most_ranges> ranges;
+            const std::size_t count = model->touched(ranges);
+            for (std::size_t k = 0; k < count; ++k) {
+                const auto first = reinterpret_cast<std::uintptr_t>(ranges[k].first), begin = first / line * line;
+                lines_[i][k] = begin + std::min((first + ranges[k].bytes - begin + line - 1) / line, line - 1);
+            }
+        }
+    }
     [[gnu::always_inline]] void fetch_ahead(subsystem_index i) const {  // as a call of its own the compiler drops it
-        const char* first = reinterpret_cast<const char*>(places_[i.value()].model);
-        for (int line = 0; line < 4; ++line) __builtin_prefetch(first + 64 * line);
+        for (const std::uintptr_t some : lines_[i.value()]) {
+            const char* at = reinterpret_cast<const char*>(some / line * line);
+            for (std::uintptr_t n = some % line; n > 0; --n, at += line) __builtin_prefetch(at);
+        }
     }
 
     /// While a plan is carried out. After any failure nothing more is evaluated.
