@@ -198,8 +198,9 @@ std::size_t entries_of(const composite_equations& whole, double t) {
         moved[static_cast<std::size_t>(j)] += 0.125;
         const vec g = rates_of(whole, t, moved);
         for (int i = 0; i < n; ++i)
-            if (f[static_cast<std::size_t>(i)] != g[static_cast<std::size_t>(i)])
+            if (f[static_cast<std::size_t>(i)] != g[static_cast<std::size_t>(i)]) {
                 EXPECT_TRUE(may_depend(s, i, j)) << i << ", " << j;
+            }
     }
     return s.entries();
 }
