@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
         connection(
             "continuous",
             "k: {law: spring, between: [a.mass, b.mass], extrapolation: {degree: 1, a: [1], continuous: |>maybe}}",
-            {"continuous: 'maybe' is not allowed. Allowed: true, false."}),
+            {"continuous: 'maybe' is not allowed. Allowed: true, false, yes, no."}),
         connection("unknown_key",
                    "k: {law: spring, between: [a.mass, b.mass], extrapolation: {degree: 1, a: [1], |>contnuous: true}}",
                    {"extrapolation: key 'contnuous' is not known.", "Did you mean 'continuous'?"}),

@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         top("list", "record: |>[a]", {"record: a map is expected", "not a list"}),
         top("unknown_key", "record: {|>evry: 1}",
-            {"record: key 'evry' is not known. Known keys: every, only, units. Did you mean 'every'?"}),
+            {"record: key 'evry' is not known. Known keys: every, only, units, csv, hdf5. Did you mean 'every'?"}),
         top("every_zero", "record: {every: |>0}", {"record: every: '0' must be greater than zero."}),
         top("every_negative", "record: {every: |>-1 ms}", {"record: every: '-1 ms' must be greater than zero."}),
         top("every_unit", "record: {every: |>1 Hz}", {"record: every: in '1 Hz' the unit 'Hz' does not fit 's'."}),

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
                   {"subsystem 'a': key 'modell' is not known.", "Did you mean 'model'?"}),
         subsystem("unknown_key", "a: {model: inertia, |>sett: {}}",
                   {"subsystem 'a': key 'sett' is not known.", "Did you mean 'set'?"}),
-        subsystem("fmu", "a: {fmu: |>x.fmu}", {"subsystem 'a': FMU 'x.fmu': the file does not exist."}),
+        subsystem("fmu", "a: {fmu: |>x.fmu}", {"subsystem 'a': FMU '", "/x.fmu': the file does not exist."}),
         subsystem("plugin", "a: {plugin: |>x.so}",
                   {"subsystem 'a': plugin 'x.so': the file '", "x.so' does not exist."}),
         subsystem("plugin_and_model", "|>a: {model: inertia, plugin: x.so}",

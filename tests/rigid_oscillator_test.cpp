@@ -30,8 +30,8 @@ let: {{c: 1000 N/m, d: 10 N.s/m, x: {} m, v: {} m/s}}
 time: {{end: {} s, step: {} s}}
 method: {{name: index-1, degree: {}}}
 subsystems:
-  first: {{model: mass-spring-damper, set: {{mass: 1 kg, stiffness: $c, damping: $d, x0: $x, v0: $v}}, solver: {{name: erk-8, rtol: 1e-13, atol: 1e-13}}}}
-  second: {{model: mass-spring-damper, set: {{mass: 2 kg, stiffness: $c, damping: $d, x0: $x, v0: $v}}, solver: {{name: erk-8, rtol: 1e-13, atol: 1e-13}}}}
+  first: {{model: mass-spring-damper, set: {{mass: 1 kg, stiffness: $c, damping: $d, x0: $x, v0: $v}}, solver: {{name: erk-8, rtol: 1e-14, atol: 1e-14}}}}
+  second: {{model: mass-spring-damper, set: {{mass: 2 kg, stiffness: $c, damping: $d, x0: $x, v0: $v}}, solver: {{name: erk-8, rtol: 1e-14, atol: 1e-14}}}}
 connections:
   link: {{joint: rigid, between: [second.mass, first.mass]}}
 )",

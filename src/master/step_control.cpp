@@ -16,7 +16,7 @@ using level = step_control_options::level;
 
 constexpr double safety = 0.9;
 constexpr double most_growth = 2, most_shrinking = 0.2;
-/// At the start, as long as errors leave room for it.
+/// At the start of smooth systems, as long as errors leave room for it; a single step may then have more than its share of the run's tolerance.
 constexpr double most_growth_at_start = 10;
 /// Steps stay as they are while they should change by less: equal steps are cheaper, and answers, weights and what iterations have learned
 /// are kept.
@@ -106,7 +106,8 @@ void step_controller::prepare(coupled_system& system, method& chosen) {
     for (std::size_t c = 0; c < channels; ++c)
         if (const law* l = system.coupling.law_of(channel_index(c)); l != nullptr && l->corner_count() > 0)
             sum_of_errors_ = sum_with_contacts;
-    starting_ = options_.estimate == estimator::trial && sum_of_errors_ != sum_with_contacts;
+    smooth_ = options_.estimate == estimator::trial && options_.whole_run && sum_of_errors_ != sum_with_contacts;
+    starting_ = smooth_;
     if (options_.estimate == estimator::trial) {
         chosen.keep(system);  // makes room
         system.forget_begin();
@@ -269,7 +270,7 @@ step_controller::verdict step_controller::judge(std::span<const double> y, const
     const auto factor = [](double error, int order) { return safety * std::pow(std::max(error, 1e-12), -1.0 / order); };
     v.factor = std::clamp(std::min(factor(of_values, orders.value - less), factor(of_rates, orders.rate - less)),
                           most_shrinking, most);
-    v.quiet = sum_of_errors_ == sum_with_contacts ? quiet(orders.rate - less) : nothing;
+    v.quiet = smooth_ ? nothing : quiet(orders.rate - less);
     return v;
 }
 

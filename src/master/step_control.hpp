@@ -114,6 +114,7 @@ class step_controller final : public stepper {
     std::vector<double> largest_, largest_tried_;  ///< so far: outputs (trial), coupling variables or powers
     std::vector<bool> by_nature_;                  ///< by channel: held
     bool goes_back_ = true;
+    bool smooth_ = false;                       ///< tolerances speak of the whole run, and no law has corners
     bool starting_ = false;                     ///< steps are still to grow to what errors allow
     double sum_of_errors_ = 0;                  ///< of all steps, as a part of the tolerance
     double bank_;                               ///< s; what steps so far left of what they might have added

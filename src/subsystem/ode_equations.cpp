@@ -62,12 +62,12 @@ sparsity structure_of(const std::vector<expression>& formulas, int bank, std::si
 }
 
 /// The formulas of equations::port_outputs().
-program compile_port_outputs(const ode_layout& layout) {
+program compile_port_outputs(const std::vector<port>& ports, const std::vector<expression>& formulas) {
     std::vector<assignment> some;
     const auto add = [&](int slot) {
-        if (slot >= 0) some.push_back({layout.formulas[static_cast<std::size_t>(slot)], slot});
+        if (slot >= 0) some.push_back({formulas[static_cast<std::size_t>(slot)], slot});
     };
-    for (const port& p : layout.description.ports) {
+    for (const port& p : ports) {
         const bool motion = p.causality == causality::takes_load;
         for (const int slot : motion ? std::array{p.motion[0], p.motion[1]} : std::array{p.load, p.load_integral})
             add(slot);
@@ -81,7 +81,7 @@ class ode_equations final : public equations {
         : description_(std::move(layout.description)),
           derivatives_(compile(model.derivatives)),
           outputs_(compile(layout.formulas)),
-          port_outputs_(compile_port_outputs(layout)),
+          port_outputs_(compile_port_outputs(description_.ports, layout.formulas)),
           differential_(model.differential),
           input_structure_(structure_of(model.derivatives, ode_model::input_bank, model.inputs.size())),
           output_structure_(structure_of(layout.formulas, ode_model::state_bank, model.states.size())),

@@ -97,6 +97,7 @@ class group_transport final : public transport {
     }
 
     void tune(subsystem_index i, int parameter, double value) override {
+        tell_usages();
         place& at = places_[i.value()];
         if (at.group == nullptr) return here_.transport->tune(local(at), parameter, value);
         at.group->call({.command = remote_command::tune,
@@ -106,6 +107,7 @@ class group_transport final : public transport {
     }
 
     void set_text(subsystem_index i, int input, const std::string& text) override {
+        tell_usages();
         const place& at = places_[i.value()];
         if (at.group == nullptr) return here_.transport->set_text(local(at), input, text);
         in_its_name(at, [&] { at.group->set_text(at.member, input, text); });
@@ -124,6 +126,7 @@ class group_transport final : public transport {
     }
 
     void reset() override {
+        tell_usages();
         all({.command = remote_command::reset}, [&] { here_.transport->reset(); });
         report_failures();
         notices_ = {};
@@ -263,6 +266,7 @@ class group_transport final : public transport {
         return here_.transport->get_state(states_[static_cast<std::size_t>(of)].here, local(at));
     }
     void set_state(state_id of, subsystem_index i, const std::vector<std::byte>& bytes) override {
+        tell_usages();
         const place& at = places_[i.value()];
         if (at.group != nullptr) return at.group->set_state(at.member, static_cast<int>(of), bytes);
         here_.transport->set_state(states_[static_cast<std::size_t>(of)].here, local(at), bytes);
@@ -284,6 +288,7 @@ class group_transport final : public transport {
     }
 
     state_id make_state() override {
+        tell_usages();
         const auto number = static_cast<std::int32_t>(states_.size());
         saved_state& made = states_.emplace_back();
         made.outputs = outputs_;
@@ -381,7 +386,7 @@ class group_transport final : public transport {
 
     static constexpr std::size_t most_events = 20000;
 
-    /// What all have been told about their use, group by group.
+    /// What all are used for, group by group; before any other request, since replies depend on it.
     void tell_usages() {
         if (untold_.empty()) return;
         std::vector<std::size_t> told(groups_.size(), 0);

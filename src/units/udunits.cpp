@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <locale.h>
 #include <udunits2.h>
 
 #include <array>
+#include <clocale>
 #include <cmath>
 #include <map>
 #include <memory>
