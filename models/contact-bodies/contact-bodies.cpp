@@ -46,6 +46,10 @@ struct face {
         const double x = q[2 * of] - (on < 0 ? 0 : q[2 * on]), y = q[2 * of + 1] - (on < 0 ? 0 : q[2 * on + 1]);
         return nx * x + ny * y - distance;
     }
+    /// Rounding must not open what rests.
+    bool closed(double at_gap, std::span<const double> q) const {
+        return at_gap <= 1e-12 + 1e-13 * (std::fabs(distance) + std::fabs(q[2 * of]) + std::fabs(q[2 * of + 1]));
+    }
 };
 
 /// What bodies and contacts were given, and the inputs of the step in work.
@@ -84,7 +88,7 @@ class plane_bodies final : public contact_system {
             const std::array<direction_term, 4> normal{{{i, one.nx}, {i + 1, one.ny}, {j, -one.nx}, {j + 1, -one.ny}}},
                 tangent{{{i, one.ny}, {i + 1, -one.nx}, {j, -one.ny}, {j + 1, one.nx}}};
             const std::size_t terms = one.on < 0 ? 2 : 4;
-            if (gap <= 0)
+            if (one.closed(gap, q))
                 into.add({.id = k,
                           .restitution = one.restitution,
                           .friction = one.friction,
@@ -214,6 +218,7 @@ class contact_bodies final : public subsystem {
         for (std::int64_t i = 0; i < n; ++i) {
             const double t = step.begin + static_cast<double>(i) * h;
             const contact_outcome outcome = stepper_.step(t, h);
+            if (outcome.impacts > 0) tell_event(t + h / 2);
             if (!outcome.converged) tell(outcome, t + h);
         }
         for (std::size_t i = 0; i < forces_.size(); ++i) forces_[i] = stepper_.impulses()[i] / h;
@@ -245,7 +250,8 @@ class contact_bodies final : public subsystem {
     /// Newton iterations are the sweeps over the contacts.
     subsystem_statistics statistics() const override {
         const contact_statistics& all = stepper_.statistics();
-        return {.micro_steps = all.steps, .evaluations = all.steps, .newton_iterations = all.sweeps};
+        return {
+            .micro_steps = all.steps, .evaluations = all.steps, .events = all.impacts, .newton_iterations = all.sweeps};
     }
 
    private:

@@ -55,7 +55,7 @@ void contact_problem::clear() {
 
 void contact_problem::add(const closed_contact& c) {
     if (3 * static_cast<std::size_t>(c.id) >= impulses_.size()) throw std::logic_error("a contact without a place");
-    contact added{c.id, 0, c.restitution, c.friction, 0, c.depth, rows_.size(), 0};
+    contact added{c.id, 0, c.restitution, c.friction, c.depth, rows_.size()};
     add_row(c.normal, c.normal_speed);
     if (c.friction > 0 && !c.tangent.empty()) {
         add_row(c.tangent, c.tangent_speed);
@@ -145,17 +145,20 @@ double contact_problem::relax_friction(contact& c, std::span<double> v) {
 
 /// What the impact law asks of every contact; returns the largest velocity in one. A rebound slower than what the forces take
 /// within the step is none: the contact rests.
-double contact_problem::prepare(std::span<const double> before, std::span<const double> v) {
+double contact_problem::prepare(std::span<const double> before, std::span<const double> v, contact_outcome& outcome) {
     double scale = 0;
     for (contact& c : contacts_) {
-        const row& normal = rows_[c.first_row];
-        const double was = rate(normal, before);
-        c.free_rate = rate(normal, v);
-        const double rebound = -c.restitution * std::min(0.0, was);
-        c.bias = rebound > was - c.free_rate ? -rebound : 0;
-        scale = std::max({scale, std::fabs(was), std::fabs(c.free_rate)});
+        c.was = rate(rows_[c.first_row], before);
+        c.free = rate(rows_[c.first_row], v);
+        scale = std::max({scale, std::fabs(c.was), std::fabs(c.free)});
         for (int t = 1; t <= c.tangents; ++t)
             scale = std::max(scale, std::fabs(rate(rows_[c.first_row + static_cast<std::size_t>(t)], v)));
+    }
+    const double nothing = settings_.tolerance * scale;
+    for (contact& c : contacts_) {
+        const double rebound = -c.restitution * std::min(0.0, c.was);
+        c.bias = rebound > std::max(c.was - c.free, nothing) ? -rebound : 0;
+        outcome.impacts += -c.was > 2 * std::fabs(c.was - c.free) + nothing;
     }
     return scale;
 }
@@ -204,7 +207,7 @@ contact_outcome contact_problem::solve(std::span<const double> before, std::span
     contact_outcome outcome;
     if (!contacts_.empty()) {
         std::ranges::copy(v, free_.begin());
-        const double scale = prepare(before, v);
+        const double scale = prepare(before, v, outcome);
         start(v);
         sweep(v, scale, outcome);
         // Newton's law of impacts may make energy where restitutions differ, or with friction, and may ask of several contacts what no

@@ -46,6 +46,7 @@ struct contact_settings {
 
 struct contact_outcome {
     int sweeps = 0;
+    int impacts = 0;  ///< contacts that bodies met faster than forces within the step can tell
     bool converged = true;
     int worst = -1;                ///< the contact (id) whose last change was the largest, where it did not converge
     double change = 0;             ///< that change of velocity, m/s
@@ -87,9 +88,9 @@ class contact_problem {
     };
     struct contact {
         int id, tangents;
-        double restitution, friction, bias, depth;
+        double restitution, friction, depth;
         std::size_t first_row;
-        double free_rate;
+        double was = 0, free = 0, bias = 0;  ///< rates of the gap before and by forces alone, what an impact adds
     };
 
     void add_row(std::span<const direction_term> terms, double speed);
@@ -97,7 +98,7 @@ class contact_problem {
     void push(row& r, double change, std::span<double> v) const;
     double relax(contact& c, std::span<double> v);
     double relax_friction(contact& c, std::span<double> v);
-    double prepare(std::span<const double> before, std::span<const double> v);
+    double prepare(std::span<const double> before, std::span<const double> v, contact_outcome& outcome);
     void start(std::span<double> v);
     void sweep(std::span<double> v, double scale, contact_outcome& outcome);
     bool makes_energy(std::span<const double> v, double scale) const;

@@ -52,6 +52,7 @@ contact_outcome time_stepper::step(double t, double h) {
     ++counted_.steps;
     counted_.problems += problem_.size() > 0;
     counted_.sweeps += outcome.sweeps;
+    counted_.impacts += outcome.impacts;
     counted_.without_rebound += outcome.without_rebound;
     if (!outcome.converged) {
         ++counted_.not_converged;

@@ -52,6 +52,7 @@ struct contact_statistics {
     std::int64_t steps = 0;
     std::int64_t problems = 0;  ///< steps with a closed contact
     std::int64_t sweeps = 0;
+    std::int64_t impacts = 0;
     std::int64_t not_converged = 0;
     std::int64_t without_rebound = 0;
 };

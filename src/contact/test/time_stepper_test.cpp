@@ -68,6 +68,9 @@ TEST(time_stepper, ball_to_rest) {
             flight *= e;
         }
         EXPECT_EQ(stepper.velocities()[0], 0) << e;
+        // The last ones are as fast as gravity makes in one step.
+        EXPECT_NEAR(static_cast<double>(stepper.statistics().impacts),
+                    std::max(1.0, static_cast<double>(impacts.size())), 1 + 1 / (1 - e));
         EXPECT_NEAR(last_moving, rest, 0.005 * rest) << e;
         EXPECT_NEAR(stepper.positions()[0], 0, 5 * h) << e;
         EXPECT_NEAR(stepper.impulses()[0] / h, 2 * g, 1e-9) << e;
