@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/error.hpp"
 #include "expression/program.hpp"
 #include "subsystem/ode_layout.hpp"
 #include "subsystem/ode_model.hpp"
@@ -45,18 +46,22 @@ program compile_jacobian(const ode_model& model, sparsity& structure) {
 
 class ode_equations final : public equations {
    public:
-    ode_equations(const ode_model& model, ode_layout layout, const std::vector<ode_event>& written)
+    ode_equations(const ode_model& model, ode_layout layout)
         : description_(std::move(layout.description)),
           derivatives_(compile(model.derivatives)),
           outputs_(compile(layout.formulas)),
           differential_(model.differential),
+          contacts_(model.contacts),
           jacobian_(compile_jacobian(model, structure_)) {
         description_.type = "ode";
         for (const auto& s : model.states) initial_.push_back(s.value);
+        std::vector<expression> motions;
+        for (const auto& c : contacts_) motions.insert(motions.end(), {c.gap, c.rate});
+        gaps_ = compile(motions);
         std::vector<expression> indicators;
         for (const auto& e : model.events) {
             indicators.push_back(e.when);
-            events_.push_back({program(e.set), e.on_rising, e.on_falling, written[events_.size()].when.value});
+            events_.push_back({program(e.set), e.on_rising, e.on_falling, e.name});
         }
         indicators_ = compile(indicators);
         for (const auto& f : model.derivatives)
@@ -68,7 +73,28 @@ class ode_equations final : public equations {
 
     const subsystem_description& describe() const noexcept override { return description_; }
     int state_count() const override { return static_cast<int>(initial_.size()); }
-    void initial_state(double, double* x) const override { std::copy(initial_.begin(), initial_.end(), x); }
+    /// Contacts that touch rest.
+    void initial_state(double t0, double* x) const override {
+        std::copy(initial_.begin(), initial_.end(), x);
+        std::vector<double> motion(2 * contacts_.size());
+        gaps_.evaluate({&t0, x, nullptr}, motion.data());
+        for (std::size_t k = 0; k < contacts_.size(); ++k) {
+            const auto& c = contacts_[k];
+            const double gap = motion[2 * k], rate = motion[2 * k + 1];
+            if (gap > touching) continue;
+            if (gap < -touching)
+                throw user_error(c.where,
+                                 fmt::format("contact '{}': its gap is {:.6g} at the start (t = {:.6g} s). Move "
+                                             "the start values so that it is not negative.",
+                                             c.name, gap, t0));
+            if (rate < 0)
+                throw user_error(c.where,
+                                 fmt::format("contact '{}': at the start (t = {:.6g} s) it is closed and closing "
+                                             "with {:.6g}. Start before the impact, or with speeds behind it.",
+                                             c.name, t0, -rate));
+            if (rate == 0) x[c.state] = 1;
+        }
+    }
 
     void derivatives(double t, const double* x, const double* u, double* dx) const override {
         derivatives_.evaluate({&t, x, u}, dx);
@@ -94,14 +120,14 @@ class ode_equations final : public equations {
     bool apply_event(int event, bool rising, double t, double* x, const double* u) override {
         const jump& e = events_[static_cast<std::size_t>(event)];
         if (rising ? !e.on_rising : !e.on_falling) return false;
+        for (const auto& c : contacts_)
+            if (event == c.impact) check_that_others_are_free(c, t, x);
         // A program computes everything before it writes: all new values see the state before the event.
         e.set.evaluate({&t, x, u}, x);
         return true;
     }
 
-    std::string event_name(int event) const override {
-        return fmt::format("event {} (when: {})", event + 1, events_[static_cast<std::size_t>(event)].when);
-    }
+    std::string event_name(int event) const override { return events_[static_cast<std::size_t>(event)].name; }
 
     double next_time_event(double t) const override {
         const auto next = std::upper_bound(jump_times_.begin(), jump_times_.end(), t);
@@ -109,11 +135,23 @@ class ode_equations final : public equations {
     }
 
    private:
+    static constexpr double touching = 1e-12;  ///< rounding of start values
+
+    /// An impulse that reaches what rests elsewhere would have to be spread over both.
+    void check_that_others_are_free(const ode_resting& c, double t, const double* x) const {
+        for (const int other : c.acts_on)
+            if (const auto& o = contacts_[static_cast<std::size_t>(other)]; x[o.state] > 0.5)
+                throw run_error(
+                    fmt::format("at t = {:.9g}: contact '{}' closes while '{}' rests, and each acts on the "
+                                "other. An 'ode' solves one contact at a time; take the model contact-bodies",
+                                t, c.name, o.name));
+    }
+
     struct jump {
         program set;
         bool on_rising;
         bool on_falling;
-        std::string when;
+        std::string name;
     };
 
     subsystem_description description_;
@@ -121,6 +159,8 @@ class ode_equations final : public equations {
     std::vector<double> jump_times_;  // sorted: where an if() on time switches a derivative or an output
     program derivatives_, outputs_;
     std::size_t differential_;
+    std::vector<ode_resting> contacts_;
+    program gaps_;
     sparsity structure_;
     program jacobian_, indicators_;
     std::vector<jump> events_;
@@ -130,7 +170,7 @@ class ode_equations final : public equations {
 
 std::unique_ptr<equations> make_ode_equations(const subsystem_spec& spec) {
     const ode_model model = read_ode_model(spec);
-    return std::make_unique<ode_equations>(model, lay_out(model, spec), spec.ode.events);
+    return std::make_unique<ode_equations>(model, lay_out(model, spec));
 }
 
 }  // namespace mdpcosim

@@ -72,7 +72,9 @@ TEST(largest_step, keeps_an_error_and_names_the_fastest) {
         EXPECT_LE(one.accurate.error, 1e-3);
         EXPECT_LT(one.accurate.step, one.largest);
         for (const auto& r : one.runs)
-            if (r.stable && r.step > 1.05 * one.accurate.step) EXPECT_GT(r.error, 1e-3) << r.step;
+            if (r.stable && r.step > 1.05 * one.accurate.step) {
+                EXPECT_GT(r.error, 1e-3) << r.step;
+            }
     }
     EXPECT_GT(found.found[1].accurate.step, 2 * found.found[0].accurate.step);
     EXPECT_EQ(found.found[0].fastest + found.found[1].fastest, 1);
