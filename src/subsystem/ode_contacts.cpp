@@ -56,22 +56,24 @@ contact_motion motion_of(const ode_model& model, const contact_formulas& c, cons
     return m;
 }
 
+/// Both events leave the gap above the level at which it closes, by `clearance`: rounding cannot close it again at once, nor open it unseen.
 void add_events(ode_model& model, const contact_formulas& c, const contact_motion& m, int own_state) {
     const expression r = state_variable(own_state), rests = call(operation::less, 0.5, r);
     const expression closing = call(operation::max, 0.0, -m.rate);
-    const expression ends = call(operation::logical_and, call(operation::less, c.restitution * closing, c.rest_speed),
-                                 call(operation::less, m.second, 0.0));
+    const expression slow = call(operation::less_equal, c.restitution * closing, c.rest_speed);
+    const expression ends = call(operation::logical_and, slow, call(operation::less_equal, m.second, 0.0));
     const expression impulse = (1.0 + if_then_else(ends, 0.0, c.restitution)) * closing / m.own;
+    const expression below = call(operation::min, 0.0, c.gap) - ode_resting::clearance;
     ode_jump impact{fmt::format("contact '{}'", c.name), if_then_else(rests, 1.0, c.gap - r), false, true, {}};
     for (const auto& [state, factor] : c.impulse)
         impact.set.push_back({state_variable(state) + factor * impulse, state});
-    impact.set.push_back({if_then_else(ends, 1.0, r), own_state});
+    impact.set.push_back({if_then_else(ends, 1.0, if_then_else(slow, below, r)), own_state});
     model.events.push_back(std::move(impact));
     model.events.push_back({fmt::format("coming off of contact '{}'", c.name),
                             if_then_else(rests, m.second, -1.0),
                             true,
-                            true,
-                            {{call(operation::min, 0.0, c.gap), own_state}}});
+                            false,
+                            {{below, own_state}}});
 }
 
 }  // namespace
@@ -89,8 +91,7 @@ void put_contacts_into(ode_model& model, const std::vector<contact_formulas>& co
         model.contacts.push_back(std::move(made));
         add_events(model, c, motions[k], own_state);
         const expression rests = call(operation::less, 0.5, state_variable(own_state));
-        const expression force =
-            if_then_else(rests, call(operation::max, 0.0, -(motions[k].second / motions[k].own)), 0.0);
+        const expression force = if_then_else(rests, -(motions[k].second / motions[k].own), 0.0);
         for (const auto& [state, factor] : c.impulse) {
             auto& f = model.derivatives[static_cast<std::size_t>(state)];
             f = f + factor * force;

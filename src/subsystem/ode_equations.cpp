@@ -55,9 +55,14 @@ class ode_equations final : public equations {
           jacobian_(compile_jacobian(model, structure_)) {
         description_.type = "ode";
         for (const auto& s : model.states) initial_.push_back(s.value);
-        std::vector<expression> motions;
-        for (const auto& c : contacts_) motions.insert(motions.end(), {c.gap, c.rate});
-        gaps_ = compile(motions);
+        std::vector<expression> gaps, rates;
+        for (const auto& c : contacts_) {
+            gaps.push_back(c.gap);
+            rates.push_back(c.rate);
+        }
+        gaps_ = compile(gaps);
+        rates_ = compile(rates);
+        now_.resize(contacts_.empty() ? 0 : contacts_.size() + model.events.size());
         std::vector<expression> indicators;
         for (const auto& e : model.events) {
             indicators.push_back(e.when);
@@ -73,26 +78,20 @@ class ode_equations final : public equations {
 
     const subsystem_description& describe() const noexcept override { return description_; }
     int state_count() const override { return static_cast<int>(initial_.size()); }
-    /// Contacts that touch rest.
+    /// Contacts that touch are open by the least there is.
     void initial_state(double t0, double* x) const override {
         std::copy(initial_.begin(), initial_.end(), x);
-        std::vector<double> motion(2 * contacts_.size());
-        gaps_.evaluate({&t0, x, nullptr}, motion.data());
+        std::vector<double> gaps(contacts_.size());
+        gaps_.evaluate({&t0, x, nullptr}, gaps.data());
         for (std::size_t k = 0; k < contacts_.size(); ++k) {
-            const auto& c = contacts_[k];
-            const double gap = motion[2 * k], rate = motion[2 * k + 1];
-            if (gap > touching) continue;
-            if (gap < -touching)
+            const ode_resting& c = contacts_[k];
+            if (gaps[k] > ode_resting::clearance) continue;
+            if (gaps[k] < -ode_resting::clearance)
                 throw user_error(c.where,
                                  fmt::format("contact '{}': its gap is {:.6g} at the start (t = {:.6g} s). Move "
                                              "the start values so that it is not negative.",
-                                             c.name, gap, t0));
-            if (rate < 0)
-                throw user_error(c.where,
-                                 fmt::format("contact '{}': at the start (t = {:.6g} s) it is closed and closing "
-                                             "with {:.6g}. Start before the impact, or with speeds behind it.",
-                                             c.name, t0, -rate));
-            if (rate == 0) x[c.state] = 1;
+                                             c.name, gaps[k], t0));
+            x[c.state] = std::min(0.0, gaps[k]) - ode_resting::clearance;
         }
     }
 
@@ -120,10 +119,14 @@ class ode_equations final : public equations {
     bool apply_event(int event, bool rising, double t, double* x, const double* u) override {
         const jump& e = events_[static_cast<std::size_t>(event)];
         if (rising ? !e.on_rising : !e.on_falling) return false;
-        for (const auto& c : contacts_)
+        bool of_contact = false;
+        for (const auto& c : contacts_) {
             if (event == c.impact) check_that_others_are_free(c, t, x);
+            of_contact |= event == c.impact || event == c.impact + 1;
+        }
         // A program computes everything before it writes: all new values see the state before the event.
         e.set.evaluate({&t, x, u}, x);
+        if (!contacts_.empty()) free_what_moves(of_contact, t, x, u);
         return true;
     }
 
@@ -135,8 +138,6 @@ class ode_equations final : public equations {
     }
 
    private:
-    static constexpr double touching = 1e-12;  ///< rounding of start values
-
     /// An impulse that reaches what rests elsewhere would have to be spread over both.
     void check_that_others_are_free(const ode_resting& c, double t, const double* x) const {
         for (const int other : c.acts_on)
@@ -145,6 +146,20 @@ class ode_equations final : public equations {
                     fmt::format("at t = {:.9g}: contact '{}' closes while '{}' rests, and each acts on the "
                                 "other. An 'ode' solves one contact at a time; take the model contact-bodies",
                                 t, c.name, o.name));
+    }
+
+    /// Where an event has ended the rest of a contact: by a force that opens the gap or, if it is the user's, by a motion.
+    void free_what_moves(bool only_by_force, double t, double* x, const double* u) {
+        double* const rates = now_.data();
+        double* const indicators = rates + contacts_.size();
+        rates_.evaluate({&t, x, u}, rates);
+        indicators_.evaluate({&t, x, u}, indicators);
+        for (std::size_t k = 0; k < contacts_.size(); ++k) {
+            const ode_resting& c = contacts_[k];
+            const int off = c.impact + 1;
+            if (x[c.state] > 0.5 && (indicators[off] > 0 || (!only_by_force && rates[k] != 0)))
+                events_[static_cast<std::size_t>(off)].set.evaluate({&t, x, u}, x);
+        }
     }
 
     struct jump {
@@ -160,7 +175,8 @@ class ode_equations final : public equations {
     program derivatives_, outputs_;
     std::size_t differential_;
     std::vector<ode_resting> contacts_;
-    program gaps_;
+    program gaps_, rates_;
+    std::vector<double> now_;  ///< scratch: rates of gaps, indicators
     sparsity structure_;
     program jacobian_, indicators_;
     std::vector<jump> events_;

@@ -33,13 +33,14 @@ struct ode_jump {
     std::vector<assignment> set;  ///< target: index of the state
 };
 
-/// A contact is a state of its own, two events and a force in the equations (decisions/0049): the state is 1 while it rests, else the gap, at most
-/// zero, at which it came off last.
+/// A contact is a state of its own, two events and a force in the equations (ode_contacts.hpp): the state is 1 while it rests, else the level, at most
+/// zero, at which the gap closes.
 struct ode_resting {
+    static constexpr double clearance = 1e-11;  ///< far above rounding, far below what anybody resolves
     std::string name;
     location where;
     int state = 0;                  ///< of its own
-    int impact = 0;                 ///< number of its event
+    int impact = 0;                 ///< number of its event; the next one is coming off
     expression gap, rate;           ///< of states and time
     std::vector<int> acts_on = {};  ///< other contacts, whose gaps its impulse changes, and those that change its gap
 };

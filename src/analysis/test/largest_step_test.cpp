@@ -44,7 +44,7 @@ TEST(largest_step, is_that_of_the_spectral_radius) {
         std::vector<step_choice> choices;
         for (const char* rule : {"lin-2-3-opt", "const-2-3-opt", "quad-2-4", "const-2-4"})
             choices.push_back({"explicit", rule});
-        auto wanted = request(two_mass(F, 3000 * unit, 0.6 * unit), choices);
+        auto wanted = request(two_mass(F, 1500 * unit, 0.6 * unit), choices);
         wanted.error = 10;  // not looked for
         for (const auto& one : find_largest_steps(wanted).found) {
             test_system_parameters p;
@@ -114,16 +114,12 @@ TEST(largest_step, refuses_names_that_do_not_exist_and_tells_what_a_choice_needs
     const std::string text = two_mass(1, 1, 0.01);
     EXPECT_THROW(find_largest_steps(request(text, {{"explicitt", ""}})), user_error);
     EXPECT_THROW(find_largest_steps(request(text, {{"explicit", "lin-2-3-op"}})), user_error);
+    EXPECT_THROW(find_largest_steps(request(text, {{"index-1", ""}})), user_error);
     // Of several, one that cannot be used is told beside the others.
-    const std::string damped =
-        R"(time: {end: 1, step: 0.01}
-subsystems:
-  A: {model: mass-spring-damper, set: {mass: 1, stiffness: 1, x0: 1}}
-  B: {model: mass-spring-damper, set: {mass: 1, stiffness: 1}}
-connections:
-  strut: {law: spring-damper, between: [A.mass, B.mass], stiffness: 1, damping: 1, extrapolation: lin-2-3-opt}
-)";
-    EXPECT_THROW(find_largest_steps(request(damped, {{"explicit", ""}})), user_error);
+    const auto found = find_largest_steps(request(text, {{"index-1", ""}, {"explicit", ""}}));
+    EXPECT_EQ(found.found[0].outcome, largest_step::kind::refused);
+    EXPECT_THAT(to_table(found), HasSubstr("index-1: method 'index-1' holds joints"));
+    EXPECT_NE(found.found[1].outcome, largest_step::kind::refused);
 }
 
 }  // namespace
