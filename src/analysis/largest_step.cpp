@@ -21,8 +21,6 @@ namespace {
 
 /// How many times its range in the reference a variable may leave it.
 constexpr double most_growth = 1;
-/// From here on a system grows by itself.
-constexpr double own_growth = 5;
 
 struct band {
     double low = HUGE_VAL, high = -HUGE_VAL;
@@ -229,10 +227,6 @@ class step_search {
     scenario scenario_;
 };
 
-}  // namespace
-
-namespace {
-
 void check_names(const step_choice& choice) {
     const auto check = [](const char* option, const std::string& name, const std::vector<std::string>& known) {
         if (!name.empty() && std::ranges::find(known, name) == known.end())
@@ -241,6 +235,15 @@ void check_names(const step_choice& choice) {
     };
     check("--method", choice.method, method_registry::instance().names());
     check("--extrapolation", choice.extrapolation, extrapolation_names());
+}
+
+std::vector<std::string> with_own_extrapolation(const scenario& s) {
+    std::vector<std::string> names;
+    for (const auto& c : s.connections)
+        if (c.extrapolation.given()) names.push_back(c.name);
+    for (const auto& signal : s.signals)
+        if (signal.extrapolation.given()) names.push_back(signal.name);
+    return names;
 }
 
 }  // namespace
@@ -257,6 +260,7 @@ largest_steps find_largest_steps(const largest_step_request& request) {
         try {
             scenario s = request.load(choice);
             if (!reference) reference.emplace(s, request);
+            if (!choice.extrapolation.empty()) all.own_extrapolation = with_own_extrapolation(s);
             step_search(request, *reference, one, std::move(s)).look();
         } catch (const user_error& problem) {
             one.why = problem.what();

@@ -57,10 +57,13 @@ struct largest_step {
 };
 
 struct largest_steps {
-    std::string reference;  ///< what the runs are compared with, in words
-    double growth = 0;      ///< of the reference: its last quarter by its first
+    std::string reference;                       ///< what the runs are compared with, in words
+    double growth = 0;                           ///< of the reference: its last quarter by its first
+    std::vector<std::string> own_extrapolation;  ///< connections and signals that keep theirs in every choice
     double error = 0;
     std::vector<largest_step> found;  ///< in the order of the choices
+
+    bool grows_by_itself() const { return growth > 5; }
 };
 
 /// A scenario that no choice can run leaves as user_error, one without a reference as run_error.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/largest_step.hpp"
 #include "analysis/plot.hpp"
@@ -7,8 +8,6 @@
 namespace mdpcosim {
 
 namespace {
-
-constexpr double grows_by_itself = 5;
 
 std::string name_of(const step_choice& choice) {
     const std::string extrapolation = choice.extrapolation.empty() ? "" : " " + choice.extrapolation;
@@ -47,11 +46,14 @@ std::string step_of(const largest_step& one) {
 
 std::string to_table(const largest_steps& found) {
     std::string out = fmt::format("errors against {}\n", found.reference);
-    if (found.growth > grows_by_itself)
+    if (found.grows_by_itself())
         out += fmt::format(
             "the system grows by itself, to {:.3g} times in the reference's last quarter against its first: that is no "
             "instability of a step\n",
             found.growth);
+    if (!found.own_extrapolation.empty())
+        out += fmt::format("with the extrapolation that the scenario gives them, whatever a line says: {}\n",
+                           fmt::join(found.own_extrapolation, ", "));
     out += fmt::format("\n  {:<30} {:>14} {:>16} {:>12} {:>12} {:>10}\n", "method", "stable to [s]",
                        fmt::format("error {:.3g} [s]", found.error), "macro steps", "time [ms]", "error");
     for (const auto& one : found.found) {
@@ -95,6 +97,7 @@ std::string to_json(const largest_steps& found) {
     }
     return json{{"reference", found.reference},
                 {"reference_growth", found.growth},
+                {"own_extrapolation", found.own_extrapolation},
                 {"error", found.error},
                 {"results", std::move(list)}}
         .dump(2);

@@ -59,7 +59,7 @@ void add_largest_step(CLI::App& bench, int& status) {
     command->add_option(
         "--extrapolation", wanted->extrapolations,
         "With each of these (mdpcosim list extrapolations); without both options: explicit with several, "
-        "one-pass, semi-implicit and iterated with their own");
+        "one-pass, semi-implicit and iterated with their own. Connections that name one keep it, which is told");
     command
         ->add_option("--error", wanted->error,
                      "Largest error of a coupled variable, relative to its range, that the fastest step may make; "

@@ -122,5 +122,14 @@ TEST(largest_step, refuses_names_that_do_not_exist_and_tells_what_a_choice_needs
     EXPECT_NE(found.found[1].outcome, largest_step::kind::refused);
 }
 
+TEST(largest_step, tells_who_keeps_an_extrapolation) {
+    std::string text = two_mass(1, 5, 0.01);
+    text.replace(text.rfind('}'), 1, ", extrapolation: poly-3}");
+    const auto found = find_largest_steps(request(text, {{"explicit", "lin-2-3-opt"}, {"explicit", "quad-2-4"}}));
+    EXPECT_EQ(found.own_extrapolation, std::vector<std::string>{"spring"});
+    EXPECT_EQ(found.found[0].largest, found.found[1].largest);
+    EXPECT_THAT(to_table(found), HasSubstr("whatever a line says: spring"));
+}
+
 }  // namespace
 }  // namespace mdpcosim
