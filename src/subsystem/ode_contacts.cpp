@@ -96,7 +96,9 @@ void put_contacts_into(ode_model& model, const std::vector<contact_formulas>& co
             auto& f = model.derivatives[static_cast<std::size_t>(state)];
             f = f + factor * force;
         }
-        model.outputs.push_back({c.name, {}, "force of the contact while it rests", c.where, force});
+        // Where inputs jump, it is asked for before it comes off.
+        model.outputs.push_back(
+            {c.name, {}, "force of the contact while it rests", c.where, call(operation::max, 0.0, force)});
     }
 }
 
