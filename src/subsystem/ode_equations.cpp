@@ -62,7 +62,7 @@ class ode_equations final : public equations {
         }
         gaps_ = compile(gaps);
         rates_ = compile(rates);
-        now_.resize(contacts_.empty() ? 0 : contacts_.size() + model.events.size());
+        now_.resize(contacts_.empty() ? 0 : 2 * contacts_.size() + model.events.size());
         std::vector<expression> indicators;
         for (const auto& e : model.events) {
             indicators.push_back(e.when);
@@ -126,7 +126,7 @@ class ode_equations final : public equations {
         }
         // A program computes everything before it writes: all new values see the state before the event.
         e.set.evaluate({&t, x, u}, x);
-        if (!contacts_.empty()) free_what_moves(of_contact, t, x, u);
+        if (!contacts_.empty()) free_what_moves(event, of_contact, t, x, u);
         return true;
     }
 
@@ -148,16 +148,24 @@ class ode_equations final : public equations {
                                 t, c.name, o.name));
     }
 
-    /// Where an event has ended the rest of a contact: by a force that opens the gap or, if it is the user's, by a motion.
-    void free_what_moves(bool only_by_force, double t, double* x, const double* u) {
-        double* const rates = now_.data();
+    /// Where an event has ended the rest of a contact: by a force that opens the gap or, if it is the user's, by states that it moves.
+    void free_what_moves(int event, bool of_contact, double t, double* x, const double* u) {
+        double* const gaps = now_.data();
+        double* const rates = gaps + contacts_.size();
         double* const indicators = rates + contacts_.size();
+        gaps_.evaluate({&t, x, u}, gaps);
         rates_.evaluate({&t, x, u}, rates);
         indicators_.evaluate({&t, x, u}, indicators);
         for (std::size_t k = 0; k < contacts_.size(); ++k) {
             const ode_resting& c = contacts_[k];
+            if (!of_contact && gaps[k] < -ode_resting::most_overlap)
+                throw run_error(
+                    fmt::format("at t = {:.9g}: {} leaves a gap of {:.6g} in contact '{}'. Set the states so "
+                                "that it is not negative",
+                                t, event_name(event), gaps[k], c.name));
             const int off = c.impact + 1;
-            if (x[c.state] > 0.5 && (indicators[off] > 0 || (!only_by_force && rates[k] != 0)))
+            const bool moved = x[c.state] > 0.5 ? rates[k] != 0 : gaps[k] <= x[c.state];
+            if ((x[c.state] > 0.5 && indicators[off] > 0) || (!of_contact && moved))
                 events_[static_cast<std::size_t>(off)].set.evaluate({&t, x, u}, x);
         }
     }
@@ -176,7 +184,7 @@ class ode_equations final : public equations {
     std::size_t differential_;
     std::vector<ode_resting> contacts_;
     program gaps_, rates_;
-    std::vector<double> now_;  ///< scratch: rates of gaps, indicators
+    std::vector<double> now_;  ///< scratch: gaps, their rates, indicators
     sparsity structure_;
     program jacobian_, indicators_;
     std::vector<jump> events_;

@@ -36,7 +36,8 @@ struct ode_jump {
 /// A contact is a state of its own, two events and a force in the equations (ode_contacts.hpp): the state is 1 while it rests, else the level, at most
 /// zero, at which the gap closes.
 struct ode_resting {
-    static constexpr double clearance = 1e-11;  ///< far above rounding, far below what anybody resolves
+    static constexpr double clearance = 1e-11;    ///< far above rounding, far below what anybody resolves
+    static constexpr double most_overlap = 1e-6;  ///< that an event of the user may leave
     std::string name;
     location where;
     int state = 0;                  ///< of its own

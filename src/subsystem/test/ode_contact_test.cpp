@@ -173,6 +173,29 @@ TEST(ode_contacts, mistakes_have_their_place) {
     EXPECT_THAT(with("gap: h - 1.25, impulse: {v: 1}"), HasSubstr("contact 'floor': its gap is -0.25 at the start"));
 }
 
+TEST(ode_contacts, an_event_may_not_leave_an_overlap) {
+    const auto with = [](const std::string& h) {
+        return entry(
+            "      states: {h: 1, v: 0}\n      equations: {h: v, v: -9.81}\n"
+            "      events: [{when: t - 0.1, set: {h: " +
+                h +
+                ", v: 0}}]\n"
+                "      contacts: {floor: {gap: h, impulse: {v: 1}}}\n",
+            "erk-5");
+    };
+    lone touches(with("-1e-7"));
+    touches.to(0.2);
+    EXPECT_NEAR(touches.y[0], -1e-7, 1e-9);
+    EXPECT_NEAR(touches.force(), g, 1e-9);
+    try {
+        lone overlaps(with("-0.5"));
+        overlaps.to(0.2);
+        FAIL();
+    } catch (const run_error& problem) {
+        EXPECT_THAT(problem.what(), HasSubstr("event 1 (when: t - 0.1) leaves a gap of -0.5 in contact 'floor'"));
+    }
+}
+
 /// Two blocks on one another: the upper one's impact reaches the lower one, which rests.
 TEST(ode_contacts, that_act_on_each_other_are_refused_when_they_meet) {
     lone pile(
