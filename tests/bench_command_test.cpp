@@ -5,6 +5,7 @@
 
 #include "api/mdpcosim.hpp"
 #include "process.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim::test {
 namespace {
@@ -59,6 +60,30 @@ TEST(bench_command, every_method_gets_better_with_more_work) {
     }
     EXPECT_GE(errors.size(), 7u);
     for (const auto& [method, list] : errors) EXPECT_LT(list.back(), list.front() / 10) << method;
+}
+
+TEST(bench_command, largest_step_of_a_scenario) {
+    const temporary_folder folder;
+    const std::string figure = (folder.path() / "steps.svg").string();
+    const std::string example = std::string(MDPCOSIM_SOURCE_DIR) + "/examples/two-mass/scenario.yaml";
+    const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "largest-step", example, "--end", "20 s", "--method",
+                                  "explicit", "one-pass", "--json", "--svg", figure},
+                                 {})
+                             .wait();
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
+    const auto found = nlohmann::json::parse(outcome.out);
+    ASSERT_EQ(found["results"].size(), 2U);
+    for (const auto& r : found["results"]) {
+        EXPECT_EQ(r["outcome"], "limit");
+        EXPECT_LT(r["largest_stable_step"].get<double>(), r["unstable_step"].get<double>());
+        EXPECT_LE(r["accurate"]["error"].get<double>(), 0.01);
+    }
+    EXPECT_GT(found["results"][1]["largest_stable_step"].get<double>(),
+              2 * found["results"][0]["largest_stable_step"].get<double>());
+    EXPECT_THAT(content(figure), testing::HasSubstr("one-pass"));
+    const auto wrong = process({MDPCOSIM_PROGRAM, "bench", "largest-step", example, "--method", "onepass"}, {}).wait();
+    EXPECT_EQ(wrong.exit_status, 2);
+    EXPECT_THAT(wrong.err, testing::HasSubstr("Did you mean 'one-pass'?"));
 }
 
 TEST(bench_command, multirate_gives_errors_over_the_ratio_of_frequencies_and_costs) {

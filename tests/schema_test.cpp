@@ -135,6 +135,7 @@ subsystems:
       equations: {phi: w, w: (tau - d*w)/J, heat: d*w^2 - heat}
       outputs: {power: {value: tau*w, unit: W}, twice: 2*w, one: 1}
       events: [{when: w - 400, direction: rising, set: {w: 0.5*w}}, {when: phi, set: {phi: 0}}]
+      contacts: {stop: {gap: 2 - phi, impulse: {w: -1/J}, restitution: 0.5, rest-speed: 1e-3}}
     set: {J: 0.13 kg.m2}
     solver: {name: cvode-bdf, rtol: 1e-8}
     input-degree: 2

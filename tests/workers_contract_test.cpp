@@ -132,6 +132,29 @@ TEST(methods, controlled_semi_implicit_steps_give_the_same_bits_everywhere) {
     expect_equal_everywhere("method: semi-implicit\nstep-control: {rtol: 1e-3, atol: 1e-5}\n");
 }
 
+/// A ball that bounces and rests, tied to a block that slides under another one.
+const std::string contacts = R"(mdpcosim: 1
+time: {end: 0.2 s, step: 1 ms}
+subsystems:
+  ball:
+    ode:
+      states: {h: 1 cm, v: 0 m/s}
+      inputs: {F: 0 N}
+      equations: {h: v, v: F/2 - 9.81}
+      contacts: {floor: {gap: h, impulse: {v: 1/2}, restitution: 0.3, rest-speed: 1e-3}}
+    ports: {top: {kind: translation, position: h, velocity: v, force: F}}
+  blocks:
+    model: contact-bodies
+    parts:
+      lower: {kind: body, mass: 2 kg, vx: 0.1 m/s}
+      upper: {kind: body, mass: 1 kg, y: 12 cm}
+      ground: {kind: contact, of: lower, friction: 0.05}
+      joint: {kind: contact, of: upper, on: lower, distance: 0.1 m, restitution: 0.4, friction: 0.1}
+connections:
+  tie: {law: spring, between: [ball.top, blocks.lower.x], stiffness: 200 N/m}
+)";
+TEST(methods, contacts_give_the_same_bits_everywhere) { expect_equal_everywhere("method: semi-implicit\n", contacts); }
+
 TEST(processes, a_transport_that_does_not_exist_is_told) {
     const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");
     EXPECT_THROW(run(s, {.out = "never", .transport = "pigeons"}), user_error);
@@ -172,6 +195,8 @@ TEST(resolved_scenario, with_controlled_steps) {
         test::two_subsystems(1) + "step-control: {rtol: 1e-3, atol: 1e-6, largest: 5 ms, estimate: jump}\n",
         "test.yaml"));
 }
+
+TEST(resolved_scenario, with_contacts) { expect_equal_from_resolved(read_scenario_text(contacts, "test.yaml")); }
 
 /// Units, `let`, own coefficients, recorded data, limited inputs, a record grid.
 TEST(resolved_scenario, with_everything_else) {

@@ -4,6 +4,8 @@
 #include <limits>
 #include <memory>
 
+#include "analysis/largest_step.hpp"
+#include "api/mdpcosim.hpp"
 #include "benchmark/extrapolations.hpp"
 #include "benchmark/fmu.hpp"
 #include "benchmark/joints.hpp"
@@ -20,6 +22,76 @@
 #include "core/files.hpp"
 
 namespace mdpcosim {
+
+namespace {
+
+/// What is tried when nobody says what.
+std::vector<step_choice> choices_of(const std::vector<std::string>& methods,
+                                    const std::vector<std::string>& extrapolations) {
+    if (methods.empty() && extrapolations.empty())
+        return {{"explicit", ""},
+                {"explicit", "const-2-3-opt"},
+                {"explicit", "lin-2-3-opt"},
+                {"explicit", "quad-2-4"},
+                {"explicit", "poly-3"},
+                {"one-pass", ""},
+                {"semi-implicit", ""},
+                {"iterated", ""}};
+    std::vector<step_choice> all;
+    for (const std::string& method : methods.empty() ? std::vector<std::string>{"explicit"} : methods)
+        for (const std::string& rule : extrapolations.empty() ? std::vector<std::string>{""} : extrapolations)
+            all.push_back({method, rule});
+    return all;
+}
+
+void add_largest_step(CLI::App& bench, int& status) {
+    CLI::App* command = bench.add_subcommand("largest-step",
+                                             "The largest macro steps of a scenario that are stable and that keep an "
+                                             "error, found by running it with several "
+                                             "methods and extrapolations");
+    auto options = std::make_shared<scenario_options>();
+    options->add_without_method(*command);
+    struct wishes {
+        std::vector<std::string> methods, extrapolations;
+        double error = 0.01;
+        bool json = false;
+        std::string figure;
+    };
+    auto wanted = std::make_shared<wishes>();
+    command->add_option("--method", wanted->methods, "These methods (mdpcosim list methods)");
+    command->add_option(
+        "--extrapolation", wanted->extrapolations,
+        "With each of these (mdpcosim list extrapolations); without both options: explicit with several, "
+        "one-pass, semi-implicit and iterated with their own. Connections that name one keep it, which is told");
+    command
+        ->add_option("--error", wanted->error,
+                     "Largest error of a coupled variable, relative to its range, that the fastest step may make; "
+                     "default: 0.01")
+        ->check(positive_value);
+    command->add_flag("--json", wanted->json, "One JSON document on standard output");
+    command->add_option("--svg", wanted->figure, "Write the figure: error over step");
+    command->callback([options, wanted, &status] {
+        status = watched([&] {
+            largest_step_request request;
+            request.load = [&](const step_choice& choice) {
+                std::vector<scenario_override> changes{{"method", choice.method, "--method " + choice.method}};
+                if (!choice.extrapolation.empty())
+                    changes.push_back(
+                        {"extrapolation", choice.extrapolation, "--extrapolation " + choice.extrapolation});
+                return options->load(changes);
+            };
+            request.choices = choices_of(wanted->methods, wanted->extrapolations);
+            request.error = wanted->error;
+            request.told = [](const std::string& next) { tell("{}\n", next); };
+            const auto found = find_largest_steps(request);
+            say("{}", wanted->json ? to_json(found) : to_table(found));
+            if (!wanted->figure.empty()) write_largest_steps(wanted->figure, found);
+            return 0;
+        });
+    });
+}
+
+}  // namespace
 
 void add_bench(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand("bench", "Measure this machine");
@@ -85,6 +157,7 @@ void add_bench(CLI::App& app, int& status) {
             return 0;
         });
     });
+    add_largest_step(*command, status);
     CLI::App* multirate = command->add_subcommand(
         "multirate",
         "Steps of their own: errors of two masses over the ratio of their frequencies, and what longer steps save");

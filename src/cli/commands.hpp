@@ -43,7 +43,9 @@ void add_bench(CLI::App& app, int& status);
 class scenario_options {
    public:
     void add_to(CLI::App& command);
-    struct scenario load() const;
+    /// Without --method and --extrapolation, of which the command takes several.
+    void add_without_method(CLI::App& command);
+    struct scenario load(const std::vector<struct scenario_override>& more = {}) const;
 
    private:
     std::vector<struct scenario_override> overrides() const;

@@ -6,6 +6,13 @@
 namespace mdpcosim {
 
 void scenario_options::add_to(CLI::App& command) {
+    add_without_method(command);
+    command.add_option("--method", method_, "Method of the macro step (mdpcosim list methods)");
+    command.add_option("--extrapolation", extrapolation_,
+                       "Extrapolation of the connections (mdpcosim list extrapolations)");
+}
+
+void scenario_options::add_without_method(CLI::App& command) {
     command.add_option("scenario", path_, "The scenario file, or an FMU (.fmu)")->required();
     command
         .add_option("--input", input_,
@@ -14,9 +21,6 @@ void scenario_options::add_to(CLI::App& command) {
     command.add_option("--start", start_, "Start time, as 'time: {start: ...}' in the file");
     command.add_option("--end", end_, "End time");
     command.add_option("--step", step_, "Macro step");
-    command.add_option("--method", method_, "Method of the macro step (mdpcosim list methods)");
-    command.add_option("--extrapolation", extrapolation_,
-                       "Extrapolation of the connections (mdpcosim list extrapolations)");
     command
         .add_option("--set", set_,
                     "object.parameter=value: a parameter of a subsystem or connection, or a let value (name=value); "
@@ -25,7 +29,11 @@ void scenario_options::add_to(CLI::App& command) {
         ->allow_extra_args(false);
 }
 
-scenario scenario_options::load() const { return load_scenario(path_, overrides(), input_); }
+scenario scenario_options::load(const std::vector<scenario_override>& more) const {
+    auto all = overrides();
+    all.insert(all.end(), more.begin(), more.end());
+    return load_scenario(path_, all, input_);
+}
 
 std::vector<scenario_override> scenario_options::overrides() const {
     std::vector<scenario_override> list;

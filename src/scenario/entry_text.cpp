@@ -47,6 +47,11 @@ void visit_places(ode_spec& ode, const Visit& visit) {
         visit_places(e.direction, visit);
         visit_places(e.set, visit);
     }
+    for (auto& c : ode.contacts) {
+        visit(c.where);
+        for (auto* written : {&c.gap, &c.restitution, &c.rest_speed}) visit_places(*written, visit);
+        visit_places(c.impulse, visit);
+    }
 }
 
 template <class Visit>

@@ -69,6 +69,34 @@ const key_group& event_keys() {
     return table;
 }
 
+const key_group& contact_keys() {
+    using spec = ode_contact;
+    static const key_group table = [] {
+        const auto formula = [](key_info k) {
+            k.values = setting_values::expression;
+            return k;
+        };
+        auto impulse = settings<spec>("impulse", &spec::impulse, setting_values::expression,
+                                      "States that the contact changes, each with its change by a unit of impulse: for "
+                                      "the velocity of a mass m that a growing gap sets free 1/m.")
+                           .needed();
+        impulse.name_pattern = ode_name;
+        impulse.label = "impulse";
+        return group<spec>(
+            "contact", "What keeps a gap from closing: impacts, rest and coming off.",
+            {formula(word<spec>("gap", &spec::gap,
+                                "The distance, of states and time; its rate depends on no input, its second rate may.")
+                         .needed()),
+             impulse,
+             formula(word<spec>("restitution", &spec::restitution, "Speed after an impact by that before it, 0 to 1.")
+                         .by_default("0")),
+             formula(word<spec>("rest-speed", &spec::rest_speed,
+                                "Where the rebound would be slower than this (SI), the contact rests instead.")
+                         .by_default("needed with a restitution"))});
+    }();
+    return table;
+}
+
 key_info ode_part(const char* name, std::vector<setting> ode_spec::*list, setting_values values,
                   const char* description) {
     auto k = settings<ode_spec>(name, list, values, description).by_default("none").over_lines();
@@ -92,6 +120,10 @@ const key_group& ode_keys() {
             "events", &spec::events, event_keys,
             [](const yaml_node&, std::size_t i) { return fmt::format("event {}", i); }, "'- {when: ..., set: {...}}'",
             "Jumps of states where an expression crosses zero.");
+        auto contacts = entries<spec>("contacts", &spec::contacts, contact_keys, "contact",
+                                      "Unilateral contacts: impacts and rest. Each is an output, its force while it "
+                                      "rests.")
+                            .by_default("none");
         return group<spec>(
             "ode", "Equations in the scenario; all parts are optional, but there is a state or an output.",
             {ode_part("parameters", &spec::parameters, setting_values::quantity,
@@ -104,7 +136,7 @@ const key_group& ode_keys() {
              ode_part("equations", &spec::equations, setting_values::expression,
                       "The time derivative of every state; for every algebraic variable an expression that must be "
                       "zero."),
-             outputs, events.by_default("none")});
+             outputs, events.by_default("none"), contacts});
     }();
     return table;
 }

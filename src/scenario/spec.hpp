@@ -74,6 +74,14 @@ struct ode_event {
     std::vector<setting> set;
 };
 
+/// A unilateral contact: `gap` never falls below zero, impulses that keep it there change the states in `impulse`.
+struct ode_contact {
+    std::string name;
+    location where;
+    text gap, restitution, rest_speed;
+    std::vector<setting> impulse;  ///< state -> its change by a unit of impulse
+};
+
 struct ode_spec {
     std::vector<setting> parameters;  ///< value with unit
     std::vector<setting> states;      ///< initial value with unit
@@ -82,6 +90,7 @@ struct ode_spec {
     std::vector<setting> equations;   ///< state -> right-hand side; algebraic variable -> what must be zero
     std::vector<ode_output> outputs;
     std::vector<ode_event> events;
+    std::vector<ode_contact> contacts;
     std::map<std::string, double> lets;  ///< `$name` inside expressions, in SI
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 
+#include "core/error.hpp"
 #include "expression/program.hpp"
 #include "subsystem/ode_layout.hpp"
 #include "subsystem/ode_model.hpp"
@@ -77,21 +78,30 @@ program compile_port_outputs(const std::vector<port>& ports, const std::vector<e
 
 class ode_equations final : public equations {
    public:
-    ode_equations(const ode_model& model, ode_layout layout, const std::vector<ode_event>& written)
+    ode_equations(const ode_model& model, ode_layout layout)
         : description_(std::move(layout.description)),
           derivatives_(compile(model.derivatives)),
           outputs_(compile(layout.formulas)),
           port_outputs_(compile_port_outputs(description_.ports, layout.formulas)),
           differential_(model.differential),
+          contacts_(model.contacts),
           input_structure_(structure_of(model.derivatives, ode_model::input_bank, model.inputs.size())),
           output_structure_(structure_of(layout.formulas, ode_model::state_bank, model.states.size())),
           jacobian_(compile_jacobian(model, structure_)) {
         description_.type = "ode";
         for (const auto& s : model.states) initial_.push_back(s.value);
+        std::vector<expression> gaps, rates;
+        for (const auto& c : contacts_) {
+            gaps.push_back(c.gap);
+            rates.push_back(c.rate);
+        }
+        gaps_ = compile(gaps);
+        rates_ = compile(rates);
+        now_.resize(contacts_.empty() ? 0 : 2 * contacts_.size() + model.events.size());
         std::vector<expression> indicators;
         for (const auto& e : model.events) {
             indicators.push_back(e.when);
-            events_.push_back({program(e.set), e.on_rising, e.on_falling, written[events_.size()].when.value});
+            events_.push_back({program(e.set), e.on_rising, e.on_falling, e.name});
         }
         indicators_ = compile(indicators);
         for (const auto& f : model.derivatives)
@@ -103,7 +113,22 @@ class ode_equations final : public equations {
 
     const subsystem_description& describe() const noexcept override { return description_; }
     int state_count() const override { return static_cast<int>(initial_.size()); }
-    void initial_state(double, double* x) const override { std::copy(initial_.begin(), initial_.end(), x); }
+    /// Contacts that touch are open by the least there is.
+    void initial_state(double t0, double* x) const override {
+        std::copy(initial_.begin(), initial_.end(), x);
+        std::vector<double> gaps(contacts_.size());
+        gaps_.evaluate({&t0, x, nullptr}, gaps.data());
+        for (std::size_t k = 0; k < contacts_.size(); ++k) {
+            const ode_resting& c = contacts_[k];
+            if (gaps[k] > ode_resting::clearance) continue;
+            if (gaps[k] < -ode_resting::clearance)
+                throw user_error(c.where,
+                                 fmt::format("contact '{}': its gap is {:.6g} at the start (t = {:.6g} s). Move "
+                                             "the start values so that it is not negative.",
+                                             c.name, gaps[k], t0));
+            x[c.state] = std::min(0.0, gaps[k]) - ode_resting::clearance;
+        }
+    }
 
     void derivatives(double t, const double* x, const double* u, double* dx) const override {
         derivatives_.evaluate({&t, x, u}, dx);
@@ -135,14 +160,18 @@ class ode_equations final : public equations {
     bool apply_event(int event, bool rising, double t, double* x, const double* u) override {
         const jump& e = events_[static_cast<std::size_t>(event)];
         if (rising ? !e.on_rising : !e.on_falling) return false;
+        bool of_contact = false;
+        for (const auto& c : contacts_) {
+            if (event == c.impact) check_that_others_are_free(c, t, x);
+            of_contact |= event == c.impact || event == c.impact + 1;
+        }
         // A program computes everything before it writes: all new values see the state before the event.
         e.set.evaluate({&t, x, u}, x);
+        if (!contacts_.empty()) free_what_moves(event, of_contact, t, x, u);
         return true;
     }
 
-    std::string event_name(int event) const override {
-        return fmt::format("event {} (when: {})", event + 1, events_[static_cast<std::size_t>(event)].when);
-    }
+    std::string event_name(int event) const override { return events_[static_cast<std::size_t>(event)].name; }
 
     double next_time_event(double t) const override {
         const auto next = std::upper_bound(jump_times_.begin(), jump_times_.end(), t);
@@ -150,11 +179,43 @@ class ode_equations final : public equations {
     }
 
    private:
+    /// An impulse that reaches what rests elsewhere would have to be spread over both.
+    void check_that_others_are_free(const ode_resting& c, double t, const double* x) const {
+        for (const int other : c.acts_on)
+            if (const auto& o = contacts_[static_cast<std::size_t>(other)]; x[o.state] > 0.5)
+                throw run_error(
+                    fmt::format("at t = {:.9g}: contact '{}' closes while '{}' rests, and each acts on the "
+                                "other. An 'ode' solves one contact at a time; take the model contact-bodies",
+                                t, c.name, o.name));
+    }
+
+    /// Where an event has ended the rest of a contact: by a force that opens the gap or, if it is the user's, by states that it moves.
+    void free_what_moves(int event, bool of_contact, double t, double* x, const double* u) {
+        double* const gaps = now_.data();
+        double* const rates = gaps + contacts_.size();
+        double* const indicators = rates + contacts_.size();
+        gaps_.evaluate({&t, x, u}, gaps);
+        rates_.evaluate({&t, x, u}, rates);
+        indicators_.evaluate({&t, x, u}, indicators);
+        for (std::size_t k = 0; k < contacts_.size(); ++k) {
+            const ode_resting& c = contacts_[k];
+            if (!of_contact && gaps[k] < -ode_resting::most_overlap)
+                throw run_error(
+                    fmt::format("at t = {:.9g}: {} leaves a gap of {:.6g} in contact '{}'. Set the states so "
+                                "that it is not negative",
+                                t, event_name(event), gaps[k], c.name));
+            const int off = c.impact + 1;
+            const bool moved = x[c.state] > 0.5 ? rates[k] != 0 : gaps[k] <= x[c.state];
+            if ((x[c.state] > 0.5 && indicators[off] > 0) || (!of_contact && moved))
+                events_[static_cast<std::size_t>(off)].set.evaluate({&t, x, u}, x);
+        }
+    }
+
     struct jump {
         program set;
         bool on_rising;
         bool on_falling;
-        std::string when;
+        std::string name;
     };
 
     subsystem_description description_;
@@ -162,6 +223,9 @@ class ode_equations final : public equations {
     std::vector<double> jump_times_;  // sorted: where an if() on time switches a derivative or an output
     program derivatives_, outputs_, port_outputs_;
     std::size_t differential_;
+    std::vector<ode_resting> contacts_;
+    program gaps_, rates_;
+    std::vector<double> now_;  ///< scratch: gaps, their rates, indicators
     sparsity structure_, input_structure_, output_structure_;
     program jacobian_, indicators_;
     std::vector<jump> events_;
@@ -171,7 +235,7 @@ class ode_equations final : public equations {
 
 std::unique_ptr<equations> make_ode_equations(const subsystem_spec& spec) {
     const ode_model model = read_ode_model(spec);
-    return std::make_unique<ode_equations>(model, lay_out(model, spec), spec.ode.events);
+    return std::make_unique<ode_equations>(model, lay_out(model, spec));
 }
 
 }  // namespace mdpcosim

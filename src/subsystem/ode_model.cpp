@@ -8,6 +8,7 @@
 
 #include "core/suggest.hpp"
 #include "core/units.hpp"
+#include "subsystem/ode_contacts.hpp"
 
 namespace mdpcosim {
 
@@ -29,10 +30,12 @@ class ode_reader {
         read_values("algebraic variable", ode_.algebraic, model_.states);
         read_values("input", ode_.inputs, model_.inputs);
         apply_settings();
+        add_contact_states();
         collect_symbols();
         read_equations();
         read_outputs();
         read_events();
+        read_contacts();
         return std::move(model_);
     }
 
@@ -60,6 +63,7 @@ class ode_reader {
         for (const auto& s : ode_.algebraic) declare("algebraic variable", s.name, s.where);
         for (const auto& s : ode_.inputs) declare("input", s.name, s.where);
         for (const auto& o : ode_.outputs) declare("output", o.name, o.where);
+        for (const auto& c : ode_.contacts) declare("contact", c.name, c.where);
         if (ode_.states.empty() && ode_.algebraic.empty() && ode_.outputs.empty())
             fail(spec_.where, "ode: has neither states nor outputs. Give at least one of them.");
     }
@@ -80,9 +84,10 @@ class ode_reader {
             if (kind == "output") outputs_[name];
             return;
         }
-        fail(where, fmt::format("{} '{}': the name is already that of {} {} ({}). Names must differ.", kind, name,
-                                place->second.kind == "state" || place->second.kind == "parameter" ? "a" : "an",
-                                place->second.kind, to_string(place->second.where)));
+        fail(where,
+             fmt::format("{} '{}': the name is already that of {} {} ({}). Names must differ.", kind, name,
+                         std::string_view("aeiou").find(place->second.kind[0]) == std::string_view::npos ? "a" : "an",
+                         place->second.kind, to_string(place->second.where)));
     }
 
     // numbers
@@ -140,7 +145,10 @@ class ode_reader {
         known_.emplace("t", expression(variable_id{ode_model::time_bank, 0}));
         for (const auto& p : model_.parameters) known_.emplace(p.name, expression(p.value));
         const auto add_bank = [this](const std::vector<ode_variable>& variables, int bank) {
-            for (int i = 0; const auto& v : variables) known_.emplace(v.name, expression(variable_id{bank, i++}));
+            for (int i = 0; const auto& v : variables) {
+                if (!is_of_contact(v)) known_.emplace(v.name, expression(variable_id{bank, i}));
+                ++i;
+            }
         };
         add_bank(model_.states, ode_model::state_bank);
         add_bank(model_.inputs, ode_model::input_bank);
@@ -182,7 +190,8 @@ class ode_reader {
 
     std::vector<std::string> state_names() const {
         std::vector<std::string> names;
-        for (const auto& s : model_.states) names.push_back(s.name);
+        for (const auto& s : model_.states)
+            if (!is_of_contact(s)) names.push_back(s.name);
         return names;
     }
 
@@ -212,6 +221,10 @@ class ode_reader {
         }
         for (std::size_t i = 0; i < written.size(); ++i) {
             const auto& state = model_.states[i];
+            if (is_of_contact(state)) {
+                model_.derivatives.emplace_back(0.0);
+                continue;
+            }
             if (written[i] == nullptr)
                 fail(state.where,
                      model_.is_algebraic(static_cast<int>(i))
@@ -259,8 +272,10 @@ class ode_reader {
     }
 
     void read_outputs() {
-        for (const auto& s : model_.states)
+        for (const auto& s : model_.states) {
+            if (is_of_contact(s)) continue;
             model_.outputs.push_back({s.name, s.unit, declared_.at(s.name).kind, s.where, known_.find(s.name)->second});
+        }
         for (const auto& o : ode_.outputs) {
             const expression value = output_value(o.name);
             const std::string unit = output_unit(o);
@@ -269,7 +284,7 @@ class ode_reader {
                 model_.outputs.push_back({o.name, unit, o.expression.value, o.where, value});
                 continue;
             }
-            auto& shown = model_.outputs[static_cast<std::size_t>(state)];
+            auto& shown = *std::ranges::find(model_.outputs, o.name, &ode_formula::name);
             if (value.op() != operation::variable || value.variable() != shown.value.variable())
                 fail(o.where, fmt::format("output '{}': the name is already that of {} ({}) and the expression is "
                                           "not this one. Names must differ.",
@@ -286,6 +301,7 @@ class ode_reader {
             const std::string object = fmt::format("event {}", model_.events.size() + 1);
             if (e.when.empty()) fail(e.where, fmt::format("{}: 'when' is missing.", object));
             ode_jump jump;
+            jump.name = fmt::format("{} (when: {})", object, e.when.value);
             jump.when = parse(e.when, fmt::format("{}: when", object));
             static const std::vector<std::string> directions{"rising", "falling", "both"};
             const std::string& direction = e.direction.value;
@@ -302,19 +318,61 @@ class ode_reader {
 
     void read_jumps(const ode_event& e, const std::string& object, ode_jump& jump) const {
         if (e.set.empty()) fail(e.where, fmt::format("{}: 'set' is missing: which states jump?", object));
-        for (const auto& s : e.set) {
+        read_assignments(e.set, object, "set", jump);
+    }
+
+    void read_assignments(const std::vector<setting>& written, const std::string& object, const char* key,
+                          ode_jump& jump) const {
+        for (const auto& s : written) {
             const int state = find_state(s.name);
             if (state < 0)
-                fail(s.where, fmt::format("{}: set: {}", object, unknown_name("state", s.name, "It", state_names())));
+                fail(s.where,
+                     fmt::format("{}: {}: {}", object, key, unknown_name("state", s.name, "It", state_names())));
             if (model_.is_algebraic(state))
                 fail(s.where,
-                     fmt::format("{}: set: algebraic variable '{}' cannot be set; it follows from its equation.",
-                                 object, s.name));
+                     fmt::format("{}: {}: algebraic variable '{}' cannot be set; it follows from its equation.", object,
+                                 key, s.name));
             if (std::any_of(jump.set.begin(), jump.set.end(), [state](const auto& a) { return a.target == state; }))
-                fail(s.where, fmt::format("{}: set: state '{}' is given twice.", object, s.name));
+                fail(s.where, fmt::format("{}: {}: state '{}' is given twice.", object, key, s.name));
             const std::string value = fmt::format("{}: new value of '{}'", object, s.name);
             jump.set.push_back({parse(single(s, value), value), state});
         }
+    }
+
+    static bool is_of_contact(const ode_variable& state) { return state.name.find(' ') != std::string::npos; }
+
+    void add_contact_states() {
+        auto at = model_.states.begin() + static_cast<std::ptrdiff_t>(model_.differential);
+        for (const auto& c : ode_.contacts)
+            at = model_.states.insert(at, {contact_state_name(c.name), {}, 0, c.where}) + 1;
+        model_.differential += ode_.contacts.size();
+    }
+
+    void read_contacts() {
+        std::vector<contact_formulas> all;
+        for (const auto& c : ode_.contacts) {
+            const std::string object = fmt::format("contact '{}'", c.name);
+            if (c.gap.empty()) fail(c.where, fmt::format("{}: 'gap' is missing.", object));
+            contact_formulas made{c.name, c.where, parse(c.gap, object + ": gap"), 0.0, 0.0, {}};
+            if (!c.restitution.empty()) made.restitution = parse(c.restitution, object + ": restitution");
+            if (const expression& e = made.restitution; e.is_constant() && !(e.value() >= 0 && e.value() <= 1))
+                fail(c.restitution.where,
+                     fmt::format("{}: restitution {} is not allowed. Allowed: 0 to 1.", object, e.value()));
+            if (!c.rest_speed.empty())
+                made.rest_speed = parse(c.rest_speed, object + ": rest-speed");
+            else if (!made.restitution.is(0))
+                fail(c.where,
+                     fmt::format("{}: 'rest-speed' is missing: rebounds get slower without end, and below this "
+                                 "speed they are rest. Write for example rest-speed: 1e-3.",
+                                 object));
+            if (c.impulse.empty())
+                fail(c.where, fmt::format("{}: 'impulse' is missing: which states does it change?", object));
+            ode_jump impulse;
+            read_assignments(c.impulse, object, "impulse", impulse);
+            for (auto& a : impulse.set) made.impulse.emplace_back(a.target, a.value);
+            all.push_back(std::move(made));
+        }
+        put_contacts_into(model_, all, spec_.name);
     }
 
     const subsystem_spec& spec_;

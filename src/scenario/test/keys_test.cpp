@@ -50,6 +50,7 @@ subsystems:
       equations: {phi: w, w: "-$c/L*sin(phi) + T", z: z - phi}
       outputs: {x: L*sin(phi), E: {value: w^2, unit: 1/s2}}
       events: [{when: phi - 1, direction: rising, set: {w: -w}}]
+      contacts: {stop: {gap: 2 - phi, impulse: {w: -1/L}, restitution: 0.5, rest-speed: 1e-3}}
     ports: {shaft: {kind: rotation, causality: takes-load, angle: phi, torque: T}}
     step: 40 us
   d: {file: run.csv, units: {demand: N.m}, kinds: {on: boolean}, interpolation: hold, outside: repeat}
@@ -215,6 +216,7 @@ TEST(keys, settings_are_reached_by_name) {
     EXPECT_EQ(with("m.inertia", "{left: 4 kg}").subsystems[0].inertia.size(), 1U);
     EXPECT_EQ(with("e.ode.states.phi", "1").subsystems[1].ode.states[0].values[0].value, "1");
     EXPECT_EQ(with("e.ode.events.1.set.w", "0").subsystems[1].ode.events[0].set[0].values[0].value, "0");
+    EXPECT_EQ(with("e.ode.contacts.stop.restitution", "0").subsystems[1].ode.contacts[0].restitution.value, "0");
     EXPECT_EQ(with("e.ports.shaft.angle", "x").subsystems[1].ports[0].variables[0].values[0].value, "x");
     EXPECT_EQ(with("placement.cores.m", "3").placement.cores[0].values[0].value, "3");
     EXPECT_EQ(with("iteration.limit", "7").iteration.options[1].values[0].value, "7");

@@ -33,6 +33,7 @@ subsystems:
       equations: {phi: w, w: "-$c/L*sin(phi) + T"}
       outputs: {x: L*sin(phi), E: {value: w^2, unit: 1/s2}}
       events: [{when: phi - 1, set: {w: -w, phi: "if(w > 0, 1, -1)"}}, {when: w, direction: falling, set: {w: 0}}]
+      contacts: {stop: {gap: 2 - phi, impulse: {w: -1}}}
     ports: {shaft: {kind: rotation, causality: takes-load, angle: phi, torque: T}}
     solver: {name: rk4, step: 10 us}
   cycle: {file: "a #1: run.csv", units: {"demand: x": N.m, "*": m}, interpolation: hold, outside: repeat}

@@ -15,7 +15,9 @@ constexpr int most_events = 10000;
 
 constexpr double never = -1;
 
-constexpr const char* remedy = "Give the model a hysteresis, or a state for the motion on the boundary";
+constexpr const char* remedy =
+    "Give the model a hysteresis, or a state for the motion on the boundary; in an 'ode' impacts that end at rest are "
+    "'contacts'";
 
 }  // namespace
 

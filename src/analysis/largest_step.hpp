@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "scenario/spec.hpp"
+
+/// The largest macro steps of a scenario, found by running it: the largest that is stable, and the largest that keeps an error.
+///
+/// A run is stable when it ends and no coupled variable leaves the range that it has in the reference by more than that range. It keeps an error when its
+/// errors are within it and its verdict is not wrong; a stable run may well be wrong (an undamped oscillation that is out of step). The reference is the scenario as one system; where a subsystem shows no equations, a run with an eighth of the scenario's step.
+/// A system that grows by itself is told by its reference and judged against it.
+///
+/// The search begins at the scenario's own step, goes up by quarters (or down by halves, to the first stable one), and halves the interval
+/// to the wanted precision: the limit is the first crossing that steps of a quarter see. An instability that grows by less than what the
+/// run lets be seen counts as stable: longer runs see more.
+namespace mdpcosim {
+
+struct step_choice {
+    std::string method, extrapolation;  ///< empty: as the scenario has it
+};
+
+struct largest_step_request {
+    std::function<scenario(const step_choice&)> load;  ///< user_error: that choice is not possible
+    std::vector<step_choice> choices;
+    double error = 0.01;       ///< largest relative error of a coupled variable (results/compare.hpp); at most this
+    double precision = 0.005;  ///< of the largest stable step
+    std::function<void(const std::string&)> told = {};  ///< hears of every run
+};
+
+struct step_run {
+    double step = 0;
+    bool stable = false;
+    std::string why;     ///< it is not
+    double error = 0;    ///< against the reference, where it is stable
+    bool wrong = false;  ///< its verdict is
+    std::int64_t macro_steps = 0;
+    double seconds = 0;  ///< wall clock, one worker
+};
+
+struct largest_step {
+    enum class kind {
+        limit,      ///< `largest` is stable, `unstable` is not
+        unbounded,  ///< stable up to `largest`, a sixteenth of the time span
+        none,       ///< no step down to `unstable` is stable
+        refused     ///< the scenario cannot be run so: `why`
+    };
+    step_choice choice;
+    kind outcome = kind::refused;
+    double largest = 0, unstable = 0;
+    std::string why;             ///< `unstable` is not stable, or nothing was run
+    step_run accurate;           ///< with the largest step that keeps the error; step 0: none did
+    bool fastest = false;        ///< the least time of all that keep the error
+    std::vector<step_run> runs;  ///< by step
+};
+
+struct largest_steps {
+    std::string reference;                       ///< what the runs are compared with, in words
+    double growth = 0;                           ///< of the reference: its last quarter by its first
+    std::vector<std::string> own_extrapolation;  ///< connections and signals that keep theirs in every choice
+    double error = 0;
+    std::vector<largest_step> found;  ///< in the order of the choices
+
+    bool grows_by_itself() const { return growth > 5; }
+};
+
+/// A scenario that no choice can run leaves as user_error, one without a reference as run_error.
+largest_steps find_largest_steps(const largest_step_request& request);
+
+std::string to_table(const largest_steps& found);
+std::string to_json(const largest_steps& found);
+/// Error over step; throws user_error where the file cannot be written.
+void write_largest_steps(const std::string& file, const largest_steps& found);
+
+}  // namespace mdpcosim

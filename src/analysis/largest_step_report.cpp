@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/largest_step.hpp"
+#include "analysis/plot.hpp"
+#include "core/json.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+std::string name_of(const step_choice& choice) {
+    const std::string extrapolation = choice.extrapolation.empty() ? "" : " " + choice.extrapolation;
+    return (choice.method.empty() ? "as the scenario has it" : choice.method) + extrapolation;
+}
+
+const char* word_for(largest_step::kind outcome) {
+    switch (outcome) {
+        case largest_step::kind::limit:
+            return "limit";
+        case largest_step::kind::unbounded:
+            return "unbounded";
+        case largest_step::kind::none:
+            return "none";
+        case largest_step::kind::refused:
+            return "refused";
+    }
+    return "";
+}
+
+std::string step_of(const largest_step& one) {
+    switch (one.outcome) {
+        case largest_step::kind::limit:
+            return fmt::format("{:.4g}", one.largest);
+        case largest_step::kind::unbounded:
+            return fmt::format("> {:.4g}", one.largest);
+        case largest_step::kind::none:
+            return fmt::format("< {:.4g}", one.unstable);
+        case largest_step::kind::refused:
+            return "-";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string to_table(const largest_steps& found) {
+    std::string out = fmt::format("errors against {}\n", found.reference);
+    if (found.grows_by_itself())
+        out += fmt::format(
+            "the system grows by itself, to {:.3g} times in the reference's last quarter against its first: that is no "
+            "instability of a step\n",
+            found.growth);
+    if (!found.own_extrapolation.empty())
+        out += fmt::format("with the extrapolation that the scenario gives them, whatever a line says: {}\n",
+                           fmt::join(found.own_extrapolation, ", "));
+    out += fmt::format("\n  {:<30} {:>14} {:>16} {:>12} {:>12} {:>10}\n", "method", "stable to [s]",
+                       fmt::format("error {:.3g} [s]", found.error), "macro steps", "time [ms]", "error");
+    for (const auto& one : found.found) {
+        out += fmt::format("  {:<30} {:>14}", name_of(one.choice), step_of(one));
+        if (one.accurate.step > 0)
+            out += fmt::format(" {:>16.4g} {:>12} {:>12.4g} {:>10.2g}{}", one.accurate.step, one.accurate.macro_steps,
+                               1e3 * one.accurate.seconds, one.accurate.error, one.fastest ? "  fastest" : "");
+        else if (one.outcome != largest_step::kind::refused)
+            out += fmt::format(" {:>16}", "-");
+        out += "\n";
+    }
+    out += "\n";
+    for (const auto& one : found.found)
+        if (!one.why.empty())
+            out += fmt::format("{}: {}{}\n", name_of(one.choice),
+                               one.outcome == largest_step::kind::refused
+                                   ? std::string()
+                                   : fmt::format("not stable with {:.4g} s, ", one.unstable),
+                               one.why);
+    return out;
+}
+
+std::string to_json(const largest_steps& found) {
+    auto list = json::array();
+    const auto run = [](const step_run& r) {
+        return json{{"step", r.step},   {"stable", r.stable},           {"why", r.why},        {"error", r.error},
+                    {"wrong", r.wrong}, {"macro_steps", r.macro_steps}, {"seconds", r.seconds}};
+    };
+    for (const auto& one : found.found) {
+        auto runs = json::array();
+        for (const auto& r : one.runs) runs.push_back(run(r));
+        list.push_back({{"method", one.choice.method},
+                        {"extrapolation", one.choice.extrapolation},
+                        {"outcome", word_for(one.outcome)},
+                        {"largest_stable_step", one.largest > 0 ? json(one.largest) : json()},
+                        {"unstable_step", one.unstable > 0 ? json(one.unstable) : json()},
+                        {"why", one.why},
+                        {"accurate", one.accurate.step > 0 ? run(one.accurate) : json()},
+                        {"fastest", one.fastest},
+                        {"runs", std::move(runs)}});
+    }
+    return json{{"reference", found.reference},
+                {"reference_growth", found.growth},
+                {"own_extrapolation", found.own_extrapolation},
+                {"error", found.error},
+                {"results", std::move(list)}}
+        .dump(2);
+}
+
+void write_largest_steps(const std::string& file, const largest_steps& found) {
+    plot_panel panel;
+    panel.title = "Error of stable runs";
+    panel.x = {.label = "macro step [s]", .logarithmic = true, .low = {}, .high = {}};
+    panel.y = {.label = "largest relative error", .logarithmic = true, .low = {}, .high = {}};
+    for (const auto& one : found.found) {
+        plot_curve curve;
+        curve.name = name_of(one.choice);
+        curve.marker = plot_marker::circle;
+        for (const auto& r : one.runs) {
+            if (!r.stable) continue;
+            curve.x.push_back(r.step);
+            curve.y.push_back(r.error);
+        }
+        if (!curve.x.empty()) panel.curves.push_back(std::move(curve));
+    }
+    panel.references.push_back(level_line(found.error, "wanted"));
+    write_svg(file, {.title = "Largest macro steps", .panels = {std::move(panel)}});
+}
+
+}  // namespace mdpcosim

@@ -1,0 +1,134 @@
+// Found by runs, against what the spectral radius of the step tells.
+#include "analysis/largest_step.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/stability.hpp"
+#include "analysis/test_system.hpp"
+#include "core/error.hpp"
+#include "coupling/extrapolation.hpp"
+#include "scenario/read.hpp"
+
+namespace mdpcosim {
+namespace {
+
+using testing::HasSubstr;
+
+largest_step_request request(const std::string& text, const std::vector<step_choice>& choices) {
+    return {.load =
+                [text](const step_choice& choice) {
+                    std::vector<scenario_override> changes{{"method", choice.method, "test"}};
+                    if (!choice.extrapolation.empty())
+                        changes.push_back({"extrapolation", choice.extrapolation, "test"});
+                    return read_scenario_text(text, "system.yaml", {}, changes);
+                },
+            .choices = choices};
+}
+
+std::string two_mass(double F, double end, double step, const std::string& of_a = "") {
+    return fmt::format(R"(time: {{end: {}, step: {}}}
+subsystems:
+  A: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 1, x0: 1{}}}, solver: &s {{name: erk-5, rtol: 1e-9, atol: 1e-11}}}}
+  B: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 1}}, solver: *s}}
+connections:
+  spring: {{law: spring, between: [A.mass, B.mass], stiffness: {}}}
+)",
+                       end, step, of_a, F);
+}
+
+TEST(largest_step, is_that_of_the_spectral_radius) {
+    for (const double F : {3.1622776601683795, 100.0}) {
+        const double unit = 1 / std::sqrt(2 * F + 1);
+        std::vector<step_choice> choices;
+        for (const char* rule : {"lin-2-3-opt", "const-2-3-opt", "quad-2-4", "const-2-4"})
+            choices.push_back({"explicit", rule});
+        auto wanted = request(two_mass(F, 1500 * unit, 0.6 * unit), choices);
+        wanted.error = 10;  // not looked for
+        for (const auto& one : find_largest_steps(wanted).found) {
+            test_system_parameters p;
+            p.F = F;
+            p.rule = make_extrapolation(one.choice.extrapolation);
+            const double exact = stability_scan(p).limit().omega_max;
+            EXPECT_EQ(one.outcome, largest_step::kind::limit) << one.choice.extrapolation;
+            EXPECT_NEAR(one.largest, exact, 0.01 * exact) << one.choice.extrapolation << ", F " << F;
+            EXPECT_LE(one.unstable, one.largest * 1.005);
+            EXPECT_FALSE(one.why.empty());
+        }
+    }
+}
+
+TEST(largest_step, keeps_an_error_and_names_the_fastest) {
+    auto wanted =
+        request(two_mass(3, 20, 0.05, ", damping: 0.1"), {{"explicit", "const-2-3-opt"}, {"explicit", "quad-2-4"}});
+    wanted.error = 1e-3;
+    int told = 0;
+    wanted.told = [&](const std::string&) { ++told; };
+    const auto found = find_largest_steps(wanted);
+    EXPECT_THAT(found.reference, HasSubstr("one system"));
+    for (const auto& one : found.found) {
+        ASSERT_GT(one.accurate.step, 0);
+        EXPECT_LE(one.accurate.error, 1e-3);
+        EXPECT_LT(one.accurate.step, one.largest);
+        for (const auto& r : one.runs)
+            if (r.stable && r.step > 1.05 * one.accurate.step) {
+                EXPECT_GT(r.error, 1e-3) << r.step;
+            }
+    }
+    EXPECT_GT(found.found[1].accurate.step, 2 * found.found[0].accurate.step);
+    EXPECT_EQ(found.found[0].fastest + found.found[1].fastest, 1);
+    EXPECT_GT(told, 10);
+    EXPECT_THAT(to_table(found), HasSubstr("fastest"));
+    EXPECT_THAT(to_json(found), HasSubstr("\"largest_stable_step\""));
+}
+
+/// A negative damper: the system grows at any step, which is not the coupling's.
+TEST(largest_step, tells_a_system_that_grows_by_itself) {
+    const auto found =
+        find_largest_steps(request(two_mass(3, 40, 0.02, ", damping: -0.3"), {{"explicit", "lin-2-3-opt"}}));
+    EXPECT_GT(found.growth, 5);
+    EXPECT_EQ(found.found[0].outcome, largest_step::kind::limit);
+    EXPECT_GT(found.found[0].largest, 0.1);
+    EXPECT_THAT(to_table(found), HasSubstr("grows by itself"));
+}
+
+TEST(largest_step, tells_why_nothing_can_be_run) {
+    const std::string loop = R"(time: {end: 1, step: 1e-2}
+subsystems:
+  a: {ode: {states: {x: 1}, inputs: {u: 0}, equations: {x: -x}, outputs: {y: x - 2*u}}}
+  b: {ode: {states: {x: 0}, inputs: {u: 0}, equations: {x: u - x}, outputs: {y: u + x}}}
+connections: {}
+signals: [a.y -> b.u, b.y -> a.u]
+)";
+    try {
+        find_largest_steps(request(loop, {{"explicit", ""}}));
+        FAIL();
+    } catch (const user_error& problem) {
+        EXPECT_THAT(problem.what(), HasSubstr("system.yaml:6:11: signal to 'b.u': algebraic loop"));
+    }
+}
+
+TEST(largest_step, refuses_names_that_do_not_exist_and_tells_what_a_choice_needs) {
+    const std::string text = two_mass(1, 1, 0.01);
+    EXPECT_THROW(find_largest_steps(request(text, {{"explicitt", ""}})), user_error);
+    EXPECT_THROW(find_largest_steps(request(text, {{"explicit", "lin-2-3-op"}})), user_error);
+    EXPECT_THROW(find_largest_steps(request(text, {{"index-1", ""}})), user_error);
+    // Of several, one that cannot be used is told beside the others.
+    const auto found = find_largest_steps(request(text, {{"index-1", ""}, {"explicit", ""}}));
+    EXPECT_EQ(found.found[0].outcome, largest_step::kind::refused);
+    EXPECT_THAT(to_table(found), HasSubstr("index-1: method 'index-1' holds joints"));
+    EXPECT_NE(found.found[1].outcome, largest_step::kind::refused);
+}
+
+TEST(largest_step, tells_who_keeps_an_extrapolation) {
+    std::string text = two_mass(1, 5, 0.01);
+    text.replace(text.rfind('}'), 1, ", extrapolation: poly-3}");
+    const auto found = find_largest_steps(request(text, {{"explicit", "lin-2-3-opt"}, {"explicit", "quad-2-4"}}));
+    EXPECT_EQ(found.own_extrapolation, std::vector<std::string>{"spring"});
+    EXPECT_EQ(found.found[0].largest, found.found[1].largest);
+    EXPECT_THAT(to_table(found), HasSubstr("whatever a line says: spring"));
+}
+
+}  // namespace
+}  // namespace mdpcosim
