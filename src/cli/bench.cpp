@@ -67,7 +67,7 @@ void add_largest_step(CLI::App& bench, int& status) {
         ->add_option("--error", wanted->error,
                      "Largest error of a coupled variable, relative to its range, that the fastest step may make; "
                      "default: 0.01")
-        ->check(positive_value);
+        ->check(positive_value(1e6));
     command->add_flag("--json", wanted->json, "One JSON document on standard output");
     command->add_option("--svg", wanted->figure, "Write the figure: error over step");
     command->callback([options, wanted, &status] {
@@ -114,7 +114,7 @@ void add_bench(CLI::App& app, int& status) {
     fmu->add_flag("--json", *json, "Seconds as one JSON document on standard output");
     auto repetitions = std::make_shared<int>(5);
     fmu->add_option("--repetitions", *repetitions, "Measurements of each, in turns; default: 5")
-        ->check(CLI::Range(1, 1000))
+        ->transform(whole_number(1, 1000))
         ->type_name("N");
     auto fmus = std::make_shared<std::string>();
     fmu->add_option("--fmus", *fmus, "Folder with the shipped FMUs, where they are not beside the program")
