@@ -211,7 +211,8 @@ TEST(registered_models, have_cases_defaults_and_shared_descriptions) {
     for (const char* model : {"fixed-frame", "planar-link", "rigid-body"})
         covered.insert(model);  // body_models_test.cpp
     for (const model_info* info : model_registry::instance().all())
-        if (!info->parts.empty()) covered.insert(info->name);  // made of parts: <name>_test.cpp, contact_models_test.cpp
+        if (!info->parts.empty())
+            covered.insert(info->name);  // made of parts: <name>_test.cpp, contact_models_test.cpp
     EXPECT_THAT(model_registry::instance().names(), testing::ElementsAreArray(covered));
     for (const model_info* info : model_registry::instance().all()) {
         if (info->make_sampled) continue;

@@ -468,8 +468,7 @@ struct simulation::impl {
         summary.workers = subsystems.workers();
         // Counted per integration, told per macro step; any at all are told.
         const std::int64_t integrations = std::max<std::int64_t>(1, std::max(summary.steps, all.advances));
-        summary.parallel_steps =
-            (subsystems.parallel_steps() * summary.steps + integrations - 1) / integrations;
+        summary.parallel_steps = (subsystems.parallel_steps() * summary.steps + integrations - 1) / integrations;
         for (std::size_t i = 0; i < subsystems.size(); ++i) {
             const subsystem_index index(i);
             const subsystem_cost cost = subsystems.cost(index);
