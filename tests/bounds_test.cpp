@@ -67,6 +67,11 @@ TEST_F(bounds, a_solvers_step_is_taken_or_refused) {
                        "subsystem 'a': the solver's step of 1e-300 s makes more than 1000000000 micro steps of every "
                        "macro step of 0.001 s");
     }
+    for (const char* solver : {"erk-5", "dirk-4", "cvode-bdf", "ida"}) {
+        subsystem(std::string("model: mass-spring-damper, solver: {name: ") + solver + ", max-step: 1e-300 s}");
+        expect_refused("run s.yaml",
+                       "subsystem 'a': the solver's max-step of 1e-300 s makes more than 1000000000 micro steps");
+    }
 }
 
 /// No macro step is longer than the run, whatever its size is said to be.

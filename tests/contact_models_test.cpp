@@ -97,6 +97,17 @@ TEST(contact_bodies, block_on_a_slope) {
     }
 }
 
+TEST(contact_bodies, a_step_that_never_ends_is_refused) {
+    const std::string parts = "      block: {kind: body, mass: 3 kg}\n";
+    try {
+        bodies b(entry(parts, "{step: 1e-300}"));
+        b.to(0.5);
+        FAIL();
+    } catch (const run_error& problem) {
+        EXPECT_THAT(problem.what(), testing::HasSubstr("'step' of 1e-300 s makes more than 1e+09 micro steps"));
+    }
+}
+
 /// A block that slides comes to rest after v/(mu g), and stays.
 TEST(contact_bodies, sliding_ends) {
     bodies b(

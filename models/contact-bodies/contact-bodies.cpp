@@ -211,7 +211,12 @@ class contact_bodies final : public subsystem {
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
         const double span = step.end - step.begin;
-        const auto n = static_cast<std::int64_t>(std::clamp(std::ceil(span / step_ - 1e-9), 1.0, 1e15));
+        constexpr double most = 1e9;
+        if (span / step_ > most)
+            throw run_error(fmt::format(
+                "'step' of {:g} s makes more than {:g} micro steps of a macro step of {:g} s; choose a longer one",
+                step_, most, span));
+        const auto n = std::max<std::int64_t>(1, std::llround(std::ceil(span / step_ - 1e-9)));
         const double h = span / static_cast<double>(n);
         system_.inputs = inputs;
         system_.begin = step.begin;

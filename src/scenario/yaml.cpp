@@ -1,6 +1,7 @@
 #include "scenario/yaml.hpp"
 
 #include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -152,6 +153,7 @@ class tree_builder : public YAML::EventHandler {
 
 /// The library's reason, or a plainer one for what happens most.
 std::string explain(const YAML::Exception& problem, const std::string& text) {
+    if (dynamic_cast<const YAML::DeepRecursion*>(&problem) != nullptr) return "lists and maps are nested too deep here";
     std::istringstream lines(text);
     std::string line;
     for (int i = 0; i <= problem.mark.line; ++i) std::getline(lines, line);

@@ -233,20 +233,20 @@ std::unique_ptr<solver> make_solver(const solver_spec& spec, const location& whe
 
 namespace {
 
-/// The fixed step of a solver, which would never come to the end of a macro step.
+/// A solver's step, or the largest it may take, with which it would never come to the end of a macro step.
 void check_micro_step(const subsystem_spec& spec, double H, double run) {
     constexpr double most = 1e9;
     for (const auto& option : spec.solver.options) {
-        if (option.name != "step" || option.values.size() != 1) continue;
-        const double step =
-            read_number(option.values.front(), "s",
-                        fmt::format("{}: solver {}: parameter 'step'", owner_of(spec), spec.solver.name.value));
+        if ((option.name != "step" && option.name != "max-step") || option.values.size() != 1) continue;
+        const double step = read_number(
+            option.values.front(), "s",
+            fmt::format("{}: solver {}: parameter '{}'", owner_of(spec), spec.solver.name.value, option.name));
         if (step > 0 && std::min(H, run) / step > most)
             throw user_error(
                 option.values.front().where,
-                fmt::format("{}: the solver's step of {} s makes more than {} micro steps of every macro step "
+                fmt::format("{}: the solver's {} of {} s makes more than {} micro steps of every macro step "
                             "of {} s. Choose a longer one.",
-                            owner_of(spec), step, most, std::min(H, run)));
+                            owner_of(spec), option.name, step, most, std::min(H, run)));
     }
 }
 

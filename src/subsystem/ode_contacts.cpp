@@ -84,7 +84,8 @@ void put_contacts_into(ode_model& model, const std::vector<contact_formulas>& co
     for (std::size_t k = 0; k < contacts.size(); ++k) {
         const contact_formulas& c = contacts[k];
         const int own_state = static_cast<int>(model.differential - contacts.size() + k);
-        ode_resting made{c.name, c.where, own_state, static_cast<int>(model.events.size()), c.gap, motions[k].rate, {}};
+        ode_resting made{c.name, c.where,         own_state,     static_cast<int>(model.events.size()),
+                         c.gap,  motions[k].rate, c.restitution, {}};
         for (std::size_t l = 0; l < contacts.size(); ++l)
             if (l != k && !(change(motions[l].rate, c).is(0) && change(motions[k].rate, contacts[l]).is(0)))
                 made.acts_on.push_back(static_cast<int>(l));

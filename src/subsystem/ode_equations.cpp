@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "core/error.hpp"
@@ -89,14 +90,19 @@ class ode_equations final : public equations {
           output_structure_(structure_of(layout.formulas, ode_model::state_bank, model.states.size())),
           jacobian_(compile_jacobian(model, structure_)) {
         description_.type = "ode";
-        for (const auto& s : model.states) initial_.push_back(s.value);
-        std::vector<expression> gaps, rates;
+        for (const auto& s : model.states) {
+            initial_.push_back(s.value);
+            state_names_.push_back(s.name);
+        }
+        std::vector<expression> gaps, rates, restitutions;
         for (const auto& c : contacts_) {
             gaps.push_back(c.gap);
             rates.push_back(c.rate);
+            restitutions.push_back(c.restitution);
         }
         gaps_ = compile(gaps);
         rates_ = compile(rates);
+        restitutions_ = compile(restitutions);
         now_.resize(contacts_.empty() ? 0 : 2 * contacts_.size() + model.events.size());
         std::vector<expression> indicators;
         for (const auto& e : model.events) {
@@ -162,11 +168,12 @@ class ode_equations final : public equations {
         if (rising ? !e.on_rising : !e.on_falling) return false;
         bool of_contact = false;
         for (const auto& c : contacts_) {
-            if (event == c.impact) check_that_others_are_free(c, t, x);
+            if (event == c.impact) check_impact(c, t, x, u);
             of_contact |= event == c.impact || event == c.impact + 1;
         }
         // A program computes everything before it writes: all new values see the state before the event.
         e.set.evaluate({&t, x, u}, x);
+        check_states(event, t, x);
         if (!contacts_.empty()) free_what_moves(event, of_contact, t, x, u);
         return true;
     }
@@ -179,14 +186,28 @@ class ode_equations final : public equations {
     }
 
    private:
-    /// An impulse that reaches what rests elsewhere would have to be spread over both.
-    void check_that_others_are_free(const ode_resting& c, double t, const double* x) const {
+    /// No rebound makes energy, and an impulse that reaches what rests elsewhere would have to be spread over both.
+    void check_impact(const ode_resting& c, double t, const double* x, const double* u) {
+        restitutions_.evaluate({&t, x, u}, now_.data());
+        const double restitution = now_[static_cast<std::size_t>(&c - contacts_.data())];
+        if (!(restitution >= 0 && restitution <= 1))
+            throw run_error(
+                fmt::format("at t = {:.9g}: contact '{}': restitution {:.6g} is not allowed. Allowed: 0 to 1", t,
+                            c.name, restitution));
         for (const int other : c.acts_on)
             if (const auto& o = contacts_[static_cast<std::size_t>(other)]; x[o.state] > 0.5)
                 throw run_error(
                     fmt::format("at t = {:.9g}: contact '{}' closes while '{}' rests, and each acts on the "
                                 "other. An 'ode' solves one contact at a time; take the model contact-bodies",
                                 t, c.name, o.name));
+    }
+
+    /// What an event has set is told by its name, not by equations that cannot go on from there.
+    void check_states(int event, double t, const double* x) const {
+        for (std::size_t i = 0; i < state_names_.size(); ++i)
+            if (!std::isfinite(x[i]))
+                throw run_error(fmt::format("at t = {:.9g}: {} sets state '{}' to {}", t, event_name(event),
+                                            state_names_[i], x[i]));
     }
 
     /// Where an event has ended the rest of a contact: by a force that opens the gap or, if it is the user's, by states that it moves.
@@ -219,12 +240,13 @@ class ode_equations final : public equations {
     };
 
     subsystem_description description_;
+    std::vector<std::string> state_names_;
     std::vector<double> initial_;
     std::vector<double> jump_times_;  // sorted: where an if() on time switches a derivative or an output
     program derivatives_, outputs_, port_outputs_;
     std::size_t differential_;
     std::vector<ode_resting> contacts_;
-    program gaps_, rates_;
+    program gaps_, rates_, restitutions_;
     std::vector<double> now_;  ///< scratch: gaps, their rates, indicators
     sparsity structure_, input_structure_, output_structure_;
     program jacobian_, indicators_;

@@ -365,6 +365,9 @@ class ode_reader {
                      fmt::format("{}: 'rest-speed' is missing: rebounds get slower without end, and below this "
                                  "speed they are rest. Write for example rest-speed: 1e-3.",
                                  object));
+            if (const expression& e = made.rest_speed; e.is_constant() && !(e.value() >= 0))
+                fail(c.rest_speed.where,
+                     fmt::format("{}: rest-speed {} is not allowed. Allowed: 0 and more.", object, e.value()));
             if (c.impulse.empty())
                 fail(c.where, fmt::format("{}: 'impulse' is missing: which states does it change?", object));
             ode_jump impulse;

@@ -40,9 +40,10 @@ struct ode_resting {
     static constexpr double most_overlap = 1e-6;  ///< that an event of the user may leave
     std::string name;
     location where;
-    int state = 0;                  ///< of its own
-    int impact = 0;                 ///< number of its event; the next one is coming off
-    expression gap, rate;           ///< of states and time
+    int state = 0;         ///< of its own
+    int impact = 0;        ///< number of its event; the next one is coming off
+    expression gap, rate;  ///< of states and time
+    expression restitution;
     std::vector<int> acts_on = {};  ///< other contacts, whose gaps its impulse changes, and those that change its gap
 };
 

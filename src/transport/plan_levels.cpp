@@ -18,8 +18,8 @@ bool follows_within(const step_plan& plan, std::size_t item, const plan_grounds&
         inputs.push_back(plan.signals[s].input);
     }
     std::ranges::sort(inputs);
-    const auto repeated = std::ranges::unique(inputs);
-    return inputs.size() - repeated.size() == grounds.inputs[i.subsystem.value()];
+    const auto end = std::unique(inputs.begin(), inputs.end());  // clang 14 cannot read that of std::ranges
+    return static_cast<std::size_t>(end - inputs.begin()) == grounds.inputs[i.subsystem.value()];
 }
 
 }  // namespace

@@ -170,7 +170,28 @@ TEST(ode_contacts, mistakes_have_their_place) {
     EXPECT_THAT(with("gap: h, impulse: {w: 1}"), HasSubstr("contact 'floor': impulse: state 'w'"));
     EXPECT_THAT(with("gap: h, impulse: {v: 1}, restitution: 0.5"), HasSubstr("'rest-speed' is missing"));
     EXPECT_THAT(with("gap: h, impulse: {v: 1}, restitution: 1.5, rest-speed: 1e-3"), HasSubstr("Allowed: 0 to 1"));
+    EXPECT_THAT(with("gap: h, impulse: {v: 1}, restitution: 0.5, rest-speed: -1"), HasSubstr("Allowed: 0 and more"));
     EXPECT_THAT(with("gap: h - 1.25, impulse: {v: 1}"), HasSubstr("contact 'floor': its gap is -0.25 at the start"));
+}
+
+/// What only an impact shows is told there, by the contact's name.
+TEST(ode_contacts, impacts_with_impossible_numbers_end_the_run) {
+    const auto failure = [](const std::string& contact) -> std::string {
+        try {
+            lone ball(
+                entry("      states: {h: 1, v: 0}\n      equations: {h: v, v: -9.81}\n"
+                      "      contacts: {floor: {gap: h, impulse: {v: " +
+                          contact + "}}\n",
+                      "erk-5"));
+            ball.to(1);
+        } catch (const run_error& problem) {
+            return problem.what();
+        }
+        return "none";
+    };
+    EXPECT_THAT(failure("1}, restitution: 1 + abs(v), rest-speed: 1e-3"),
+                HasSubstr("at t = 0.451523641: contact 'floor': restitution 5.42945 is not allowed. Allowed: 0 to 1"));
+    EXPECT_THAT(failure("1e-310}"), HasSubstr("at t = 0.451523641: contact 'floor' sets state 'v' to "));
 }
 
 TEST(ode_contacts, an_event_may_not_leave_an_overlap) {
