@@ -226,7 +226,7 @@ std::vector<closed_run> close_runs(last_words& words, const std::string& status,
             // It died before it had its folder.
             if (now == open_run::state::set_up && !fs::exists(folder / ".running")) made.emplace(folder);
             file_handle lock = take_lock(folder, now == open_run::state::closing);
-            if (!made && lock.get() < 0) continue;                   // another one runs there by now
+            if (!made && lock.get() < 0) continue;  // another one runs there by now
             remove_drafts(folder);
             closed.push_back(finish(run, status, message));
             fs::remove(folder / ".running", ignored);
