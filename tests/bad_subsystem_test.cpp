@@ -45,6 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         subsystem("plugin_and_model", "|>a: {model: inertia, plugin: x.so}",
                   {"'fmu', 'program' only one can say what it is."}),
         subsystem("program", "a: {program: |>./x}", {"subsystem 'a': program './x' does not exist: neither as '"}),
+        subsystem("program_folder", "a: {program: |>/tmp -x}", {"subsystem 'a': program '/tmp' is a folder."}),
         subsystem("program_in_path", "a: {program: |>no-such-program -x}",
                   {"'no-such-program' does not exist", "nor in PATH"}),
         subsystem("program_quote", "a: {program: \"|>./x 'y\"}",

@@ -22,11 +22,12 @@ class bounds : public testing::Test {
         std::string out, err;
     };
 
-    outcome run(const std::string& arguments) const {
+    outcome run(const std::string& arguments, const std::string& limit = "") const {
         const test::temporary_folder logs;
-        const int status = std::system(("cd '" + folder_.path().string() + "' && '" MDPCOSIM_PROGRAM "' " + arguments +
-                                        " >'" + (logs / "out").string() + "' 2>'" + (logs / "err").string() + "'")
-                                           .c_str());
+        const int status =
+            std::system(("cd '" + folder_.path().string() + "' && (" + limit + "exec '" MDPCOSIM_PROGRAM "' " +
+                         arguments + ") >'" + (logs / "out").string() + "' 2>'" + (logs / "err").string() + "'")
+                            .c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(logs / "out"), content(logs / "err")};
     }
 
@@ -80,6 +81,19 @@ TEST_F(bounds, a_macro_step_beyond_the_run_is_the_run) {
     const outcome seen = run("run s.yaml --out r --step 1e30 --no-verify --quiet");
     EXPECT_EQ(seen.status, 0) << seen.err;
     EXPECT_THAT(content(folder_ / "r/results.csv"), HasSubstr("\n0.01,"));
+}
+
+/// Whichever file is one too many, it is told that files are.
+TEST_F(bounds, few_open_files) {
+    subsystem("model: mass-spring-damper");
+    for (const char* transport : {"processes", "tcp"})
+        for (int most = 4; most <= 14; ++most) {
+            const outcome seen = run(std::string("run s.yaml --quiet --no-verify --out r --transport ") + transport,
+                                     "ulimit -n " + std::to_string(most) + "; ");
+            if (seen.status == 0) break;
+            EXPECT_THAT(seen.status, testing::AnyOf(1, 2)) << most;  // 2: of a file of the user
+            EXPECT_THAT(seen.err, HasSubstr("Too many open files")) << most << " files, " << transport;
+        }
 }
 
 TEST_F(bounds, files_without_a_name) {

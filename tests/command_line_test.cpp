@@ -250,6 +250,9 @@ TEST_F(command_line, wrong_analyses) {
     expect_refused("longtime --damping=-0.1", "--damping -0.1: ", {"'-0.1' must not be negative."});
     expect_refused("longtime --coupling-damping=-1", "--coupling-damping -1: ", {"'-1' must not be negative."});
     expect_refused("longtime --step 0", "--step 0: ", {"'0' must be greater than zero."});
+    for (const std::string option : {"longtime --step", "longtime --coupling-damping", "stability --damping"})
+        expect_refused(option + " 99999999999999999999",
+                       option.substr(option.find("--")) + " 99999999999999999999: ", {"is too high; at most 1e+12."});
     expect_refused("longtime --periods 0", "--periods 0: ", {"'0' must be a whole number from 1 to 10000."});
     expect_refused("longtime --variant force-forse", "--variant: ",
                    {"variant 'force-forse' does not exist.", "has: force-force, force-displacement",

@@ -203,6 +203,18 @@ TEST_F(lost_files, on_a_full_disk_rows_are_whole_and_the_summary_is_there) {
     }
 }
 
+/// What is left to be written when foreign code ends the program is more than the disk takes: the summary has its place all the same.
+TEST_F(lost_files, on_a_full_disk_a_sudden_end_leaves_a_summary) {
+    write_file(folder_ / "sudden.yaml",
+               "time: {end: 0.1 s, step: 1 us}\nsubsystems:\n  a: {plugin: " MDPCOSIM_BINARY_DIR
+               "/tests/plugins/rude.so}\n");
+    const small_disk disk(folder_ / "disk", "300k");
+    const std::string limit = disk.there() ? "" : "ulimit -f 300;";
+    const outcome seen = run("run sudden.yaml --no-verify --out disk/r", "export MDPCOSIM_TEST_DEED=quick;" + limit);
+    EXPECT_EQ(seen.status, 1) << seen.err;
+    expect_readable(folder_ / "disk/r");
+}
+
 TEST_F(lost_files, a_disk_without_space_for_results_is_told_at_once) {
     const small_disk disk(folder_ / "disk", "48k");
     const std::string limit = disk.there() ? "" : "ulimit -f 1;";

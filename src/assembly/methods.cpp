@@ -29,13 +29,29 @@ std::unique_ptr<method> make_method(const scenario& s) {
     }
 }
 
+namespace {
+
+/// A method knows the system and not the file that asks for it.
+template <class Check>
+void told_at(const location& where, const Check& check) {
+    try {
+        check();
+    } catch (const user_error& problem) {
+        throw user_error(where, problem.what());
+    }
+}
+
+}  // namespace
+
 void check_method(const scenario& s, const assembly& a) {
     const method& chosen = *a.chosen_method;
     const coupled_system& system = a.system;
     check_joints(s, chosen, system);
-    chosen.check(system);
+    told_at(s.method.where, [&] { chosen.check(system); });
     if (chosen.traits().own_steps) check_multirate(s, a);
-    if (s.step_control.given()) step_controller::check(step_control_of(s), system, chosen, known_method(s).name);
+    if (s.step_control.given())
+        told_at(s.step_control.where,
+                [&] { step_controller::check(step_control_of(s), system, chosen, known_method(s).name); });
 }
 
 }  // namespace mdpcosim

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -45,6 +45,9 @@ double number(const std::string& option, const std::string& text) {
     }
     if (!value || !std::isfinite(*value))
         throw user_error(fmt::format("{} {}: '{}' is not a number. Examples: 3.16, 1e-2, 10^1/2.", option, text, text));
+    constexpr double most = 1e12;  // beyond, the analyses' own arithmetic overflows
+    if (std::fabs(*value) > most)
+        throw user_error(fmt::format("{} {}: '{}' is too high; at most {:g}.", option, text, text, most));
     return *value;
 }
 

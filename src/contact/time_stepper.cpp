@@ -29,7 +29,8 @@ void time_stepper::start(std::span<const double> q, std::span<const double> v) {
 
 void time_stepper::ask_for_masses() {
     for (int b = 0; const int n : system_.body_sizes()) {
-        const auto into = std::span(mass_).first(static_cast<std::size_t>(n * n));
+        const auto size = static_cast<std::size_t>(n);
+        const auto into = std::span(mass_).first(size * size);
         system_.inverse_mass(b, q_, into);
         problem_.set_inverse_mass(b++, into);
     }

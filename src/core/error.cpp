@@ -57,7 +57,7 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-std::string presentable(std::string text) {
+std::string presentable(const std::string& text) {
     const auto cut = [](const std::string& whole) {
         if (whole.size() <= longest_message) return whole;
         std::size_t begin = longest_message - kept_end, end = whole.size() - kept_end;

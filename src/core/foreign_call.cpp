@@ -54,7 +54,8 @@ extern "C" void in_fork() {
     forked_copy = forks_inside;
     last_words* words = last_words::shared();
     constexpr int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-    if (forks_inside && words != nullptr) ::mmap(words, sizeof(last_words), PROT_READ | PROT_WRITE, how, -1, 0);
+    if (forks_inside && words != nullptr)
+        static_cast<void>(::mmap(words, sizeof(last_words), PROT_READ | PROT_WRITE, how, -1, 0));
 }
 struct sigaction before[watched_count];
 

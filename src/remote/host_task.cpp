@@ -17,6 +17,7 @@
 #include "remote/host_program.hpp"
 #include "remote/listener.hpp"
 #include "remote/system_calls.hpp"
+#include "remote/tcp.hpp"
 #include "scenario/entry_text.hpp"
 #include "subsystem/factory.hpp"
 
@@ -34,6 +35,9 @@ constexpr std::uint32_t host_version = 3;
 file_handle file_with(std::span<const char> bytes) {
     file_handle file = above_standard(file_handle(memfd_create("mdpcosim-task", MFD_CLOEXEC)));
     if (file.get() < 0) file = above_standard(file_handle(open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)));
+    const int reason = errno;
+    if (file.get() < 0)
+        throw run_error(fmt::format("no file for a process's task: {}{}", std::strerror(reason), remedy_of(reason)));
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t n = write(file.get(), bytes.data() + done, bytes.size() - done);
         if (n < 0 && errno == EINTR) continue;

@@ -82,7 +82,7 @@ class listener {
 
 /// Connects to a master at "HOST:PORT" and says hello; tries for `wait` seconds where nobody listens there yet. Throws user_error
 /// with the reason where there is no answer or a refusal. The master says nothing more until it is told what has come.
-file_handle greet_master(const std::string& address, const remote_hello& hello, double wait = 0);
+file_handle greet_master(const std::string& address, const remote_hello& who, double wait = 0);
 /// The same as a link.
 std::unique_ptr<frame_link> connect_to_master(const std::string& address, const remote_hello& hello, bool spin = false,
                                               double wait = 0);

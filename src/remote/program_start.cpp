@@ -58,6 +58,9 @@ fs::path find_program(const subsystem_spec& spec, const fs::path& folder) {
             fmt::format("cannot be executed. Make it executable (chmod +x '{}'), or name its interpreter first: "
                         "'program: python3 {}'.",
                         here.string(), name));
+    if (std::error_code none; fs::is_directory(here, none)) refuse("is a folder. Write the command line of a program.");
+    if (fs::path(name).is_absolute())
+        refuse(fmt::format("does not exist.{}", did_you_mean(here.filename().string(), files_in(here.parent_path()))));
     refuse(fmt::format("does not exist: neither as '{}'{}.{}", here.string(),
                        name.find('/') == std::string::npos ? " nor in PATH" : "",
                        did_you_mean(here.filename().string(), files_in(here.parent_path()))));

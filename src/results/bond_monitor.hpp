@@ -34,7 +34,7 @@ class bond_monitor {
     std::size_t size() const { return bonds_.size(); }
     void start(std::span<const double> u, std::span<const double> du);
     void step(double H, const coupling_monitor::step_values& s);
-    bond_quality quality(std::size_t bond) const;
+    bond_quality quality(std::size_t i) const;
     void state(state_bytes& bytes) { bytes(now_, H_past_); }
 
    private:

@@ -167,6 +167,7 @@ closed_run finish(const open_run& run, const std::string& status, const std::str
     closed.summary = summary.dump(2) + "\n";
     const fs::path draft = closed.folder / "summary.json.part";
     std::error_code ignored;
+    fs::remove(closed.folder / run_folder::reserve_name, ignored);  // not before: rows would have taken its place
     fs::remove(draft, ignored);
     const file_handle file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (file.get() >= 0 && write_whole(file.get(), closed.summary))
@@ -225,8 +226,7 @@ std::vector<closed_run> close_runs(last_words& words, const std::string& status,
             // It died before it had its folder.
             if (now == open_run::state::set_up && !fs::exists(folder / ".running")) made.emplace(folder);
             file_handle lock = take_lock(folder, now == open_run::state::closing);
-            if (!made && lock.get() < 0) continue;                   // another one runs there by now
-            fs::remove(folder / run_folder::reserve_name, ignored);  // for what is written now
+            if (!made && lock.get() < 0) continue;  // another one runs there by now
             remove_drafts(folder);
             closed.push_back(finish(run, status, message));
             fs::remove(folder / ".running", ignored);

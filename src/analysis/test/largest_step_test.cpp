@@ -117,7 +117,7 @@ TEST(largest_step, refuses_names_that_do_not_exist_and_tells_what_a_choice_needs
     // Of several, one that cannot be used is told beside the others.
     const auto found = find_largest_steps(request(text, {{"index-1", ""}, {"explicit", ""}}));
     EXPECT_EQ(found.found[0].outcome, largest_step::kind::refused);
-    EXPECT_THAT(to_table(found), HasSubstr("index-1: method 'index-1' holds joints"));
+    EXPECT_THAT(to_table(found), HasSubstr("index-1: test: method 'index-1' holds joints"));
     EXPECT_NE(found.found[1].outcome, largest_step::kind::refused);
 }
 
