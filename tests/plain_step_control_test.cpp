@@ -77,6 +77,22 @@ TEST(plain_step_control, errors_fall_with_the_tolerance) {
     }
 }
 
+/// Nobody can take the first step back: over it the spring changes by what the tolerance allows, also beside a damper, whose rate nobody knows.
+TEST(plain_step_control, the_first_step_is_short_enough) {
+    for (const char* law :
+         {"law: spring, stiffness: 1e6 N/m", "law: spring-damper, stiffness: 1e6 N/m, damping: 20 N.s/m"})
+        for (const char* estimate : {"jump", "energy"}) {
+            SCOPED_TRACE(fmt::format("{}, {}", law, estimate));
+            std::string text =
+                two_bodies(law, fmt::format("step-control: {{rtol: 1e-3, atol: 1e-6, estimate: {}}}\n", estimate));
+            text.replace(text.find("10 ms}"), 5, "1 s");
+            simulation of(read_scenario_text(text, "s.yaml"), {.workers = 1});
+            of.initialise();
+            of.step();
+            EXPECT_NEAR(of.time(), (1e-3 * 1e4 + 1e-6 * 1e6) / (1e6 * 0.1), 1e-7);
+        }
+}
+
 /// A contact in the middle of a long step cannot be undone: the run says how far it was off, when, and is not called good.
 TEST(plain_step_control, a_contact_that_cannot_be_undone_makes_the_run_doubtful) {
     double position = 0;

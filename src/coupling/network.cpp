@@ -46,9 +46,10 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
                                    const extrapolation_rule& rule) {
     const bool has_velocity =
         std::all_of(terms.begin(), terms.end(), [](const channel_term& t) { return t.rate.valid(); });
-    const bool accelerated = rule.uses_rates && channel_law && channel_law->needs_velocity() && has_velocity &&
-                             std::ranges::all_of(terms, [](const channel_term& t) { return t.acceleration.valid(); });
-    if (rule.uses_rates && channel_law && !channel_law->has_rate() && !accelerated)
+    const bool by_accelerations =
+        rule.uses_rates && channel_law && channel_law->needs_velocity() && has_velocity &&
+        std::ranges::all_of(terms, [](const channel_term& t) { return t.acceleration.valid(); });
+    if (rule.uses_rates && channel_law && !channel_law->has_rate() && !by_accelerations)
         throw std::invalid_argument(
             fmt::format("'{}': extrapolation '{}' needs du/dt, which this law does not have, since it would need rates "
                         "that depend on the inputs; "
@@ -61,20 +62,21 @@ channel_index network::add_channel(std::string name, std::unique_ptr<law> channe
 
     const std::size_t channel = names_.size();
     names_.push_back(std::move(name));
-    if (accelerated) accelerated_.push_back(static_cast<std::uint32_t>(channel));
     if (channel_law && channel_law->remembers()) remembering_.push_back(static_cast<std::uint32_t>(channel));
     laws_.push_back(std::move(channel_law));
     for (const auto& t : terms) {
         const std::int32_t rate = has_velocity ? static_cast<std::int32_t>(t.rate.value()) : -1;
         if (!t.value.valid()) integrals_.push_back({static_cast<std::int32_t>(t.rate.value())});
         const auto value = static_cast<std::int32_t>(t.value.valid() ? t.value.value() : -integrals_.size());
-        terms_.push_back(
-            {value, rate, t.weight, accelerated ? static_cast<std::int32_t>(t.acceleration.value()) : -1, t.piston});
+        terms_.push_back({value, rate, t.weight,
+                          by_accelerations ? static_cast<std::int32_t>(t.acceleration.value()) : -1, t.piston});
     }
     law_states_.push_back(std::ranges::any_of(terms, &channel_term::piston) ? kept_by_law : no_pistons);
     first_term_.push_back(static_cast<std::uint32_t>(terms_.size()));
     const bool plain = !laws_.back() && terms.size() == 1 && terms_.back().value >= 0 && terms_.back().rate < 0;
-    plain_.push_back(plain ? plain_channel{terms_.back().value, terms_.back().weight} : plain_channel{-1, 0});
+    plain_.push_back(plain              ? plain_channel{terms_.back().value, terms_.back().weight}
+                     : by_accelerations ? plain_channel{accelerated, 0}
+                                        : plain_channel{-1, 0});
 
     join_group(channel, rule, false);
     return channel_index(channel);
@@ -198,15 +200,6 @@ inline network::motion network::channel_motion(double time, std::size_t channel,
     return m;
 }
 
-double network::rate_by_acceleration(double time, std::size_t channel, const double* y, double added) const {
-    const motion m = channel_motion(time, channel, y);
-    double acceleration = added;
-    for (std::uint32_t i = first_term_[channel]; i < first_term_[channel + 1]; ++i)
-        acceleration += terms_[i].weight * y[terms_[i].acceleration];
-    const law_slope slope = laws_[channel]->slope(m.q, m.v);
-    return slope.c * m.v + slope.d * acceleration;
-}
-
 law_value network::ask_law(double t, std::size_t channel, const motion& m) const {
     try {
         return laws_[channel]->evaluate(m.q, m.v);
@@ -283,7 +276,9 @@ void network::start(double t, std::span<const double> y) {
         }
 }
 
-void network::evaluate_values(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
+template <bool with_rates>
+inline void network::evaluate_channels(double t, const double* y, double* u, double* du,
+                                       double* by_acceleration) const {
     const std::size_t n = channels();
     const plain_channel* plain = plain_.data();
     for (std::size_t c = 0; c < n; ++c) {
@@ -293,16 +288,31 @@ void network::evaluate_values(double t, std::span<const double> y, std::span<dou
             continue;
         }
         if (plain[c].value == found_elsewhere) continue;
-        const law_value value = channel_value(t, c, y.data());
+        if (with_rates && plain[c].value == accelerated) {
+            const motion m = channel_motion(t, c, y);
+            const law_slope slope = laws_[c]->slope(m.q, m.v);
+            double acceleration = 0;
+            for (std::uint32_t i = first_term_[c]; i < first_term_[c + 1]; ++i)
+                acceleration += terms_[i].weight * y[terms_[i].acceleration];
+            u[c] = law_states_[c] == no_pistons ? ask_law(t, c, m).u : ask_with_pistons(t, c, y).u;
+            du[c] = slope.c * m.v + slope.d * acceleration;
+            if (by_acceleration != nullptr) by_acceleration[c] = slope.d;
+            continue;
+        }
+        const law_value value = channel_value(t, c, y);
         u[c] = value.u;
         du[c] = value.rate;
     }
 }
 
-void network::evaluate_rates(double t, std::span<const double> y, std::span<const double> added,
-                             std::span<double> du) const {
-    for (const std::uint32_t c : accelerated_)
-        du[c] = rate_by_acceleration(t, c, y.data(), added.empty() ? 0 : added[c]);
+void network::evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du,
+                       std::span<double> by_acceleration) const {
+    evaluate_channels<true>(t, y.data(), u.data(), du.data(),
+                            by_acceleration.empty() ? nullptr : by_acceleration.data());
+}
+
+void network::evaluate_values(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
+    evaluate_channels<false>(t, y.data(), u.data(), du.data(), nullptr);
 }
 
 double network::evaluate_one(double t, channel_index channel, std::span<const double> y) const {
@@ -320,11 +330,7 @@ void network::evaluate_inputs(double t, std::span<const double> y, std::span<con
 
 void network::input_values(std::span<const double> u, std::size_t first, std::span<double> values) const {
     for (std::uint32_t i = first_driven_[first]; i < first_driven_[first + values.size()]; ++i) {
-        const driven_input& target = driven_[i];
-        double sum = 0;
-        for (std::uint32_t d = target.first; d < target.last; ++d)
-            sum += deliveries_[d].factor * u[deliveries_[d].channel];
-        values[target.input - first] = sum;
+        values[driven_[i].input - first] = input_value(u, driven_[i]);
     }
 }
 

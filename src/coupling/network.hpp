@@ -86,15 +86,12 @@ class network {
 
     /// Begins a run: forgets the history, tells the laws q at the start, integrated values begin at zero.
     void start(double t, std::span<const double> y);
-    /// Throws run_error with the channel's name where a law has no answer.
-    void evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const {
-        evaluate_values(t, y, u, du);
-        evaluate_rates(t, y, {}, du);
-    }
-    /// The same but for those rates that accelerations are needed for,
+    /// Throws run_error with the channel's name where a law has no answer. `by_acceleration` (by channel) receives what a rate that accelerations
+    /// are needed for changes with them.
+    void evaluate(double t, std::span<const double> y, std::span<double> u, std::span<double> du,
+                  std::span<double> by_acceleration = {}) const;
+    /// The same but for those rates.
     void evaluate_values(double t, std::span<const double> y, std::span<double> u, std::span<double> du) const;
-    /// and those alone, with `added` (by channel; none: nothing) to what the outputs say of accelerations.
-    void evaluate_rates(double t, std::span<const double> y, std::span<const double> added, std::span<double> du) const;
     void accept(double t, std::span<const double> y, std::span<const double> u, std::span<const double> du);
     /// Without `values` the polynomials are left to impose().
     void extrapolate(double t_next, bool values = true);
@@ -132,6 +129,10 @@ class network {
     /// Values of the inputs of one subsystem (slots first .. first+values.size()) for coupling variables u; those of inputs that
     /// nothing is delivered to are not written.
     void input_values(std::span<const double> u, std::size_t first, std::span<double> values) const;
+    /// The same of one, to which something is delivered.
+    double input_value(std::span<const double> u, input_slot input) const {
+        return input_value(u, driven_[first_driven_[input.value()]]);
+    }
     /// Coupling variable of one channel.
     double evaluate_one(double t, channel_index channel, std::span<const double> y) const;
     /// For the ordered evaluation of outputs with feed-through: u of `some` channels, then the input values that follow.
@@ -240,8 +241,9 @@ class network {
         double missing = 0;  ///< the integral of u that polynomials have not given yet
         double given = 0;    ///< what the polynomials of the present step are raised by for it
     };
-    /// A channel whose u is an output times a weight, as most signals are; value < 0: it is not; found_elsewhere: it is imposed.
-    static constexpr std::int32_t found_elsewhere = -2;
+    /// A channel whose u is an output times a weight, as most signals are; value < 0: it is not; found_elsewhere: it is imposed; accelerated: its rate
+    /// comes from accelerations.
+    static constexpr std::int32_t found_elsewhere = -2, accelerated = -3;
     struct plain_channel {
         std::int32_t value;
         double weight;
@@ -293,7 +295,14 @@ class network {
     }
     motion channel_motion(double t, std::size_t channel, const double* y) const;
     double integrate(const integral& i, double t, const double* y) const;
-    double rate_by_acceleration(double t, std::size_t channel, const double* y, double added) const;
+    template <bool with_rates>
+    void evaluate_channels(double t, const double* y, double* u, double* du, double* by_acceleration) const;
+    double input_value(std::span<const double> u, const driven_input& target) const {
+        double sum = 0;
+        for (std::uint32_t d = target.first; d < target.last; ++d)
+            sum += deliveries_[d].factor * u[deliveries_[d].channel];
+        return sum;
+    }
     law_value channel_value(double t, std::size_t channel, const double* y) const;
     law_value ask_law(double t, std::size_t channel, const motion& m) const;
     law_value ask_with_pistons(double t, std::size_t channel, const double* y) const;
@@ -319,7 +328,6 @@ class network {
     static constexpr std::int32_t no_pistons = -2, kept_by_law = -1;
     std::vector<std::int32_t> law_states_;    ///< by channel
     std::vector<std::uint32_t> remembering_;  ///< channels whose laws remember
-    std::vector<std::uint32_t> accelerated_;  ///< channels whose rates come from accelerations
     std::vector<giving> giving_;
     std::vector<group> groups_;
     std::vector<place> places_;

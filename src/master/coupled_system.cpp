@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "transport/failure.hpp"
 
@@ -11,15 +10,8 @@ namespace mdpcosim {
 void coupled_system::finish() {
     u.assign(coupling.channels(), 0.0);
     du.assign(coupling.channels(), 0.0);
-    added_accelerations_.assign(answers.empty() ? 0 : coupling.channels(), 0.0);
-    missed_.clear();
-    missed_by_answer_.clear();
-    std::unordered_map<std::size_t, std::uint32_t> known;
-    for (const acceleration_answer& a : answers) {
-        const auto [at, is_new] = known.emplace(a.input.value(), static_cast<std::uint32_t>(missed_.size()));
-        if (is_new) missed_.push_back({a.input});
-        missed_by_answer_.push_back(at->second);
-    }
+    by_acceleration_.assign(answers.empty() ? 0 : coupling.channels(), 0.0);
+    std::ranges::stable_sort(answers, {}, [](const acceleration_answer& a) { return a.input.value(); });
     inputs_.clear();
     for (std::size_t i = 0; i < subsystems->size(); ++i)
         inputs_.push_back({static_cast<std::uint32_t>(subsystems->input_offset(subsystem_index(i))),
@@ -143,14 +135,17 @@ void coupled_system::advance(const macro_step& step) {
 }
 
 void coupled_system::find_coupling(const macro_step& step, std::span<const polynomial> inputs) {
-    coupling.evaluate_values(step.end, subsystems->outputs(), u, du);
+    coupling.evaluate(step.end, subsystems->outputs(), u, du, by_acceleration_);
     const double H = step.end - step.begin;
-    for (missed_input& m : missed_) m.by = input_value(m.input) - inputs[m.input.value()](H);
-    std::ranges::fill(added_accelerations_, 0.0);
-    for (std::size_t k = 0; k < answers.size(); ++k)
-        added_accelerations_[answers[k].channel.value()] +=
-            answers[k].weight * answers[k].per_unit * missed_[missed_by_answer_[k]].by;
-    coupling.evaluate_rates(step.end, subsystems->outputs(), added_accelerations_, du);
+    double missed = 0;  // of an input at the end of the step
+    input_slot at;
+    for (const acceleration_answer& a : answers) {
+        if (a.input != at) {
+            at = a.input;
+            missed = coupling.input_value(u, at) - inputs[at.value()](H);
+        }
+        du[a.channel.value()] += by_acceleration_[a.channel.value()] * (a.weight * a.per_unit * missed);
+    }
 }
 
 void coupled_system::measure_answers() {

@@ -27,7 +27,7 @@ struct coupled_system : coupling_structure {
         input_slot input;
         double per_unit = 0;
     };
-    std::vector<acceleration_answer> answers;
+    std::vector<acceleration_answer> answers;  ///< those to an input one behind the other
 
     /// Two signals whose product is a power, a force and a velocity: what one side receives the other gives.
     struct power_bond {
@@ -93,15 +93,8 @@ struct coupled_system : coupling_structure {
         input_slot slot;
         double value;
     };
-    /// An input that accelerations answer to, and what the extrapolation missed of it at the end of the last step.
-    struct missed_input {
-        input_slot input;
-        double by = 0;
-    };
-    std::vector<missed_input> missed_;
-    std::vector<std::uint32_t> missed_by_answer_;  ///< place in missed_
-    std::vector<double> added_accelerations_;      ///< by channel
-    std::vector<free_input> free_inputs_;          ///< that were set
+    std::vector<double> by_acceleration_;  ///< by channel: what its rate changes with
+    std::vector<free_input> free_inputs_;  ///< that were set
     void use_free_input(const free_input& input);
 
     std::vector<std::vector<channel_index>> fed_;  ///< by subsystem

@@ -234,13 +234,16 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
             slope_before_[i] = system.du[channels_[i].channel.value()];
     }
 
+    /// u at the end of the step, as it was solved for.
+    double solved(std::size_t i) const { return solver_.u()[i] + (solver_.u()[i] - u_before_[i]) * forward_; }
+
     /// After the step: u of stiff connections.
     void set_stiff_u(coupled_system& system, double t) {
         told_all_ = true;
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             double& u = system.u[channels_[i].channel.value()];
             law_u_[i] = u;
-            told_[i] = u += solver_.weights()[i] * (solver_.u()[i] + (solver_.u()[i] - u_before_[i]) * forward_ - u);
+            told_[i] = u += solver_.weights()[i] * (solved(i) - u);
         }
         for (contact& c : contacts_) {
             c.since = c.crosses ? 0 : std::min(c.since + 1, one_pass::steps);
@@ -287,14 +290,16 @@ class one_pass_method final : public method, public takes<given_sensitivities> {
     }
 
     /// After a trial: more than was expected is missing of some u. Of a connection that is solved for, what its law gives in the end and
-    /// did not as it was linearised.
+    /// was not solved for; where it has corners, what it gives and did not as it was linearised.
     bool surprised(const coupled_system& system, const macro_step& step) {
         linearise_all(system, step.end, at_end_);
         for (std::size_t i = 0; i < channels_.size(); ++i)
             if (solver_.weights()[i] > 0.5) {
+                const std::size_t c = channels_[i].channel.value();
                 const network::linearised &b = at_begin_[i], &e = at_end_[i];
-                right_[channels_[i].channel.value()] =
-                    readers_[i].constant ? 0 : e.u - (b.u + b.slope.c * (e.q - b.q) + b.slope.d * (e.v - b.v));
+                right_[c] = system.coupling.law_of(channels_[i].channel)->corner_count() > 0
+                                ? e.u - (b.u + b.slope.c * (e.q - b.q) + b.slope.d * (e.v - b.v))
+                                : system.u[c] - solved(i);
             }
         return constants_.surprised(system, step.end - step.begin, expected_, right_);
     }

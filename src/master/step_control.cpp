@@ -158,10 +158,11 @@ double step_controller::first_step_for_good(const coupled_system& system) {
     double H = careful * options_.first;
     for (std::size_t c = 0; c < net.channels(); ++c) {
         const law* acting = net.law_of(channel_index(c));
-        if (acting == nullptr || !acting->physical() || !acting->has_rate()) continue;
-        const double rate = std::abs(system.du[c]);
-        const double allowed =
-            options_.rtol * std::abs(system.u[c]) + options_.atol * std::abs(acting->slope(q_[c], v_[c]).c);
+        if (acting == nullptr || !acting->physical()) continue;
+        // Of a law with a damper what its spring tells: the rest needs accelerations.
+        const double slope = acting->slope(q_[c], v_[c]).c;
+        const double rate = std::abs(acting->has_rate() ? system.du[c] : slope * v_[c]);
+        const double allowed = options_.rtol * std::abs(system.u[c]) + options_.atol * std::abs(slope);
         if (rate * H > allowed) H = allowed / rate;
     }
     return std::clamp(H, options_.smallest, options_.first);
