@@ -106,6 +106,14 @@ TEST_F(fmi_1, the_one_initialisation_has_the_inputs_that_others_give) {
     }
 }
 
+TEST_F(fmi_1, a_boolean_is_a_number_in_the_trace) {
+    run("run '" + fmu("feedthrough-1-cs") + "' --set boolean_in=true --fmi-log --quiet --end 0.1 --step 0.1 --out one");
+    const std::string log = content("one/fmi.log");
+    EXPECT_THAT(log,
+                AllOf(HasSubstr("fmiSetBoolean([7], [1]) -> ok"), HasSubstr("fmiGetBoolean([8]) gives ([1]) -> ok")));
+    EXPECT_TRUE(std::ranges::all_of(log, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+}
+
 std::string two_masses(const std::string& version, const std::string& more) {
     const auto mass = [&](const char* x0) {
         return "{fmu: '" + fmu(version) + "', set: {m: 1 kg, c: 0 N/m, x0: " + x0 +

@@ -220,6 +220,21 @@ TEST_F(fmu_command, every_call_is_traced_when_asked) {
     EXPECT_THAT(content("q/fmi.log"), HasSubstr("fmi2Instantiate(\"wrong_token\") -> error"));
 }
 
+/// 0.1 is no multiple of anything in binary: differences of times are not the step that was asked for.
+TEST_F(fmu_command, steps_are_told_as_long_as_they_were_asked_for) {
+    for (const char* name : {"decay-1-cs", "decay-2", "decay-3"})
+        for (const char* how : {" --end 1", " --end 1 --set isolate=true", " --start 0.3 --end 1.3"}) {
+            ASSERT_EQ(run("run '" + fmu(name) + "' --quiet --out r --step 0.1 --fmi-log" + how).status, 0);
+            int steps = 0;
+            for (const std::string& line : lines("r/fmi.log"))
+                if (line.find("DoStep") != std::string::npos) {
+                    ++steps;
+                    EXPECT_THAT(line, HasSubstr(", H 0.1)")) << name << how;
+                }
+            EXPECT_EQ(steps, 10) << name << how;
+        }
+}
+
 /// In a chain of feed-through FMUs a macro step costs each FMU two sets (the mean over the step, the value at its end), a step and
 /// one read; inputs that nobody drives are set once.
 TEST_F(fmu_command, a_step_makes_no_more_calls_than_it_needs) {

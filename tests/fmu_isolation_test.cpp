@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/messages.hpp"
 #include "scenario/read.hpp"
 #include "simulation/isolation.hpp"
 
@@ -37,6 +38,24 @@ TEST(isolation, whoever_crashes_in_the_trial_lives_apart) {
     EXPECT_THAT(chosen("crash-at-load-2", "").isolate_because.value, HasSubstr("in a trial"));
     EXPECT_TRUE(chosen("misbehave-2", misbehaving("step", "raw-exit-0")).isolate);
     EXPECT_TRUE(chosen("misbehave-2", misbehaving("step", "error")).isolate) << "what fails is not trusted either";
+}
+
+/// What the trial says of the FMU.
+std::vector<std::string> told_of(const std::string& fmu, const std::string& more) {
+    std::vector<std::string> told;
+    const message_scope listening([&](const std::string& text) { told.push_back(text); });
+    chosen(fmu, more);
+    return told;
+}
+
+TEST(isolation, parameters_without_their_declared_values_are_told) {
+    EXPECT_THAT(told_of("forgetful-witness-2", ""),
+                testing::ElementsAre(AllOf(HasSubstr("'a'"), HasSubstr("forgetful-witness-2.fmu"),
+                                           HasSubstr("'gain' is 0 and not 2"), HasSubstr("set: {\"gain\": 2}"))));
+    EXPECT_THAT(told_of("forgetful-witness-2", ", set: {gain: 2}"), testing::IsEmpty());
+    for (const char* sound : {"witness-2", "witness-3", "decay-1-cs", "plain-oscillator-2", "feedthrough-1-me",
+                              "feedthrough-2", "feedthrough-3", "gauge-2", "gauge-3", "workshop-3"})
+        EXPECT_THAT(told_of(sound, ""), testing::IsEmpty()) << sound;
 }
 
 TEST(isolation, states_are_saved_in_the_trial_where_the_run_goes_back) {

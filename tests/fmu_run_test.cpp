@@ -398,7 +398,8 @@ TEST_F(fmu_shaft, angular_momentum_is_balanced) {
         worst = std::max(worst, std::abs(0.2 * t(n, "engine.w") + 0.5 * t(n, "load.w") + t(n, "flywheel.shaft.speed") +
                                          0.1 * t(n, "brake.w") - start + 2 * t(n, "brake.phi")));
     std::printf("%-48s %.3g of %.3g\n", "balance of the angular momentum [N.m.s]", worst, start);
-    EXPECT_LT(worst, 1e-13);
+    // FMUs are told H, the others integrate from time to time: up to 1.1e-16 s beside it in each of 2000 steps, at some 20 N.m.
+    EXPECT_LT(worst, 4.4e-12);
 }
 
 TEST_F(fmu_program, a_failing_fmu_leaves_what_was_recorded) {

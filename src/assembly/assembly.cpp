@@ -758,12 +758,14 @@ class builder {
         for (std::size_t i = 0; i < subsystems().size(); ++i) {
             const subsystem_index s(i);
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(subsystems().output_offset(s));
+            const own_step_spec& own = scenario_.subsystems[i].step;
             usage used{.outputs = {first, first + subsystems().describe(s).output_count()},
                        .inputs = std::vector<bool>(static_cast<std::size_t>(subsystems().describe(s).input_count())),
                        .outputs_follow = follow[i],
                        .next_event = scenario_.step_control.given() && subsystems().offers(s).tells_next_event,
                        .goes_back = back,
-                       .end = scenario_.time.end};
+                       .end = scenario_.time.end,
+                       .step = own.by_solver ? 0 : own.value.value_or(scenario_.time.step)};
             for (std::size_t k = 0; k < used.inputs.size(); ++k)
                 used.inputs[k] = writable_ || !graph_.input_channels[subsystems().input_offset(s) + k].empty();
             subsystems().expect(s, used);

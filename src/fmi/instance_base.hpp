@@ -22,7 +22,11 @@ std::string list_text(const Value* values, std::size_t count) {
     std::string text = "[";
     for (std::size_t i = 0; i < std::min(count, most); ++i) {
         if (i > 0) text += ", ";
-        text += fmt::format("{}", values[i]);
+        // The Boolean of FMI 1.0 is a char.
+        if constexpr (std::is_same_v<Value, char>)
+            text += fmt::format("{}", static_cast<int>(values[i]));
+        else
+            text += fmt::format("{}", values[i]);
     }
     return count > most ? text + fmt::format(", ... {} in all]", count) : text + "]";
 }

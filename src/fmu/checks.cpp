@@ -111,6 +111,25 @@ std::string check_driven_parameters(const subsystem_spec& spec) {
         spec.name, name_list(parameters));
 }
 
+std::vector<declared_parameter> declared_parameters(const subsystem_spec& spec, std::size_t most) {
+    const auto files = open_fmu_of(spec);
+    const fmi::description& fmu = files->description();
+    const auto names_it = [](const auto& list, const std::string& name) {
+        return std::ranges::find(list, name, &text::value) != list.end();
+    };
+    std::vector<declared_parameter> result;
+    for (const fmi::variable& v : fmu.variables) {
+        if (result.size() == most) break;
+        const bool number = fmi::is_float(v.type) || v.type == fmi::base_type::int32 ||
+                            v.type == fmi::base_type::boolean || v.type == fmi::base_type::enumeration;
+        if (v.causality != fmi::causality::parameter || v.start.empty() || !v.dimensions.empty() || !number) continue;
+        if (std::ranges::find(spec.set, v.name, &setting::name) != spec.set.end()) continue;
+        if (names_it(spec.fmu.outputs, v.name) || names_it(spec.fmu.driven, v.name)) continue;
+        result.push_back({v.name, unit_of(fmu, v).to_si(start_value(v, 0, 0))});
+    }
+    return result;
+}
+
 void check_fmu_step(const subsystem_spec& spec, double H) {
     if (fmu_interface(spec) != fmi::kind::co_simulation) return;
     check_tick_times(spec, fmi::open_fmu(spec.path)->description(), H);

@@ -77,6 +77,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
         outputs_follow_ = used.outputs_follow;
         keeps_state_ = offers_.state && used.goes_back;
         end_ = used.end;
+        step_ = used.step;
     }
 
     void initialise(double t0) override {
@@ -471,9 +472,11 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
             integrate_on(end, instance_->stopped());
     }
 
-    /// What rounds to a time behind the end would be an error to an FMU that knows the end.
+    /// The macro step as it was asked for, not what rounding made of it: FMUs divide it by steps of their own. But what rounds to a time
+    /// behind the end would be an error to an FMU that knows the end.
     double length_to(double target) const {
         double length = target - time_;
+        if (std::fabs(length - step_) <= time_resolution(target)) length = step_;
         if (target >= end_) [[unlikely]]
             while (time_ + length > end_) length = std::nextafter(length, 0.0);
         return length;
@@ -573,6 +576,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
     bool read_ = false;                                     ///< outputs_ has the outputs of the present state
     bool read_continuous_ = false, read_discrete_ = false;  ///< those that follow inputs, since then
     double end_ = std::numeric_limits<double>::infinity();  ///< of the run, which the FMU knows
+    double step_ = 0;                                       ///< the usual macro step; 0: there is none
     bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
     bool outputs_follow_ = false;
     bool waits_ = false;  ///< for the inputs that it is initialised with

@@ -36,6 +36,14 @@ std::string check_fmu_clocks(const subsystem_spec& spec, const std::function<boo
 /// Where driven parameters act late: a sentence, empty where none does.
 std::string check_driven_parameters(const subsystem_spec& spec);
 
+/// A parameter whose value the description names.
+struct declared_parameter {
+    std::string name;
+    double value = 0;  ///< SI
+};
+/// Numbers among the parameters of the FMU that the scenario leaves alone; at most so many.
+std::vector<declared_parameter> declared_parameters(const subsystem_spec& spec, std::size_t most);
+
 /// Variables of a co-simulation of which the FMU does not say what they depend on: by the standard on all inputs.
 std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec);
 

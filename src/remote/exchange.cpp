@@ -117,7 +117,7 @@ void exchange::put_usage(std::size_t i, const usage& used) {
     };
     copy(used.outputs, needed(i));
     copy(used.inputs, driven(i));
-    expected(i) = {used.outputs_follow, used.next_event, used.goes_back, used.end};
+    expected(i) = {used.outputs_follow, used.next_event, used.goes_back, used.end, used.step};
 }
 
 usage exchange::get_usage(std::size_t i) const {
@@ -126,7 +126,8 @@ usage exchange::get_usage(std::size_t i) const {
             expected(i).outputs_follow,
             expected(i).next_event,
             expected(i).goes_back,
-            expected(i).end};
+            expected(i).end,
+            expected(i).step};
 }
 
 void exchange::notice(std::size_t member, const step_notice& told) {

@@ -70,6 +70,7 @@ struct alignas(64) remote_report {
 struct remote_usage {
     bool outputs_follow = false, next_event = false, goes_back = true;
     double end = std::numeric_limits<double>::infinity();
+    double step = 0;
 };
 
 /// A piece of a snapshot's bytes, or of a text.

@@ -216,6 +216,7 @@ void put_request(wire_writer& to, const exchange& from) {
             to.put(from.expected(i).next_event);
             to.put(from.expected(i).goes_back);
             to.put(from.expected(i).end);
+            to.put(from.expected(i).step);
         }
         if (wants_piece(r.command)) to.put(from.top().piece.at);
         if (brings_piece(r.command)) put_piece(to, from.top().piece);
@@ -251,6 +252,7 @@ void get_request(std::span<const char> frame, exchange& to) {
             to.expected(i).next_event = from.get<bool>();
             to.expected(i).goes_back = from.get<bool>();
             to.expected(i).end = from.get<double>();
+            to.expected(i).step = from.get<double>();
         }
         if (wants_piece(r.command)) to.top().piece.at = from.get<std::uint64_t>();
         if (brings_piece(r.command)) get_piece(from, to.top().piece);

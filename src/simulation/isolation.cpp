@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <thread>
 
 #include "core/messages.hpp"
 #include "fmu/component.hpp"
+#include "fmu/fmu_subsystem.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
@@ -21,7 +23,10 @@ constexpr double call_limit = 5;      ///< s, wall time of one call of a trial
 constexpr double trial_time = 0.03;   ///< s of steps
 constexpr int most_trial_steps = 50;  ///< beyond the first, which may have to do what later ones need not
 constexpr int round_trips = 5;
-constexpr double worth = 0.05;  ///< share of a step from which on a process of its own costs too much
+constexpr double worth = 0.05;                 ///< share of a step from which on a process of its own costs too much
+constexpr std::size_t most_parameters = 1000;  ///< that are read back
+/// What counts as another value than the declared one, whose digits descriptions often cut.
+constexpr double other_share = 1e-3, other_least = 1e-6;
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
@@ -31,9 +36,16 @@ std::string time_text(double seconds) {
     return seconds < 1 ? fmt::format("{:.2g} ms", 1e3 * seconds) : fmt::format("{:.2g} s", seconds);
 }
 
+/// A parameter that the FMU does not have at the value that its description says.
+struct other_parameter {
+    std::string name;
+    double is, said;  ///< SI
+};
+
 struct choice {
     bool apart = true;
     std::string because;
+    std::vector<other_parameter> others = {};
 };
 
 class trial {
@@ -43,6 +55,8 @@ class trial {
         spec.fmu.trace.clear();
         spec.limit = call_limit;
         own_step_ = spec.step.value.value_or(time.step);
+        parameters_ = declared_parameters(spec, most_parameters);
+        for (const declared_parameter& p : parameters_) spec.fmu.outputs.push_back({p.name, {}});
         model_ = make_subsystem(spec);
     }
 
@@ -67,10 +81,22 @@ class trial {
         model_->end();  // its last calls are tried, too
         const std::string times =
             fmt::format("a step takes {}, the way to another process and back {}", time_text(own), time_text(apart));
-        return {apart < worth * own, times};
+        return {apart < worth * own, times, others()};
     }
 
    private:
+    std::vector<other_parameter> others() const {
+        std::vector<other_parameter> result;
+        for (const output_variable& y : model_->describe().outputs) {
+            const auto p = std::ranges::find(parameters_, y.name, &declared_parameter::name);
+            if (p == parameters_.end()) continue;
+            const double is = y_[static_cast<std::size_t>(y.slot)], off = std::abs(is - p->value);
+            if (off > other_least && off > other_share * std::max(std::abs(is), std::abs(p->value)))
+                result.push_back({p->name, is, p->value});
+        }
+        return result;
+    }
+
     void step(int n) {
         const double begin = time_.start + n * own_step_, end = std::min(time_.end, begin + own_step_);
         model_->advance({begin, end, n}, inputs_, y_);
@@ -101,6 +127,7 @@ class trial {
     time_spec time_;
     bool goes_back_;
     double own_step_ = 0;
+    std::vector<declared_parameter> parameters_;
     std::unique_ptr<subsystem> model_;
     std::vector<double> u_, y_;
     std::vector<polynomial> inputs_;
@@ -137,6 +164,24 @@ std::string why_not_together(const scenario& s, const subsystem_spec& entry) {
         "the FMU allows one instance per process (canBeInstantiatedOnlyOncePerProcess), and {} entries name it", here);
 }
 
+/// An FMU that waits for its importer to send what its description already says runs with other values, and nobody sees it.
+void tell_other_parameters(const subsystem_spec& entry, const std::vector<other_parameter>& others) {
+    constexpr std::size_t most_named = 5;
+    std::string values, set;
+    std::size_t n = 0;
+    for (const other_parameter& p : others) {
+        if (std::ranges::find(entry.set, p.name, &setting::name) != entry.set.end() || ++n > most_named) continue;
+        values += fmt::format("{}'{}' is {:.6g} and not {:.6g}", n == 1 ? "" : ", ", p.name, p.is, p.said);
+        set += fmt::format("{}\"{}\": {:.6g}", n == 1 ? "" : ", ", p.name, p.said);
+    }
+    if (n == 0) return;
+    messages().send(fmt::format(
+        "warning: subsystem '{}': fmu '{}' does not have the values that its description says: {}{}. It seems to wait "
+        "until it is given them: set: {{{}}}.",
+        entry.name, entry.source.value, values, n > most_named ? fmt::format(" and {} more", n - most_named) : "",
+        set));
+}
+
 }  // namespace
 
 void choose_isolation(scenario& s, bool goes_back) {
@@ -148,6 +193,7 @@ void choose_isolation(scenario& s, bool goes_back) {
             const std::string why = why_not_together(s, entry);
             found->second = why.empty() ? choose(entry, s.time, goes_back) : choice{true, why};
         }
+        tell_other_parameters(entry, found->second.others);
         entry.fmu.isolate = found->second.apart;
         entry.fmu.isolate_because.value = found->second.because;
         entry.fmu.isolate_decided = !found->second.because.empty();

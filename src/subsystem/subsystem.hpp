@@ -160,6 +160,7 @@ struct usage {
     bool next_event = false;                               ///< next_event() is asked for after every advance()
     bool goes_back = true;                                 ///< restore() may lead behind the last step
     double end = std::numeric_limits<double>::infinity();  ///< nobody goes on behind it
+    double step = 0;                                       ///< macro steps are this long; 0: of any length
 };
 
 /// What a subsystem has to tell about a step besides its outputs. However it got there, at step.end it is.

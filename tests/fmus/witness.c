@@ -1,6 +1,13 @@
 /* Tells what the importer did: which stop time it set, whether the last step may be taken back, with which input the initialisation ended. Setting
- * the experiment up (2.0) puts the gain back to its start value, as FMUs of some tools do. */
+ * the experiment up (2.0) puts the gain back to its start value, as FMUs of some tools do. Of a FORGETFUL one this is not the value that its description says: it waits until it is set.
+ */
 #include "fmu.h"
+
+#ifdef FORGETFUL
+#define OWN_GAIN 0
+#else
+#define OWN_GAIN 2
+#endif
 
 enum { time, gain, u, k, x, dx, y, d, stop, keeps };
 
@@ -15,7 +22,7 @@ static void evaluate(fmu* m) {
 }
 
 static int enter(fmu* m, fmu_call call) {
-    if (call == fmu_call_set_up) *fmu_real(m, gain) = 2;
+    if (call == fmu_call_set_up) *fmu_real(m, gain) = OWN_GAIN;
     return fmu_ok;
 }
 
