@@ -98,9 +98,11 @@ def main():
     bench = given.build / "bench"
     repeating = {
         "recorder": [bench / "bench_recorder", count],
+        "work_precision": [bench / "bench_work_precision"],  # evaluations, which are the same each time
         "bench fmu": [given.build / "mdpcosim", "bench", "fmu", "--repetitions", count],
     }
     single = {
+        "ring": [bench / "bench_ring"],
         "transport": [bench / "bench_transport"],
         "mpi": [bench / "bench_mpi"],
         "bench transport": [given.build / "mdpcosim", "bench", "transport", "--runs", "1"],

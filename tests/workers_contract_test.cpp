@@ -1,6 +1,11 @@
 // One scenario, one result: results.csv is the same to the last bit for any number of workers, in repeated runs, and from
 // the resolved scenario that a run leaves behind.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <vector>
 
 #include "scenario/read.hpp"
 #include "scenarios.hpp"
@@ -84,6 +89,62 @@ TEST_P(other_processes, give_the_same_bits_with_the_method_one_pass) {
     const outcome threads = run_in(folder / "threads", s, 1);
     EXPECT_TRUE(run_in(folder / "threads", s, 3).csv == threads.csv);
     EXPECT_TRUE(run_in(folder / "processes", s, 3, GetParam()).csv == threads.csv);
+}
+
+/// Signals lead through subsystems whose outputs follow at once, within a process and between them; in some networks around a loop, in others
+/// with steps of their own.
+std::string network_by_chance(unsigned seed) {
+    std::mt19937 chance(seed);
+    const auto below = [&](unsigned n) { return chance() % n; };
+    const auto weight = [&] { return fmt::format("{:.3f}", -1 + 0.002 * below(1000)); };
+    const unsigned count = 4 + below(9);
+    const bool loop = below(5) < 2, own_steps = !loop && below(3) == 0;
+    std::string text = "time: {end: 0.02 s, step: 1 ms}\n";
+    if (loop) text += "iteration: {tolerance: 1e-10}\n";
+    if (own_steps) text += "method: multirate\n";
+    text += "subsystems:\n";
+    enum kind : unsigned { follows, follows_too, delays, both };
+    std::vector<unsigned> kinds;
+    for (unsigned i = 0; i < count; ++i) {
+        kinds.push_back(below(4));
+        const std::string step = own_steps && kinds[i] > follows_too ? ", step: 2 ms" : "";
+        const char* solver = std::array{"erk-5", "rk4", "erk-8", "dirk-4"}[below(4)];
+        text += fmt::format("  m{}: {{ode: {{inputs: {{u: 0, v: 0}}, ", i);
+        if (kinds[i] <= follows_too)
+            text += fmt::format("outputs: {{y: {}*u + sin(u*v) + {}, z: 0.3*u}}}}}}\n", weight(), weight());
+        else if (kinds[i] == delays)
+            text += fmt::format(
+                "states: {{x: {}}}, equations: {{x: u - 3*x*v}}, outputs: {{y: x, z: x^2}}}}, "
+                "solver: {}{}}}\n",
+                weight(), solver, step);
+        else
+            text += fmt::format(
+                "states: {{x: {}}}, equations: {{x: u - x}}, outputs: {{y: x + 0.4*tanh(v), z: x}}}}, "
+                "solver: {}{}}}\n",
+                weight(), solver, step);
+    }
+    text += "signals:\n  - m0.y -> m1.u\n";
+    for (unsigned to = 1; to < count; ++to)
+        for (const char input : {'u', 'v'}) {
+            if (below(4) == 0 || (to == 1 && input == 'u')) continue;
+            unsigned from = below(to);  // back only what is delayed, or around a loop
+            if (const unsigned later = below(count); later != to && (kinds[later] == delays || (loop && below(6) == 0)))
+                from = later;
+            text += fmt::format("  - 0.5*m{}.{} -> m{}.{}\n", from, below(2) == 0 ? 'y' : 'z', to, input);
+        }
+    return text;
+}
+
+TEST_P(other_processes, give_the_same_bits_of_networks_by_chance) {
+    const temporary_folder folder;
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+        const std::string text = network_by_chance(seed);
+        const scenario s = read_scenario_text(text, "test.yaml");
+        const outcome threads = run_in(folder / "threads", s, 1);
+        EXPECT_GT(threads.csv.size(), 200u);
+        EXPECT_TRUE(run_in(folder / "threads", s, 2).csv == threads.csv) << text;
+        EXPECT_TRUE(run_in(folder / "processes", s, 2, GetParam()).csv == threads.csv) << text;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(all, other_processes, testing::Values("processes", "tcp"),

@@ -22,6 +22,7 @@
 #include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "coupling/signal_law.hpp"
+#include "fmi/archive.hpp"
 #include "master/error_constants.hpp"
 #include "reference/monolithic.hpp"
 #include "scenario/resolve.hpp"
@@ -858,9 +859,23 @@ class builder {
     std::unordered_map<std::size_t, std::string> nodes_;  ///< by input: the node that it belongs to
 };
 
+/// What stays unpacked while it is asked about again and again; where subsystems live in processes, nobody else here holds their FMUs.
+std::vector<std::shared_ptr<const fmi::fmu_files>> unpacked_fmus(const scenario& s) {
+    std::vector<std::shared_ptr<const fmi::fmu_files>> files;
+    for (const auto& spec : s.subsystems) {
+        if (spec.kind != subsystem_spec::source_kind::fmu) continue;
+        try {
+            files.push_back(fmi::open_fmu(spec.path));
+        } catch (const user_error&) {  // told with its place by whoever needs it
+        }
+    }
+    return files;
+}
+
 }  // namespace
 
 assembly assemble(const scenario& s, const transport_options& options) {
+    const auto unpacked = unpacked_fmus(s);
     return builder(s, options.writable, [&] { return make_transport(s, options); }).build();
 }
 

@@ -39,6 +39,7 @@ bool served_apart(const subsystem_spec& spec) { return lives_apart(spec) && !(is
 std::unique_ptr<transport> make_local(const scenario& s, const std::vector<int>& members,
                                       const transport_options& options, binding cores) {
     std::vector<named_subsystem> subsystems;
+    subsystems.reserve(members.size());
     std::vector<int> units;
     for (const int i : members) {
         const auto& spec = s.subsystems[static_cast<std::size_t>(i)];

@@ -22,7 +22,7 @@ struct fmu_timing {
     };
     std::string system;
     int workers = 1;
-    range bare, own;  ///< s per macro step
+    range bare, own;  ///< s per macro step: with one worker of processor time, else on the clock
     range ratio;      ///< of measurements in turns
 };
 

@@ -31,7 +31,7 @@ class foreign_code {
     const char* file() const { return file_; }
 
     /// Foreign code has left another arithmetic behind: put right, and told once.
-    void restore_arithmetic(const char* function, double t) const noexcept;
+    [[gnu::cold]] void restore_arithmetic(const char* function, double t) const noexcept;
 
    private:
     const char *kind_, *subsystem_, *file_;  ///< never freed
@@ -70,7 +70,8 @@ class foreign_thread {
 /// thread computes as usual (core/arithmetic.hpp).
 class foreign_scope {
    public:
-    foreign_scope(const foreign_code& code, double t, const char* function = nullptr) noexcept : code_(code) {
+    [[gnu::always_inline]] foreign_scope(const foreign_code& code, double t, const char* function = nullptr) noexcept
+        : code_(code) {
         foreign_place& here = foreign_thread::place();
         here.time.store(t, std::memory_order_relaxed);
         here.function.store(function, std::memory_order_relaxed);
@@ -78,7 +79,7 @@ class foreign_scope {
     }
     foreign_scope(const foreign_scope&) = delete;
     foreign_scope& operator=(const foreign_scope&) = delete;
-    ~foreign_scope() {
+    [[gnu::always_inline]] ~foreign_scope() {
         foreign_place& here = foreign_thread::place();
         if (!computes_as_usual()) [[unlikely]]
             code_.restore_arithmetic(here.function.load(std::memory_order_relaxed),

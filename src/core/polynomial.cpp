@@ -1,5 +1,7 @@
 #include "core/polynomial.hpp"
 
+#include <utility>
+
 namespace mdpcosim {
 
 namespace {
@@ -23,6 +25,33 @@ constexpr matrix legendre() {
 
 constexpr matrix legendre_coefficients = legendre();
 
+/// The integral of P_n times a polynomial on [0, 1].
+double moment_of(int n, const std::array<double, size>& scaled, int degree) {
+    double moment = 0;
+    for (int k = 0; k <= n; ++k)
+        for (int m = 0; m <= degree; ++m) moment += legendre_coefficients[n][k] * scaled[m] / (k + m + 1);
+    return moment;
+}
+
+/// The same where both are known when compiling: most divisions are by one, two or four.
+template <int n, int degree>
+double moment_of(const std::array<double, size>& scaled) {
+    double moment = 0;
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((moment += legendre_coefficients[n][i / (degree + 1)] * scaled[i % (degree + 1)] /
+                    static_cast<double>(i / (degree + 1) + i % (degree + 1) + 1)),
+         ...);
+    }
+    (std::make_index_sequence<std::size_t{(n + 1) * (degree + 1)}>{});
+    return moment;
+}
+
+double moment(int n, const std::array<double, size>& scaled, int degree) {
+    if (n == 0 && degree == 2) return moment_of<0, 2>(scaled);
+    if (n == 1 && degree == 2) return moment_of<1, 2>(scaled);
+    return moment_of(n, scaled, degree);
+}
+
 }  // namespace
 
 polynomial project(const polynomial& p, double H, int degree) {
@@ -34,10 +63,8 @@ polynomial project(const polynomial& p, double H, int degree) {
     polynomial result;
     result.degree = degree;
     for (int n = 0; n <= degree; ++n) {
-        double moment = 0;
-        for (int k = 0; k <= n; ++k)
-            for (int m = 0; m <= p.degree; ++m) moment += legendre_coefficients[n][k] * scaled[m] / (k + m + 1);
-        for (int k = 0; k <= n; ++k) result.c[k] += (2 * n + 1) * moment * legendre_coefficients[n][k];
+        const double part = (2 * n + 1) * moment(n, scaled, p.degree);
+        for (int k = 0; k <= n; ++k) result.c[k] += part * legendre_coefficients[n][k];
     }
     power = 1;
     for (int n = 0; n <= degree; ++n, power *= H) result.c[n] /= power;

@@ -477,7 +477,22 @@ void network::update_weights(group& g, std::span<const double> tau) {
     g.weights_on_constant_grid = constant;
 }
 
+/// add(row, weight) for all remembered values that the coefficient of s^n takes, times H^n.
+template <class Add>
+[[gnu::always_inline]] inline void network::for_rows(const group& g, int n, double H, const Add& add) {
+    const extrapolation_weights& w = g.weights;
+    for (int k = 0, ring = g.newest; k < w.points; ++k) {
+        const std::size_t row = static_cast<std::size_t>(ring) * g.padded;
+        if (w.A[n][k] != 0) add(g.u.data() + row, w.A[n][k]);
+        if (w.uses_rates)
+            if (const double weight = w.B[n][k] * H; weight != 0) add(g.du.data() + row, weight);
+        if (++ring == g.rule.K + 1) ring = 0;
+    }
+    if (w.uses_end && w.C[n] != 0) add(g.end.data(), w.C[n]);
+}
+
 void network::extrapolate_group(const group& g, double H) {
+    if (g.channels.size() <= few_channels) return extrapolate_few(g, H);
     const extrapolation_weights& w = g.weights;
     const std::size_t stride = g.stride();
     std::array<weighted_row, (max_degree + 1) * max_rows> rows;
@@ -487,29 +502,11 @@ void network::extrapolate_group(const group& g, double H) {
     for (int n = 0; n < static_cast<int>(stride); ++n, power *= H) {
         begin[n] = count;
         if (n > w.degree) continue;  // start-up: the coefficients above become zero
-        const auto add = [&](const double* row, double weight) {
-            if (weight != 0) rows[count++] = {row, weight / power};
-        };
-        for (int k = 0, ring = g.newest; k < w.points; ++k) {
-            const std::size_t row = static_cast<std::size_t>(ring) * g.padded;
-            add(g.u.data() + row, w.A[n][k]);
-            if (w.uses_rates) add(g.du.data() + row, w.B[n][k] * H);
-            if (++ring == g.rule.K + 1) ring = 0;
-        }
-        if (w.uses_end) add(g.end.data(), w.C[n]);
+        for_rows(g, n, H, [&](const double* row, double weight) { rows[count++] = {row, weight / power}; });
     }
     begin[stride] = count;
 
     double* out = coefficients_.data() + g.coefficients;
-    if (g.channels.size() <= few_channels) {
-        for (std::size_t i = 0; i < g.channels.size(); ++i)
-            for (std::size_t n = 0; n < stride; ++n) {
-                double sum = 0;
-                for (std::size_t r = begin[n]; r < begin[n + 1]; ++r) sum += rows[r].weight * rows[r].values[i];
-                *out++ = sum;
-            }
-        return;
-    }
     for (std::size_t i = 0; i < g.padded; i += block, out += block * stride) {
         for (std::size_t n = 0; n < stride; ++n) {
             two a{}, b{}, c{}, d{};
@@ -528,6 +525,22 @@ void network::extrapolate_group(const group& g, double H) {
             };
             store(a), store(b), store(c), store(d);
         }
+    }
+}
+
+/// The same sums in the same order.
+void network::extrapolate_few(const group& g, double H) {
+    const std::size_t stride = g.stride(), channels = g.channels.size();
+    double* out = coefficients_.data() + g.coefficients;
+    double power = 1;  // H^n
+    for (int n = 0; n < static_cast<int>(stride); ++n, power *= H, ++out) {
+        std::array<double, few_channels> sums{};
+        if (n <= g.weights.degree)
+            for_rows(g, n, H, [&](const double* row, double weight) {
+                const double by = weight / power;
+                for (std::size_t i = 0; i < channels; ++i) sums[i] += by * row[i];
+            });
+        for (std::size_t i = 0; i < channels; ++i) out[i * stride] = sums[i];
     }
 }
 

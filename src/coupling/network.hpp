@@ -313,6 +313,9 @@ class network {
     void remember(group& g, double elapsed, bool replace, std::span<const double> u, std::span<const double> du);
     void update_weights(group& g, std::span<const double> tau);
     void extrapolate_group(const group& g, double H);
+    void extrapolate_few(const group& g, double H);
+    template <class Add>
+    static void for_rows(const group& g, int n, double H, const Add& add);
     void extrapolate_restarted(const group& g, std::span<const double> tau, double H);
     double mean(const driven_input& target, double H) const;
     void find_missing(double elapsed, std::span<const double> u, std::span<const double> du);

@@ -51,8 +51,6 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
             degree_ = std::max(degree_, u.max_degree);
             by_event_ = by_event_ || (is_discrete(u.slot) && event_mode_);
         }
-        follows_ = degree_ > 0 && std::any_of(d.outputs.begin(), d.outputs.end(),
-                                              [this](const auto& y) { return !direct_inputs(y).empty(); });
     }
 
     const subsystem_description& describe() const noexcept override { return fmu_.model().layout.description; }
@@ -313,6 +311,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
         const fmu_layout& l = fmu_.model().layout;
         const auto& inputs = l.description.inputs;
         std::vector<int> constant, continuous, discrete, varying, outputs, rates, follow_continuous, follow_discrete;
+        follows_ = false;
         for (const auto& u : inputs) {
             if (l.inputs[static_cast<std::size_t>(u.slot)].clocked) continue;
             if (!driven_.empty() && !driven_[static_cast<std::size_t>(u.slot)]) {
@@ -328,6 +327,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
             const bool rate = l.outputs[static_cast<std::size_t>(y.slot)].derivative;
             (rate ? rates : outputs).push_back(y.slot);
             const std::vector<int>& direct = direct_inputs(y);
+            follows_ = follows_ || (degree_ > 0 && !direct.empty());
             if (rate || direct.empty()) continue;
             const bool only_discrete =
                 std::all_of(direct.begin(), direct.end(), [&](int slot) { return is_discrete(slot); });
@@ -583,7 +583,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
     bool asked_ = false;  ///< for outputs, since initialise()
     bool told_of_event_ = false;
     bool ended_ = false;    ///< it asked for the end of the simulation and takes no more steps
-    bool follows_ = false;  ///< outputs follow inputs that change during the step
+    bool follows_ = false;  ///< outputs that somebody needs follow inputs that change during the step
     int degree_ = 0;        ///< highest of the inputs
     fmu_values continuous_, outputs_, discrete_, rates_, follow_continuous_, follow_discrete_;
 

@@ -136,6 +136,7 @@ struct simulation::impl {
         summary.reached = resolved.time.start;
         summary.notes = parts.notes;
         if (!options.monolithic) summary.transport = transport_names()[static_cast<std::size_t>(options.transport)];
+        summary.subsystems.reserve(resolved.subsystems.size());
         for (const auto& spec : resolved.subsystems) {
             summary.subsystems.emplace_back();
             summary.subsystems.back().name = spec.name;

@@ -150,7 +150,14 @@ double adaptive_solver::growth_after_failure(double s, double h, double square, 
     } else if (norm(now_.x, now_.x) * std::numeric_limits<double>::epsilon() > 1) {
         fail(s, tolerances_too_tight(options_));
     }
-    if (hopeless) fail(s, error_test_fails(true));
+    if (hopeless) {
+        // What rounding leaves of an increment is more than a tolerance of next to nothing allows to a state at zero.
+        double rate = 0;
+        for (std::size_t row = 0; std::isfinite(square) && row < stages() && rate == 0; ++row)
+            rate = norm(now_.x, k + row * n);
+        if (h * rate * std::numeric_limits<double>::epsilon() > 1) fail(s, tolerances_too_tight(options_));
+        fail(s, error_test_fails(true));
+    }
     const double factor = std::isfinite(square) ? remembered_step::safety * std::pow(square, exponent) : 0;
     return std::clamp(factor, remembered_step::least_growth, failures > 1 ? 0.3 : 1.0);
 }

@@ -308,6 +308,14 @@ TEST(erk, reasons_for_failing) {
     const std::string tight = reason(precise, 1);
     EXPECT_TRUE(contains(tight, "ask for more than double precision gives")) << tight;
 
+    for (const char* solver : {"erk-2", "erk-5", "erk-8"}) {  // a state at zero has its atol only
+        auto from_zero = std::make_unique<function_model>(
+            std::vector{0.0}, 0, [](double t, const double*, const double*, double* dx) { dx[0] = t * t * t; });
+        solver_run nearly_exact(std::move(from_zero), make_solver(solver, {{"atol", 1e-300}}));
+        const std::string nothing_allowed = reason(nearly_exact, 1);
+        EXPECT_TRUE(contains(nothing_allowed, "ask for more than double precision gives")) << nothing_allowed;
+    }
+
     auto pole = std::make_unique<function_model>(
         std::vector{1.0}, 0, [](double, const double* x, const double*, double* dx) { dx[0] = x[0] * x[0]; });
     solver_run towards_pole(std::move(pole), make_solver("erk-5"));
