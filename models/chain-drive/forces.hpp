@@ -31,6 +31,7 @@ struct touch {
     int pin;
     double gap, nx, ny;  ///< gap <= 0; the normal points into the pin
     double rx, ry;       ///< pin from the centre
+    double bend = 0;     ///< how fast the normal turns as the pin moves across it, 1/m; where it turns against the motion
 };
 
 class drive_forces {
@@ -130,7 +131,7 @@ void drive_forces::touches(const support& s, const pose& p, const double* q, con
         xi -= s.radius;
         if (xi > table.tip) return;
         const double side = eta < 0 ? -1 : 1, sb = table.sin_flank, cb = table.cos_flank;
-        double dist, nxi, neta;
+        double dist, nxi, neta, bend = 0;
         if (xi * cb + side * eta * sb >= 0) {
             dist = -xi * sb + side * eta * cb;
             if (dist <= s.clearance) return;
@@ -141,10 +142,11 @@ void drive_forces::touches(const support& s, const pose& p, const double* q, con
             if (dist <= s.clearance) return;
             nxi = -xi / dist;
             neta = -eta / dist;
+            bend = 1 / dist;
         }
         const double na = nxi * ck - neta * sk, nb = nxi * sk + neta * ck;
         found(touch{i + c.first_pin, s.clearance - dist, na * p.cosine - nb * p.sine, na * p.sine + nb * p.cosine, rx,
-                    ry});
+                    ry, bend});
     };
     // Usual ones, and beyond them as long as there is somebody near, where the chain has jumped over teeth.
     int i = first, count = usual;

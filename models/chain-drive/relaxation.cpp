@@ -109,29 +109,37 @@ class rest {
     double find(std::vector<double>& q) {
         constexpr int most_tries = 2000;
         constexpr double enough = 1e-7;
-        double mu = c_.stiffness / 10, energy = forces_.energy(0, q.data(), still_.data(), true), left = residual(q);
+        double mu = c_.stiffness / 1000, energy = forces_.energy(0, q.data(), still_.data(), true), left = residual(q);
         std::vector<double> tried = q;
-        for (int n = 0; n < most_tries && left > enough; ++n) {
+        for (int n = 0; n < most_tries && left > enough && mu < 1e14; ++n) {
             assemble(q, mu);
             system_->solve(step_);
-            double longest = 0;
-            for (int i = 0; i < 2 * c_.links; ++i)
-                longest = std::max(longest, std::fabs(step_[static_cast<std::size_t>(i)]));
-            const double part = std::min(1.0, 0.05 * c_.pitch / longest);
+            double longest = 0, slope = 0;
             for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-                const auto i = static_cast<std::size_t>(unknowns_[k]);
-                tried[i] = q[i] + part * step_[k];
+                if (k < 2 * static_cast<std::size_t>(c_.links)) longest = std::max(longest, std::fabs(step_[k]));
+                slope += step_[k] * f_[static_cast<std::size_t>(unknowns_[k])];
             }
-            const double then = forces_.energy(0, tried.data(), still_.data(), true), left_then = residual(tried);
-            if (then < energy - 1e-13 * std::fabs(energy) || left_then < left) {
-                q = tried;
-                energy = then;
-                left = left_then;
-                mu = std::max(mu / 5, 1e-4);
-            } else {
-                if (mu > 1e14) break;
-                mu *= 8;
-                residual(q);
+            // Back along the way until the energy has fallen by what its slope promises, at the very end until forces have.
+            double part = std::min(1.0, 0.1 * c_.pitch / longest);
+            const std::vector<double> way = step_;
+            for (int halved = 0;; ++halved, part /= 2) {
+                for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+                    const auto i = static_cast<std::size_t>(unknowns_[k]);
+                    tried[i] = q[i] + part * way[k];
+                }
+                const double then = forces_.energy(0, tried.data(), still_.data(), true), left_then = residual(tried);
+                if (energy - then > 0.1 * part * slope || (left_then < left && then < energy + 1e-12 * std::fabs(energy))) {
+                    q = tried;
+                    energy = then;
+                    left = left_then;
+                    mu = halved < 2 ? std::max(mu / 4, 1e-3) : halved > 4 ? 4 * mu : mu;
+                    break;
+                }
+                if (halved == 8) {
+                    residual(q);
+                    mu *= 16;
+                    break;
+                }
             }
         }
         return left;
@@ -190,6 +198,8 @@ class rest {
                 drive_forces::row g;
                 const std::size_t terms = forces_.relative_velocity(s, p, found, found.nx, found.ny, g);
                 add(std::span(g).first(terms), s.contact_stiffness);
+                forces_.relative_velocity(s, p, found, found.ny, -found.nx, g);
+                add(std::span(g).first(terms), -found.gap * found.bend * s.contact_stiffness);
             });
         }
     }
