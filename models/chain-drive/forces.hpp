@@ -31,7 +31,7 @@ struct touch {
     int pin;
     double gap, nx, ny;  ///< gap <= 0; the normal points into the pin
     double rx, ry;       ///< pin from the centre
-    double bend = 0;     ///< how fast the normal turns as the pin moves across it, 1/m; where it turns against the motion
+    double bend = 0;  ///< how fast the normal turns as the pin moves across it, 1/m; where it turns against the motion
 };
 
 class drive_forces {

@@ -128,7 +128,8 @@ class rest {
                     tried[i] = q[i] + part * way[k];
                 }
                 const double then = forces_.energy(0, tried.data(), still_.data(), true), left_then = residual(tried);
-                if (energy - then > 0.1 * part * slope || (left_then < left && then < energy + 1e-12 * std::fabs(energy))) {
+                if (energy - then > 0.1 * part * slope ||
+                    (left_then < left && then < energy + 1e-12 * std::fabs(energy))) {
                     q = tried;
                     energy = then;
                     left = left_then;
