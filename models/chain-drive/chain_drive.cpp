@@ -19,7 +19,7 @@ using namespace drive;
 class chain_drive final : public equations {
    public:
     explicit chain_drive(drive_data d)
-        : d_(std::move(d)), n_(static_cast<std::size_t>(d_.coordinates)), forces_(d_), variables_(d_), f_(n_) {
+        : d_(std::move(d)), n_(static_cast<std::size_t>(d_.coordinates)), forces_(d_), variables_(d_, false), f_(n_) {
         double left = d_.q[0], right = d_.q[0];
         for (int i = 0; i < 2 * d_.pins; ++i) {
             left = std::min(left, d_.q[static_cast<std::size_t>(i)]);

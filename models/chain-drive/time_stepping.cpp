@@ -85,7 +85,7 @@ class rigid_drive final : public subsystem {
     rigid_drive(const parameter_values& p, drive_data d)
         : d_(std::move(d)),
           forces_(d_),
-          variables_(d_),
+          variables_(d_, true),
           contacts_(d_, forces_, variables_),
           stepper_(contacts_,
                    {.contacts = {.tolerance = p["tolerance"], .most_sweeps = static_cast<int>(p["max-sweeps"])},
@@ -124,6 +124,7 @@ class rigid_drive final : public subsystem {
     void outputs(std::span<const double> u, std::span<double> y) override {
         const double *q = stepper_.positions().data(), *v = stepper_.velocities().data();
         variables_.motion(time_, q, v, y.data());
+        y[static_cast<std::size_t>(variables_.not_converged())] = not_converged_;
         if (!variables_.forces_are_read()) return;
         forces_.smooth(time_, q, v, f_.data());
         for (std::size_t k = 0; k < d_.supports.size(); ++k)

@@ -6,7 +6,7 @@
 
 namespace mdpcosim::drive {
 
-drive_variables::drive_variables(const drive_data& d) : d_(d) {
+drive_variables::drive_variables(const drive_data& d, bool rigid) : d_(d) {
     description_.type = "model chain-drive";
     for (const chain_data& c : d.chains) {
         chains_.push_back(add_output(description_, c.name + ".x", "m", "positions of the pins to the right", c.links));
@@ -50,6 +50,9 @@ drive_variables::drive_variables(const drive_data& d) : d_(d) {
         supports_.push_back(own);
     }
     energy_ = add_output(description_, "energy", "J", "kinetic energy, and that of springs; rigid contacts have none");
+    if (rigid)
+        not_converged_ = add_output(description_, "not-converged", "1",
+                                    "micro steps so far whose contacts were not solved to 'tolerance'");
 }
 
 void drive_variables::expect(const usage& used) {

@@ -11,9 +11,10 @@ namespace mdpcosim::drive {
 
 class drive_variables {
    public:
-    explicit drive_variables(const drive_data& d);
+    drive_variables(const drive_data& d, bool rigid);
 
     const subsystem_description& description() const { return description_; }
+    int not_converged() const { return not_converged_; }  ///< an output of rigid drives; -1: there is none
 
     void expect(const usage& used);
     /// Somebody reads what follows from forces.
@@ -40,7 +41,7 @@ class drive_variables {
     std::vector<mechanical_port> ports_;
     std::vector<int> chains_;  ///< first output
     std::vector<slots> supports_;
-    int energy_ = 0;
+    int energy_ = 0, not_converged_ = -1;
     bool forces_are_read_ = true;
 };
 
