@@ -176,7 +176,9 @@ subsystems:
 connections:
   shaft: {law: spring, between: [a.wheel.shaft, b.wheel.shaft], stiffness: 2e4}
 )";
-TEST(methods, chain_drives_give_the_same_bits_everywhere) { expect_equal_everywhere("method: explicit\n", chains); }
+TEST(methods, chain_drives_give_the_same_bits_everywhere) {
+    expect_equal_everywhere("method: semi-implicit\n", chains);
+}
 
 TEST(processes, a_transport_that_does_not_exist_is_told) {
     const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");

@@ -175,7 +175,7 @@ support read_sprocket(const part& p, double pitch) {
             fmt::format("{} has an elastic bearing and no mass. Add 'mass', for example 'mass: 0.5 kg', or leave "
                         "'bearing-stiffness' out: its centre is fixed then.",
                         title(p)));
-    if (!s.free_centre && value.given("bearing-damping"))
+    if (!s.free_centre && s.bearing_damping != 0)
         throw user_error(
             p.where,
             fmt::format("{}: 'bearing-damping' = {} N.s/m without 'bearing-stiffness', where the centre is fixed. "
@@ -246,12 +246,12 @@ int chain_of(const part& p, const std::vector<part>& parts, std::size_t chains) 
 }
 
 /// All speeds that are given make one of each chain.
-void find_speeds(drive_data& d, const std::vector<part>& parts) {
+void find_speeds(drive_data& d) {
     for (chain_data& c : d.chains) {
         const support* first = nullptr;
         for (const int k : c.route) {
             const support& s = d.supports[static_cast<std::size_t>(k)];
-            if (!s.is_sprocket() || !(s.prescribed || find_part(parts, s.name)->values.given("speed"))) continue;
+            if (!s.is_sprocket() || !(s.prescribed || s.speed != 0)) continue;
             const double speed = s.turn * s.speed * s.teeth / (2 * std::numbers::pi);
             if (!first) {
                 first = &s;
@@ -340,7 +340,7 @@ drive_data read_drive(const std::vector<part>& parts) {
                                              title(p), s.name));
         d.shafts.push_back(std::move(made));
     }
-    find_speeds(d, parts);
+    find_speeds(d);
 
     d.inverse_mass.resize(static_cast<std::size_t>(d.coordinates));
     d.chain_of_pin.resize(static_cast<std::size_t>(d.pins));
