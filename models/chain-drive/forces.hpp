@@ -13,7 +13,7 @@
 ///
 ///     link i from pin i to i + 1:   F = c (l - p) + d l'
 ///     pin in pocket k, in the pocket's axes (xi outwards, eta along the circle):   gap = clearance - dist,
-///         dist = -xi sin b + |eta| cos b  where xi cos b + |eta| sin b >= 0,   sqrt(xi^2 + eta^2)  elsewhere;   none above the tooth, xi > 0.3 p
+///         dist = -xi sin b + |eta| cos b  where xi cos b + |eta| sin b >= 0,   sqrt(xi^2 + eta^2)  elsewhere;   teeth end at xi = 0.3 p, where gap = xi - 0.3 p if that is nearer
 ///     pin on a guide or rail:   gap = |r - C| - R
 ///     compliant contact:   F = max(0, -c_w gap - d_w gap'),   friction   -mu F w/sqrt(w^2 + w_0^2),  w: sliding speed, w_0 = 0.05 m/s
 ///
@@ -135,8 +135,14 @@ void drive_forces::touches(const support& s, const pose& p, const double* q, con
         if (xi * cb + side * eta * sb >= 0) {
             dist = -xi * sb + side * eta * cb;
             if (dist <= s.clearance) return;
-            nxi = sb;
-            neta = -side * cb;
+            if (table.tip - xi < dist - s.clearance) {
+                dist = table.tip - xi + s.clearance;
+                nxi = 1;
+                neta = 0;
+            } else {
+                nxi = sb;
+                neta = -side * cb;
+            }
         } else {
             dist = std::sqrt(xi * xi + eta * eta);
             if (dist <= s.clearance) return;
