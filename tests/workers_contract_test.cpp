@@ -216,6 +216,31 @@ connections:
 )";
 TEST(methods, contacts_give_the_same_bits_everywhere) { expect_equal_everywhere("method: semi-implicit\n", contacts); }
 
+// Two drives, one with springs as contacts and one with rigid ones, joined by a shaft.
+const std::string chains = R"(mdpcosim: 1
+time: {end: 0.4 ms, step: 20 us}
+subsystems:
+  a:
+    model: chain-drive
+    parts:
+      chain: {kind: chain, links: 40}
+      crank: {kind: sprocket, teeth: 20, drive: prescribed, speed: 200}
+      wheel: {kind: sprocket, teeth: 20, y: 80.1 mm, inertia: 1e-4, mass: 0.5, bearing-stiffness: 2e8}
+    solver: {name: erk-3, rtol: 1e-5, atol: 1e-6}
+  b:
+    model: chain-drive
+    set: {contacts: rigid}
+    parts:
+      chain: {kind: chain, links: 40}
+      wheel: {kind: sprocket, teeth: 20, speed: 200, inertia: 1e-4, friction: 0.08}
+      cam: {kind: sprocket, teeth: 20, y: 80.1 mm, inertia: 5e-4, load: 2, friction: 0.08}
+connections:
+  shaft: {law: spring, between: [a.wheel.shaft, b.wheel.shaft], stiffness: 2e4}
+)";
+TEST(methods, chain_drives_give_the_same_bits_everywhere) {
+    expect_equal_everywhere("method: semi-implicit\n", chains);
+}
+
 TEST(processes, a_transport_that_does_not_exist_is_told) {
     const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");
     EXPECT_THROW(run(s, {.out = "never", .transport = "pigeons"}), user_error);
@@ -257,6 +282,7 @@ TEST(resolved_scenario, with_controlled_steps) {
         "test.yaml"));
 }
 
+TEST(resolved_scenario, with_chains) { expect_equal_from_resolved(read_scenario_text(chains, "test.yaml")); }
 TEST(resolved_scenario, with_contacts) { expect_equal_from_resolved(read_scenario_text(contacts, "test.yaml")); }
 
 /// Units, `let`, own coefficients, recorded data, limited inputs, a record grid.

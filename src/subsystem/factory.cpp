@@ -71,9 +71,14 @@ std::vector<part> parts_of(const subsystem_spec& spec, const model_info& model) 
     return resolve_parts(model.parts, spec.parts, fmt::format("subsystem '{}' (model {})", spec.name, model.name));
 }
 
+bool integrates_itself(const subsystem_spec& spec, const model_info& model) {
+    if (!model.integrates_itself) return static_cast<bool>(model.make_with_solver);
+    return make_with_parameters(spec, model, model.integrates_itself);
+}
+
 std::unique_ptr<equations> make_model(const subsystem_spec& spec) {
     const model_info& model = known_model(spec);
-    if (model.make_with_solver) return nullptr;
+    if (!model.make && !model.make_of_parts) return nullptr;
     refuse_sample(spec);
     const std::vector<part> parts = parts_of(spec, model);
     return make_with_parameters(spec, model, [&](const parameter_values& p) {
@@ -342,7 +347,8 @@ namespace {
 const source_registration model_source{
     {.name = "model",
      .make = [](const subsystem_spec& spec) -> std::unique_ptr<subsystem> {
-         if (const model_info& model = known_model(spec); model.make_with_solver) return make_with_solver(spec, model);
+         if (const model_info& model = known_model(spec); integrates_itself(spec, model))
+             return make_with_solver(spec, model);
          if (!is_sampled(spec)) return nullptr;
          return make_sampled_subsystem(make_sampled_equations(spec), sampling_of(spec),
                                        tuning_of<sampled_equations>(spec, make_sampled_equations));
@@ -353,7 +359,7 @@ const source_registration model_source{
              const model_info& model = known_model(spec);
              spec.set = with_defaults(model.parameters, spec.set);
              write_part_defaults(model.parts, spec.parts);
-             return !is_sampled(spec) && !model.make_with_solver;
+             return !is_sampled(spec) && !integrates_itself(spec, model);
          },
      .parameters = [](const subsystem_spec& spec) { return numbers(known_model(spec).parameters); }}};
 

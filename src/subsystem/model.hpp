@@ -14,7 +14,8 @@
 
 /// Native models register themselves: one folder under models/, one file with a model_registration. A model is continuous
 /// (`make`, or `make_of_parts` where it declares kinds of parts), sampled (`make_sampled`), or integrates itself (`make_with_solver`, for
-/// contacts and whatever else is no differential equation); exactly one is given.
+/// contacts and whatever else is no differential equation). One of them is given; a model that can do both says by integrates_itself()
+/// which of the last two is meant.
 namespace mdpcosim {
 
 struct model_info {
@@ -27,6 +28,7 @@ struct model_info {
     std::vector<part_info> parts = {};                               ///< kinds that `parts:` of the scenario may hold
     std::function<std::unique_ptr<equations>(const parameter_values&, const std::vector<part>&)> make_of_parts = {};
     std::function<std::unique_ptr<subsystem>(const parameter_values&, const std::vector<part>&)> make_with_solver = {};
+    std::function<bool(const parameter_values&)> integrates_itself = {};
 };
 
 using model_registration = registration<model_info>;

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "drive.hpp"
+#include "forces.hpp"
+#include "subsystem/model.hpp"
+#include "time_stepping.hpp"
+#include "variables.hpp"
+
+// Chain drives: links, sprockets, guides, rails (forces.hpp) with compliant contacts, x = (q, v):   q' = v,   M v' = f(t, q, v) + loads.
+
+namespace mdpcosim {
+
+namespace {
+
+using namespace drive;
+
+class chain_drive final : public equations {
+   public:
+    explicit chain_drive(drive_data d)
+        : d_(std::move(d)), n_(static_cast<std::size_t>(d_.coordinates)), forces_(d_), variables_(d_, false), f_(n_) {
+        double left = d_.q[0], right = d_.q[0];
+        for (int i = 0; i < 2 * d_.pins; ++i) {
+            left = std::min(left, d_.q[static_cast<std::size_t>(i)]);
+            right = std::max(right, d_.q[static_cast<std::size_t>(i)]);
+        }
+        size_ = std::max(right - left, 1e-6);
+    }
+
+    const subsystem_description& describe() const noexcept override { return variables_.description(); }
+    int state_count() const override { return 2 * d_.coordinates; }
+    void expect(const usage& used) override { variables_.expect(used); }
+
+    void initial_state(double t0, double* x) const override {
+        std::ranges::copy(d_.q, x);
+        std::ranges::copy(d_.v, x + n_);
+        for (const support& s : d_.supports)
+            if (s.prescribed) x[n_ + static_cast<std::size_t>(s.rotation)] = prescribed(s, t0).speed;
+    }
+
+    void derivatives(double t, const double* x, const double* u, double* dx) const override {
+        const double* v = x + n_;
+        find_forces(t, x, u, dx + n_);
+        std::copy_n(v, n_, dx);
+        for (const support& s : d_.supports)
+            if (s.prescribed) dx[s.rotation] = prescribed(s, t).speed;
+        for (std::size_t i = 0; i < n_; ++i) dx[n_ + i] *= d_.inverse_mass[i];
+    }
+
+    void outputs(double t, const double* x, const double* u, double* y) const override {
+        variables_.motion(t, x, x + n_, y);
+        if (!variables_.forces_are_read()) return;
+        find_forces(t, x, u, f_.data());
+        variables_.forces(t, x, x + n_, f_.data(), forces_, true, y);
+    }
+    void port_outputs(double t, const double* x, const double* /*u*/, double* y) const override {
+        variables_.motion(t, x, x + n_, y);
+    }
+
+    double nominal(int state) const override {
+        const bool is_speed = state >= d_.coordinates;
+        const int i = is_speed ? state - d_.coordinates : state;
+        if (is_speed) return std::max(1.0, std::fabs(d_.v[static_cast<std::size_t>(i)]));
+        if (i < 2 * d_.pins) return size_;
+        for (const support& s : d_.supports)
+            if (s.rotation == i) return 1;
+        return 1e-2 * size_;
+    }
+
+   private:
+    void find_forces(double t, const double* x, const double* u, double* f) const {
+        forces_.smooth(t, x, x + n_, f);
+        forces_.compliant(t, x, x + n_, f);
+        variables_.add_loads(u, f);
+    }
+
+    drive_data d_;
+    std::size_t n_;
+    double size_;
+    mutable drive_forces forces_;
+    drive_variables variables_;
+    mutable std::vector<double> f_;
+};
+
+drive_data ready(const std::vector<part>& parts) {
+    drive_data d = read_drive(parts);
+    lay(d);
+    relax(d);
+    return d;
+}
+
+using range = parameter_info::range;
+
+const model_registration registered{{
+    .name = "chain-drive",
+    .summary = "roller chains in a plane, over sprockets, guides and rails; laid and brought to rest by itself",
+    .parameters = {{"contacts",
+                    "",
+                    "springs and dampers, or rigid with friction and impacts, which the model integrates itself",
+                    0,
+                    range::any,
+                    false,
+                    false,
+                    {"compliant", "rigid"}},
+                   {"step", "s", "micro step of rigid contacts", 2e-6, range::positive},
+                   {"tolerance", "1", "of rigid contacts' velocities, relative to the largest", 1e-8, range::positive},
+                   {"max-sweeps", "1", "most sweeps over rigid contacts in a micro step", 2000, range::whole},
+                   {"correction", "1", "part of an overlap of rigid contacts that a micro step takes out", 0.02,
+                    range::not_negative}},
+    .parts = part_kinds(),
+    .make_of_parts = [](const parameter_values& p, const std::vector<part>& parts) -> std::unique_ptr<equations> {
+        if (p["contacts"] == 1)
+            throw std::invalid_argument(
+                "rigid contacts have no equations and cannot be part of one system of equations (--monolithic). For "
+                "one stepper over several drives list "
+                "all their parts in one subsystem, with parts of kind 'shaft' between wheels instead of connections; "
+                "or take 'contacts: compliant'");
+        return std::make_unique<chain_drive>(ready(parts));
+    },
+    .make_with_solver = [](const parameter_values& p,
+                           const std::vector<part>& parts) { return make_rigid_drive(p, ready(parts)); },
+    .integrates_itself = [](const parameter_values& p) { return p["contacts"] == 1; },
+}};
+
+}  // namespace
+
+}  // namespace mdpcosim
