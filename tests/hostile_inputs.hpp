@@ -547,7 +547,9 @@ class hostile_campaign {
     /// For a look at what broke it.
     void keep() const {
         fs::remove_all("hostile-input");
-        if (!fs::is_regular_file(folder_ / "odd")) fs::remove_all(folder_ / "odd");  // a pipe or a socket has no copy
+        // A pipe or a socket has no copy, and that of a terabyte of nothing would fill the disk.
+        if (!fs::is_regular_file(folder_ / "odd") || fs::file_size(folder_ / "odd") > 1'000'000)
+            fs::remove_all(folder_ / "odd");
         fs::copy(folder_.path(), "hostile-input", fs::copy_options::recursive | fs::copy_options::skip_symlinks);
     }
 

@@ -41,8 +41,9 @@ struct serve_options {
     std::string token_file;          ///< that the run has left; empty: the token is in MDPCOSIM_TOKEN
     double wait = 60;                ///< s for the master to listen
 };
+
 /// Makes subsystems of a scenario, each in a process of its own, for a run elsewhere (remote_options) until it is done with them.
 /// A master that does not answer or refuses is a user_error, a lost one a run_error.
-void serve_subsystems(const scenario& s, const serve_options& options);
+void serve_subsystems(const scenario& given, const serve_options& options);
 
 }  // namespace mdpcosim

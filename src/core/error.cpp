@@ -57,7 +57,7 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-std::string presentable(const std::string& text) {
+std::string presentable(std::string text) {
     const auto cut = [](const std::string& whole) {
         if (whole.size() <= longest_message) return whole;
         std::size_t begin = longest_message - kept_end, end = whole.size() - kept_end;
@@ -65,7 +65,8 @@ std::string presentable(const std::string& text) {
         while (goes_on(whole, end)) ++end;
         return whole.substr(0, begin) + " ... " + whole.substr(end);
     };
-    return cut(escaped(cut(text)));
+    text = cut(text);
+    return cut(escaped(text));
 }
 
 user_error::user_error(const location& where, const std::string& message)

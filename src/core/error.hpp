@@ -23,7 +23,7 @@ std::string to_string(const location& where);
 std::string escaped(std::string_view text);
 
 /// A message: the same, and of a text that is too long its two ends.
-std::string presentable(const std::string& text);
+std::string presentable(std::string text);
 
 /// The user's input is wrong: the program ends with status 2 and the message.
 class user_error : public std::runtime_error {

@@ -254,9 +254,9 @@ std::string child_process::end_of(int status, double cpu_seconds) const {
         return fmt::format("was ended at its limit of {:g} s of CPU time ('limits: cpu')", std::ceil(limits_.cpu));
     if (killed && limits_.compute_only && WTERMSIG(status) == SIGSYS)
         return "was ended at a system call that 'limits: system-calls' forbids";
-    std::string end =
-        killed ? fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
-               : fmt::format("ended with status {}", WEXITSTATUS(status));
+    std::string end = killed
+                          ? fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                          : fmt::format("ended with status {}", WEXITSTATUS(status));
     if (limits_.memory <= 0 || succeeded_) return end;
     return fmt::format("{}, its memory being limited to {:g} MB ('limits: memory')", end, limits_.memory / 1e6);
 }

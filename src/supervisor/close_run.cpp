@@ -186,7 +186,7 @@ std::vector<std::string> append_csv_rows(const fs::path& path, std::span<const d
     std::ifstream in(path, std::ios::binary);
     std::string header;
     if (!std::getline(in, header) || in.eof()) return {};
-    const std::vector<std::string> names = names_in(header);
+    std::vector<std::string> names = names_in(header);
     const auto [line, end] = last_line(file.get(), about.st_size);
     double last = -std::numeric_limits<double>::infinity();
     std::from_chars(line.data(), line.data() + line.size(), last);  // of the header: none

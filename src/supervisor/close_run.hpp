@@ -24,6 +24,6 @@ std::vector<closed_run> close_runs(last_words& words, const std::string& status,
 
 /// Appends whole rows (numbers of all columns, the time first) to a CSV file whose writer is gone, but for those that are in it; a last row
 /// that was cut goes. The names of its columns; none where the file has no header.
-std::vector<std::string> append_csv_rows(const std::filesystem::path& file, std::span<const double> values);
+std::vector<std::string> append_csv_rows(const std::filesystem::path& path, std::span<const double> values);
 
 }  // namespace mdpcosim

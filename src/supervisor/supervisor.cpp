@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -366,7 +366,7 @@ bool is_supervised() { return supervised_here; }
 bool show_at_end(const std::string& path) {
     last_words* words = last_words::shared();
     if (!supervised_here || words == nullptr || path.size() >= sizeof words->report) return false;
-    std::strcpy(words->report, path.c_str());
+    std::memcpy(words->report, path.c_str(), path.size() + 1);
     return true;
 }
 
