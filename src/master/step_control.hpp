@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -84,6 +85,8 @@ class step_controller final : public stepper {
     macro_step step_with_trials(coupled_system& system, method& chosen);
     macro_step step_and_look(coupled_system& system, method& chosen);
     double first_step_for_good(const coupled_system& system);
+    /// Whether a law with corners turned one and back within the step: a contact that begins and ends there leaves nothing at its end.
+    bool passed_corners(const coupled_system& system, const macro_step& step);
     verdict judge(std::span<const double> y, const estimate_orders& orders, double H);
     double tolerance_of(std::size_t slot, double y) const;
     /// What a step of the length H may add to the errors of the run, as a part of the tolerance.
@@ -113,6 +116,9 @@ class step_controller final : public stepper {
     std::vector<double> missed_, q_, v_;           ///< by channel
     std::vector<double> largest_, largest_tried_;  ///< so far: outputs (trial), coupling variables or powers
     std::vector<bool> by_nature_;                  ///< by channel: held
+    std::vector<network::corner_of> corners_;      ///< of laws (trial)
+    std::vector<double> q_end_, v_end_;            ///< by channel; q_, v_: where the step begins
+    std::array<std::vector<double>, 3> z_;         ///< of one law's corners: where the step begins, ends, and between
     bool goes_back_ = true;
     bool smooth_ = false;                       ///< tolerances speak of the whole run, and no law has corners
     bool starting_ = false;                     ///< steps are still to grow to what errors allow
