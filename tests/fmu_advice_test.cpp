@@ -92,7 +92,8 @@ TEST_F(fmu_advice, ports_that_move_against_their_load_are_told_before_the_run) {
         EXPECT_THAT(run("run s.yaml --no-verify"), testing::AnyOf(0, 3));
         return content("err.txt") + content("out.txt");
     };
-    EXPECT_THAT(coupled("-force"), HasSubstr("port 'a.p' moves against its load"));
+    EXPECT_THAT(coupled("-force"),
+                testing::AllOf(HasSubstr("port 'a.p' moves against its load"), HasSubstr("('force: -F'), s.yaml:3:")));
     EXPECT_THAT(coupled("force"), Not(HasSubstr("moves against its load")));
 }
 

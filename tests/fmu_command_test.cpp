@@ -220,6 +220,13 @@ TEST_F(fmu_command, every_call_is_traced_when_asked) {
     EXPECT_THAT(content("q/fmi.log"), HasSubstr("fmi2Instantiate(\"wrong_token\") -> error"));
 }
 
+TEST_F(fmu_command, validate_reads_parameters_back) {
+    const outcome verdict = run("fmu validate '" + fmu("forgetful-witness-2") + "'");
+    EXPECT_EQ(verdict.status, 1);
+    EXPECT_THAT(verdict.out, HasSubstr("co-simulation: its parameter 'gain' is 0 (SI) and not 2"));
+    EXPECT_THAT(verdict.out, HasSubstr("2 errors"));
+}
+
 /// 0.1 is no multiple of anything in binary: differences of times are not the step that was asked for.
 TEST_F(fmu_command, steps_are_told_as_long_as_they_were_asked_for) {
     for (const char* name : {"decay-1-cs", "decay-2", "decay-3"})

@@ -8,6 +8,7 @@
 #include "core/json.hpp"
 #include "fmi/archive.hpp"
 #include "fmi/description_reader.hpp"
+#include "fmu/fmu_subsystem.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
@@ -15,7 +16,8 @@ namespace mdpcosim {
 namespace {
 
 constexpr int trial_steps = 10;
-constexpr double trial_limit = 60;  ///< s of wall time for one call
+constexpr double trial_limit = 60;             ///< s of wall time for one call
+constexpr std::size_t most_parameters = 1000;  ///< that are read back
 
 /// The message of a user error without the name of the FMU in front, which everything here is about.
 std::string without_name(std::string text, const std::filesystem::path& fmu) {
@@ -98,10 +100,12 @@ class validation {
         spec.fmu.interface.value = interface;
         spec.fmu.isolate = true;
         spec.limit = trial_limit;
+        const auto parameters = declared_parameters(spec, most_parameters);
+        for (const declared_parameter& p : parameters) spec.fmu.outputs.push_back({p.name, {}});
         try {
             const std::unique_ptr<subsystem> trial = make_subsystem(spec);
             passed(fmt::format("{}: the library loads and gives an instance", interface));
-            run_briefly(*trial, kind, interface);
+            run_briefly(*trial, kind, interface, parameters);
         } catch (const user_error& problem) {
             violation(interface, without_name(problem.what(), path_));
         } catch (const run_error& problem) {
@@ -109,7 +113,8 @@ class validation {
         }
     }
 
-    void run_briefly(subsystem& trial, fmi::kind kind, const char* interface) {
+    void run_briefly(subsystem& trial, fmi::kind kind, const char* interface,
+                     const std::vector<declared_parameter>& parameters) {
         const auto& e = description_.experiment;
         const double t0 = e.start.value_or(0);
         const double span = e.stop && *e.stop > t0 ? *e.stop - t0 : 1;
@@ -130,6 +135,10 @@ class validation {
         };
         const auto steps = static_cast<int>(std::clamp(std::floor(span / H * (1 + 1e-9)), 1.0, double(trial_steps)));
         for (int n = 0; n < steps - 1; ++n) step(n);
+        for (const other_parameter& p : other_parameters(parameters, d, y))
+            violation(interface, fmt::format("its parameter '{}' is {:.6g} (SI) and not {:.6g}, as its description "
+                                             "says.",
+                                             p.name, p.is, p.said));
         if (!trial.offers().save_restore) {
             step(steps - 1);
             passed(fmt::format("{}: {} steps of {} s", interface, steps, H));

@@ -130,6 +130,21 @@ std::vector<declared_parameter> declared_parameters(const subsystem_spec& spec, 
     return result;
 }
 
+std::vector<other_parameter> other_parameters(const std::vector<declared_parameter>& parameters,
+                                              const subsystem_description& described, std::span<const double> y) {
+    // Descriptions often cut digits.
+    constexpr double share = 1e-3, least = 1e-6;
+    std::vector<other_parameter> result;
+    for (const output_variable& output : described.outputs) {
+        const auto p = std::ranges::find(parameters, output.name, &declared_parameter::name);
+        if (p == parameters.end()) continue;
+        const double is = y[static_cast<std::size_t>(output.slot)], off = std::abs(is - p->value);
+        if (off > least && off > share * std::max(std::abs(is), std::abs(p->value)))
+            result.push_back({p->name, is, p->value});
+    }
+    return result;
+}
+
 void check_fmu_step(const subsystem_spec& spec, double H) {
     if (fmu_interface(spec) != fmi::kind::co_simulation) return;
     check_tick_times(spec, fmi::open_fmu(spec.path)->description(), H);

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,15 @@ struct declared_parameter {
 };
 /// Numbers among the parameters of the FMU that the scenario leaves alone; at most so many.
 std::vector<declared_parameter> declared_parameters(const subsystem_spec& spec, std::size_t most);
+
+/// A parameter that the FMU does not have at the value that its description says.
+struct other_parameter {
+    std::string name;
+    double is, said;  ///< SI
+};
+/// Of `parameters`, which are outputs of the subsystem.
+std::vector<other_parameter> other_parameters(const std::vector<declared_parameter>& parameters,
+                                              const subsystem_description& described, std::span<const double> y);
 
 /// Variables of a co-simulation of which the FMU does not say what they depend on: by the standard on all inputs.
 std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec);

@@ -312,7 +312,9 @@ void child_process::show_text(const std::string& name) const {
     const std::string text = last_text();
     for (std::size_t from = 0; from < text.size();) {
         const std::size_t newline = std::min(text.find('\n', from), text.size());
-        messages_.send(fmt::format("subsystem '{}': {}", name, std::string_view(text).substr(from, newline - from)));
+        const auto line = std::string_view(text).substr(from, newline - from);
+        const std::string who = fmt::format("subsystem '{}'", name);
+        messages_.send(line.starts_with(who) ? std::string(line) : fmt::format("{}: {}", who, line));
         from = newline + 1;
     }
 }

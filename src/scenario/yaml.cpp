@@ -234,7 +234,10 @@ const char* describe(yaml_node::type kind) {
 yaml_node read_yaml_file(const std::filesystem::path& path) {
     std::error_code status;
     if (std::filesystem::is_directory(path, status))
-        throw user_error(fmt::format("{}: this is a folder, not a scenario file.", path.string()));
+        throw user_error(fmt::format("{}: this is a folder, not a scenario file.{}", path.string(),
+                                     std::filesystem::exists(path / "modelDescription.xml", status)
+                                         ? " In it is an FMU that is not packed: 'cd FOLDER && zip -r ../NAME.fmu .'"
+                                         : ""));
     const auto text = [&] {
         try {
             return read_input(path, largest_file);

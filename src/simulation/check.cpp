@@ -263,11 +263,11 @@ std::string check(const scenario& s) {
     if (const expectations expected(s, a.columns); !expected.empty())
         out += fmt::format("\nexpected: {} of the results\n", expected.count());
     for (const auto& note : a.notes) out += fmt::format("\nnote: {}\n", note);
-    for (const auto& text : reversed_ports(full, coupled_ports(s, [](const subsystem_spec& entry) {
-                                               return entry.kind != subsystem_spec::source_kind::model &&
-                                                      entry.kind != subsystem_spec::source_kind::program;
-                                           })))
-        out += fmt::format("\nwarning: {}: {}.\n", text, way_to_turn_a_port);
+    const auto wanted = [](const subsystem_spec& entry) {
+        return entry.kind != subsystem_spec::source_kind::model && entry.kind != subsystem_spec::source_kind::program;
+    };
+    for (const reversed_port& port : reversed_ports(full, coupled_ports(s, wanted)))
+        out += fmt::format("\nwarning: {}: {}.\n", port.text, way_to_turn(port));
     return out;
 }
 

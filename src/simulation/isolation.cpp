@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <thread>
 
@@ -25,8 +24,6 @@ constexpr int most_trial_steps = 50;  ///< beyond the first, which may have to d
 constexpr int round_trips = 5;
 constexpr double worth = 0.05;                 ///< share of a step from which on a process of its own costs too much
 constexpr std::size_t most_parameters = 1000;  ///< that are read back
-/// What counts as another value than the declared one, whose digits descriptions often cut.
-constexpr double other_share = 1e-3, other_least = 1e-6;
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
@@ -35,12 +32,6 @@ std::string time_text(double seconds) {
     if (seconds < 1e-3) return fmt::format("{:.2g} us", 1e6 * seconds);
     return seconds < 1 ? fmt::format("{:.2g} ms", 1e3 * seconds) : fmt::format("{:.2g} s", seconds);
 }
-
-/// A parameter that the FMU does not have at the value that its description says.
-struct other_parameter {
-    std::string name;
-    double is, said;  ///< SI
-};
 
 struct choice {
     bool apart = true;
@@ -81,22 +72,10 @@ class trial {
         model_->end();  // its last calls are tried, too
         const std::string times =
             fmt::format("a step takes {}, the way to another process and back {}", time_text(own), time_text(apart));
-        return {apart < worth * own, times, others()};
+        return {apart < worth * own, times, other_parameters(parameters_, model_->describe(), y_)};
     }
 
    private:
-    std::vector<other_parameter> others() const {
-        std::vector<other_parameter> result;
-        for (const output_variable& y : model_->describe().outputs) {
-            const auto p = std::ranges::find(parameters_, y.name, &declared_parameter::name);
-            if (p == parameters_.end()) continue;
-            const double is = y_[static_cast<std::size_t>(y.slot)], off = std::abs(is - p->value);
-            if (off > other_least && off > other_share * std::max(std::abs(is), std::abs(p->value)))
-                result.push_back({p->name, is, p->value});
-        }
-        return result;
-    }
-
     void step(int n) {
         const double begin = time_.start + n * own_step_, end = std::min(time_.end, begin + own_step_);
         model_->advance({begin, end, n}, inputs_, y_);

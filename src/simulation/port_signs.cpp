@@ -31,6 +31,13 @@ double position_after(const scenario& s, const std::string& name, const std::str
     return y[static_cast<std::size_t>(found->motion[0])];
 }
 
+location place_of(const scenario& s, const std::string& name, const std::string& port_name) {
+    const auto entry = std::ranges::find(s.subsystems, name, &subsystem_spec::name);
+    if (entry == s.subsystems.end()) return {};
+    const auto found = std::ranges::find(entry->ports, port_name, &port_spec::name);
+    return found == entry->ports.end() ? location{} : found->where;
+}
+
 }  // namespace
 
 std::vector<std::string> coupled_ports(const scenario& s, const std::function<bool(const subsystem_spec&)>& wanted) {
@@ -45,9 +52,14 @@ std::vector<std::string> coupled_ports(const scenario& s, const std::function<bo
     return {ports.begin(), ports.end()};
 }
 
-std::vector<std::string> reversed_ports(const scenario& s, const std::vector<std::string>& addresses) {
+std::string way_to_turn(const reversed_port& port) {
+    return fmt::format("change it there, or write a minus before it in the FMU's 'ports' ('force: -F'){}",
+                       port.where.line > 0 ? ", " + to_string(port.where) : "");
+}
+
+std::vector<reversed_port> reversed_ports(const scenario& s, const std::vector<std::string>& addresses) {
     constexpr double rounding = 1e-13;
-    std::vector<std::string> found;
+    std::vector<reversed_port> found;
     for (const auto& address : addresses) {
         const std::size_t dot = address.find('.');
         if (dot == std::string::npos) continue;
@@ -57,10 +69,10 @@ std::vector<std::string> reversed_ports(const scenario& s, const std::vector<std
             const double moved = position_after(s, name, port_name, 1);
             if (!(moved - free < -rounding * (std::abs(free) + std::abs(moved)))) continue;
             found.push_back(
-                fmt::format("port '{}' moves against its load: a load of +1 (SI) over the first macro step changes its "
-                            "motion by {:.3g}. "
-                            "In the model the load has the opposite sign",
-                            address, moved - free));
+                {fmt::format("port '{}' moves against its load: a load of +1 (SI) over the first macro step changes "
+                             "its motion by {:.3g}. In the model the load has the opposite sign",
+                             address, moved - free),
+                 place_of(s, name, port_name)});
         } catch (const std::exception&) {  // one instance at a time, steps of another length: nothing is known then
         }
     }

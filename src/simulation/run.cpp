@@ -228,8 +228,8 @@ void tell_reversed_ports(const simulation& all) {
     const auto ports = coupled_ports(all.resolved(), wanted);
     const messages out;
     const message_scope silence({});
-    for (const auto& text : reversed_ports(all.resolved(), ports))
-        out.send(fmt::format("warning: {}: {}.", text, way_to_turn_a_port));
+    for (const reversed_port& port : reversed_ports(all.resolved(), ports))
+        out.send(fmt::format("warning: {}: {}.", port.text, way_to_turn(port)));
 }
 
 }  // namespace
@@ -354,8 +354,8 @@ run_summary run(scenario s, const run_options& options) {
         summary.unmeasured = unmeasured_coupling(all.parts());
     }
     if (summary.judged && summary.status != "interrupted" && !summary.grown.empty())
-        for (const auto& text : reversed_ports(read_scenario(folder.file("scenario.yaml")), summary.grown))
-            summary.judged->add(trust::wrong, text, "change the sign of the load in the model");
+        for (const reversed_port& port : reversed_ports(read_scenario(folder.file("scenario.yaml")), summary.grown))
+            summary.judged->add(trust::wrong, port.text, "change the sign of the load in the model");
     if (!expected.empty() && summary.status == "done") {
         if (!summary.judged) summary.judged.emplace();
         const std::size_t met = expected.check(folder.place(), *summary.judged);
