@@ -95,7 +95,7 @@ TEST_P(other_processes, give_the_same_bits_with_the_method_one_pass) {
 /// with steps of their own.
 std::string network_by_chance(unsigned seed) {
     std::mt19937 chance(seed);
-    const auto below = [&](unsigned n) { return chance() % n; };
+    const auto below = [&](unsigned n) { return static_cast<unsigned>(chance() % n); };
     const auto weight = [&] { return fmt::format("{:.3f}", -1 + 0.002 * below(1000)); };
     const unsigned count = 4 + below(9);
     const bool loop = below(5) < 2, own_steps = !loop && below(3) == 0;

@@ -19,10 +19,10 @@
 #include "assembly/multirate.hpp"
 #include "assembly/recording.hpp"
 #include "assembly/step_control.hpp"
+#include "assembly/unpacked_fmus.hpp"
 #include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "coupling/signal_law.hpp"
-#include "fmi/archive.hpp"
 #include "master/error_constants.hpp"
 #include "reference/monolithic.hpp"
 #include "scenario/resolve.hpp"
@@ -858,19 +858,6 @@ class builder {
     std::vector<bondable> bondable_;                      ///< signals that may be part of bonds
     std::unordered_map<std::size_t, std::string> nodes_;  ///< by input: the node that it belongs to
 };
-
-/// What stays unpacked while it is asked about again and again; where subsystems live in processes, nobody else here holds their FMUs.
-std::vector<std::shared_ptr<const fmi::fmu_files>> unpacked_fmus(const scenario& s) {
-    std::vector<std::shared_ptr<const fmi::fmu_files>> files;
-    for (const auto& spec : s.subsystems) {
-        if (spec.kind != subsystem_spec::source_kind::fmu) continue;
-        try {
-            files.push_back(fmi::open_fmu(spec.path));
-        } catch (const user_error&) {  // told with its place by whoever needs it
-        }
-    }
-    return files;
-}
 
 }  // namespace
 

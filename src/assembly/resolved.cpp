@@ -3,12 +3,14 @@
 #include "assembly/iteration.hpp"
 #include "assembly/joints.hpp"
 #include "assembly/laws.hpp"
+#include "assembly/unpacked_fmus.hpp"
 #include "reference/monolithic.hpp"
 #include "subsystem/factory.hpp"
 
 namespace mdpcosim {
 
 scenario resolved(const scenario& s, const assembly& a) {
+    const auto unpacked = unpacked_fmus(s);
     scenario full = s;
     full.method.value = known_method(s).name;
     full.iteration = with_defaults(s.iteration);

@@ -97,7 +97,9 @@ json range_json(const fmu_timing::range& r) { return {{"least", r.least}, {"medi
 bare_fmu::bare_fmu(const fs::path& archive, unsigned input_reference, unsigned output_reference,
                    const bare_starts& starts)
     : input(input_reference), output(output_reference) {
-    const auto files = fmi::open_fmu(archive);
+    // All instances of an FMU share its library, as they do in mdpcosim: code of a hundred copies would not fit the caches.
+    static std::vector<std::shared_ptr<const fmi::fmu_files>> kept;
+    const auto& files = kept.emplace_back(fmi::open_fmu(archive));
     const auto& about = files->description();
     if (!about.co_simulation) throw user_error(fmt::format("{}: the FMU has no co-simulation", archive.string()));
     void* library = ::dlopen(files->library(about.co_simulation->model_identifier).c_str(), RTLD_NOW | RTLD_LOCAL);

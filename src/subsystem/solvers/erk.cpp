@@ -152,9 +152,9 @@ double adaptive_solver::growth_after_failure(double s, double h, double square, 
     }
     if (hopeless) {
         // What rounding leaves of an increment is more than a tolerance of next to nothing allows to a state at zero.
-        double rate = 0;
-        for (std::size_t row = 0; std::isfinite(square) && row < stages() && rate == 0; ++row)
-            rate = norm(now_.x, k + row * n);
+        double rate = 0;  // of the first stage that moves
+        for (std::size_t j = 0; j < stages() * n && (j % n > 0 || rate == 0); ++j)
+            rate = std::max(rate, std::fabs(k[j]) / tolerance<double>(now_.x, j % n));
         if (h * rate * std::numeric_limits<double>::epsilon() > 1) fail(s, tolerances_too_tight(options_));
         fail(s, error_test_fails(true));
     }
