@@ -58,6 +58,8 @@ class runner {
         return y_[slots_.at(name) + static_cast<std::size_t>(i)];
     }
 
+    const std::vector<double>& all() const { return y_; }
+
     double time = 0;
 
    private:
@@ -241,6 +243,35 @@ TEST(chain_drive, compliant_against_rigid) {
     }
     EXPECT_NEAR(mean_springs, 6, 0.5);
     EXPECT_NEAR(mean_hard, 6, 0.5);
+}
+
+/// Stiff springs come near to rigid contacts: a torque that begins to act at rest lets the wheel swing alike.
+TEST(chain_drive, stiff_contacts_against_rigid) {
+    const std::string stiff = ", contact-stiffness: 5e8, contact-damping: 1900";
+    const std::string parts = two_wheels(60, 0.05, "drive: prescribed" + stiff, "inertia: 1e-3, load: 5" + stiff);
+    runner springs(entry(parts, solver(1e-7))), hard(entry(parts, rigid));
+    double speed[2]{}, angle[2]{};
+    for (int k = 0; k < 300; ++k)
+        for (runner* one : {&springs, &hard}) {
+            one->step(2e-5);
+            const int of = one == &hard;
+            speed[of] = std::max(speed[of], (*one)("cam.shaft.speed"));
+            angle[of] = std::min(angle[of], (*one)("cam.shaft.angle"));
+        }
+    EXPECT_NEAR(speed[0], speed[1], 0.02 * speed[1]);
+    EXPECT_NEAR(angle[0], angle[1], -0.02 * angle[1]);
+}
+
+/// Any number of threads, the same bits.
+TEST(chain_drive, threads) {
+    std::vector<std::vector<double>> ended;
+    for (const char* threads : {"1", "2", "3"}) {
+        runner one(entry(with_rail, fmt::format("    set: {{threads: {}}}\n", threads) + solver(1e-6)));
+        one.to(4e-4, 2e-5);
+        ended.push_back(one.all());
+    }
+    EXPECT_EQ(ended[0], ended[1]);
+    EXPECT_EQ(ended[0], ended[2]);
 }
 
 std::string refusal(const std::string& parts, const std::string& more = "") {

@@ -5,6 +5,7 @@
 #include "drive.hpp"
 #include "forces.hpp"
 #include "subsystem/model.hpp"
+#include "team.hpp"
 #include "time_stepping.hpp"
 #include "variables.hpp"
 
@@ -18,7 +19,7 @@ using namespace drive;
 
 class chain_drive final : public equations {
    public:
-    explicit chain_drive(drive_data d)
+    chain_drive(drive_data d, int threads)
         : d_(std::move(d)), n_(static_cast<std::size_t>(d_.coordinates)), forces_(d_), variables_(d_, false), f_(n_) {
         double left = d_.q[0], right = d_.q[0];
         for (int i = 0; i < 2 * d_.pins; ++i) {
@@ -26,6 +27,11 @@ class chain_drive final : public equations {
             right = std::max(right, d_.q[static_cast<std::size_t>(i)]);
         }
         size_ = std::max(right - left, 1e-6);
+        if (threads == 1) return;
+        shares_ = forces_.shares(threads);
+        team_ = std::make_unique<team>(threads, [this](int member) {
+            for (const auto& part : shares_[static_cast<std::size_t>(member)]) forces_.work(part, at_.t, at_.q, at_.v);
+        });
     }
 
     const subsystem_description& describe() const noexcept override { return variables_.description(); }
@@ -70,8 +76,13 @@ class chain_drive final : public equations {
 
    private:
     void find_forces(double t, const double* x, const double* u, double* f) const {
-        forces_.smooth(t, x, x + n_, f);
-        forces_.compliant(t, x, x + n_, f);
+        if (team_) {
+            at_ = {t, x, x + n_};
+            team_->work_together();
+            forces_.finish(t, x, x + n_, f);
+        } else {
+            forces_.all(t, x, x + n_, f);
+        }
         variables_.add_loads(u, f);
     }
 
@@ -81,6 +92,13 @@ class chain_drive final : public equations {
     mutable drive_forces forces_;
     drive_variables variables_;
     mutable std::vector<double> f_;
+    std::vector<std::vector<drive_forces::part_of_work>> shares_;  ///< by thread
+    struct instant {
+        double t;
+        const double *q, *v;
+    };
+    mutable instant at_{};
+    std::unique_ptr<team> team_;  ///< last: its threads use all of it
 };
 
 drive_data ready(const std::vector<part>& parts) {
@@ -95,19 +113,30 @@ using range = parameter_info::range;
 const model_registration registered{{
     .name = "chain-drive",
     .summary = "roller chains in a plane, over sprockets, guides and rails; laid and brought to rest by itself",
-    .parameters = {{"contacts",
-                    "",
-                    "springs and dampers, or rigid with friction and impacts, which the model integrates itself",
-                    0,
-                    range::any,
-                    false,
-                    false,
-                    {"compliant", "rigid"}},
-                   {"step", "s", "micro step of rigid contacts", 2e-6, range::positive},
-                   {"tolerance", "1", "of rigid contacts' velocities, relative to the largest", 1e-8, range::positive},
-                   {"max-sweeps", "1", "most sweeps over rigid contacts in a micro step", 2000, range::whole},
-                   {"correction", "1", "part of an overlap of rigid contacts that a micro step takes out", 0.02,
-                    range::not_negative}},
+    .parameters =
+        {{"contacts",
+          "",
+          "springs and dampers, or rigid with friction and impacts, which the model integrates itself",
+          0,
+          range::any,
+          false,
+          false,
+          {"compliant", "rigid"}},
+         {"threads",
+          "1",
+          "threads that work on compliant links and contacts at the same time; the results have the same bits",
+          1,
+          range::whole,
+          false,
+          false,
+          {},
+          {},
+          64},
+         {"step", "s", "micro step of rigid contacts", 2e-6, range::positive},
+         {"tolerance", "1", "of rigid contacts' velocities, relative to the largest", 1e-8, range::positive},
+         {"max-sweeps", "1", "most sweeps over rigid contacts in a micro step", 2000, range::whole},
+         {"correction", "1", "part of an overlap of rigid contacts that a micro step takes out", 0.02,
+          range::not_negative}},
     .parts = part_kinds(),
     .make_of_parts = [](const parameter_values& p, const std::vector<part>& parts) -> std::unique_ptr<equations> {
         if (p["contacts"] == 1)
@@ -116,7 +145,7 @@ const model_registration registered{{
                 "one stepper over several drives list "
                 "all their parts in one subsystem, with parts of kind 'shaft' between wheels instead of connections; "
                 "or take 'contacts: compliant'");
-        return std::make_unique<chain_drive>(ready(parts));
+        return std::make_unique<chain_drive>(ready(parts), static_cast<int>(p["threads"]));
     },
     .make_with_solver = [](const parameter_values& p,
                            const std::vector<part>& parts) { return make_rigid_drive(p, ready(parts)); },

@@ -1,6 +1,7 @@
 #include "forces.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace mdpcosim::drive {
 
@@ -13,6 +14,9 @@ constexpr double slip_speed = 0.05;  ///< m/s
 drive_forces::drive_forces(const drive_data& d) : d_(d) {
     for (auto* all : {&tension_, &gx_, &gy_}) all->resize(static_cast<std::size_t>(d.pins));
     reactions_.resize(d.supports.size());
+    pushes_.resize(d.supports.size());
+    for (std::size_t k = 0; k < pushes_.size(); ++k)
+        pushes_[k].reserve(static_cast<std::size_t>(d.chains[static_cast<std::size_t>(d.supports[k].chain)].links));
     for (const support& s : d.supports) {
         pocket_table table;
         const double pitch = d.chains[static_cast<std::size_t>(s.chain)].pitch;
@@ -67,11 +71,10 @@ pose drive_forces::pose_of(const support& s, double t, const double* q, const do
     return p;
 }
 
-void drive_forces::links(const chain_data& chain, const double* q, const double* v, double* f) {
+void drive_forces::stretch(const chain_data& chain, int from, int to, const double* q, const double* v) {
     const std::size_t first = static_cast<std::size_t>(chain.first_pin), pins = static_cast<std::size_t>(d_.pins);
     const std::size_t n = static_cast<std::size_t>(chain.links);
     const double *x = q + first, *y = q + pins + first, *vx = v + first, *vy = v + pins + first;
-    double *fx = f + first, *fy = f + pins + first;
     double* __restrict gx = gx_.data() + first;
     double* __restrict gy = gy_.data() + first;
     double* __restrict tension = tension_.data() + first;
@@ -84,16 +87,48 @@ void drive_forces::links(const chain_data& chain, const double* q, const double*
         gx[i] = F * ex;
         gy[i] = F * ey;
     };
-    for (std::size_t i = 0; i + 1 < n; ++i) one(i, i + 1);
-    one(n - 1, 0);
-    fx[0] = gx[0] - gx[n - 1];
-    fy[0] = gy[0] - gy[n - 1];
-    for (std::size_t i = 1; i < n; ++i) fx[i] = gx[i] - gx[i - 1];
-    for (std::size_t i = 1; i < n; ++i) fy[i] = gy[i] - gy[i - 1];
+    const std::size_t last = static_cast<std::size_t>(to);
+    for (std::size_t i = static_cast<std::size_t>(from); i < std::min(last, n - 1); ++i) one(i, i + 1);
+    if (last == n) one(n - 1, 0);
 }
 
-void drive_forces::smooth(double t, const double* q, const double* v, double* f) {
-    for (const chain_data& c : d_.chains) links(c, q, v, f);
+void drive_forces::press(std::size_t k, double t, const double* q, const double* v) {
+    const support& s = d_.supports[k];
+    const int pins = d_.pins;
+    const pose p = pose_of(s, t, q, v);
+    auto& pushes = pushes_[k];
+    pushes.clear();
+    reaction sum;
+    touches(s, p, q, [&](const touch& found) {
+        const int i = found.pin, j = pins + i;
+        // Of the pin against the support's material there.
+        const double wx = v[i] - p.vx + p.speed * found.ry, wy = v[j] - p.vy - p.speed * found.rx;
+        const double normal = -s.contact_stiffness * found.gap - s.contact_damping * (wx * found.nx + wy * found.ny);
+        if (!(normal > 0)) return;
+        double fx = normal * found.nx, fy = normal * found.ny;
+        if (s.friction > 0) {
+            const double slip = wx * found.ny - wy * found.nx;
+            const double drag = -s.friction * normal * slip / std::sqrt(slip * slip + slip_speed * slip_speed);
+            fx += drag * found.ny;
+            fy -= drag * found.nx;
+        }
+        pushes.push_back({i, fx, fy});
+        sum.x -= fx;
+        sum.y -= fy;
+        sum.torque -= found.rx * fy - found.ry * fx;
+    });
+    reactions_[k] = sum;
+}
+
+void drive_forces::collect(double t, const double* q, const double* v, double* f) const {
+    for (const chain_data& c : d_.chains) {
+        const std::size_t first = static_cast<std::size_t>(c.first_pin), n = static_cast<std::size_t>(c.links);
+        for (auto [g, into] :
+             {std::pair(gx_.data() + first, f + first), std::pair(gy_.data() + first, f + d_.pins + first)}) {
+            into[0] = g[0] - g[n - 1];
+            for (std::size_t i = 1; i < n; ++i) into[i] = g[i] - g[i - 1];
+        }
+    }
     for (const support& s : d_.supports) {
         if (s.rotation >= 0)
             f[s.rotation] = s.prescribed ? prescribed(s, t).acceleration
@@ -124,35 +159,55 @@ void drive_forces::smooth(double t, const double* q, const double* v, double* f)
     }
 }
 
-void drive_forces::compliant(double t, const double* q, const double* v, double* f) {
-    const int pins = d_.pins;
+void drive_forces::smooth(double t, const double* q, const double* v, double* f) {
+    for (const chain_data& c : d_.chains) stretch(c, 0, c.links, q, v);
+    collect(t, q, v, f);
+}
+
+void drive_forces::all(double t, const double* q, const double* v, double* f) {
+    for (const chain_data& c : d_.chains) stretch(c, 0, c.links, q, v);
+    for (std::size_t k = 0; k < d_.supports.size(); ++k) press(k, t, q, v);
+    finish(t, q, v, f);
+}
+
+void drive_forces::finish(double t, const double* q, const double* v, double* f) {
+    collect(t, q, v, f);
     for (std::size_t k = 0; k < d_.supports.size(); ++k) {
-        const support& s = d_.supports[k];
-        const pose p = pose_of(s, t, q, v);
-        reaction sum;
-        touches(s, p, q, [&](const touch& found) {
-            const int i = found.pin, j = pins + i;
-            // Of the pin against the support's material there.
-            const double wx = v[i] - p.vx + p.speed * found.ry, wy = v[j] - p.vy - p.speed * found.rx;
-            const double normal =
-                -s.contact_stiffness * found.gap - s.contact_damping * (wx * found.nx + wy * found.ny);
-            if (!(normal > 0) || !(found.gap < 0)) return;
-            double fx = normal * found.nx, fy = normal * found.ny;
-            if (s.friction > 0) {
-                const double slip = wx * found.ny - wy * found.nx;
-                const double drag = -s.friction * normal * slip / std::sqrt(slip * slip + slip_speed * slip_speed);
-                fx += drag * found.ny;
-                fy -= drag * found.nx;
-            }
-            f[i] += fx;
-            f[j] += fy;
-            sum.x -= fx;
-            sum.y -= fy;
-            sum.torque -= found.rx * fy - found.ry * fx;
-        });
-        reactions_[k] = sum;
-        put(s, p, sum, f);
+        for (const push& one : pushes_[k]) {
+            f[one.pin] += one.x;
+            f[d_.pins + one.pin] += one.y;
+        }
+        put(d_.supports[k], pose_of(d_.supports[k], t, q, v), reactions_[k], f);
     }
+}
+
+void drive_forces::work(const part_of_work& part, double t, const double* q, const double* v) {
+    if (part.to > part.from)
+        stretch(d_.chains[static_cast<std::size_t>(part.chain)], part.from, part.to, q, v);
+    else
+        press(static_cast<std::size_t>(part.support), t, q, v);
+}
+
+std::vector<std::vector<drive_forces::part_of_work>> drive_forces::shares(int members) const {
+    // The largest first, each to whom has least; a pin near a support costs as much as a link.
+    std::vector<std::pair<int, part_of_work>> parts;
+    for (std::size_t k = 0; k < d_.supports.size(); ++k)
+        parts.push_back({2 * d_.supports[k].window + 1, {.support = static_cast<int>(k)}});
+    constexpr int slice = 16;
+    for (std::size_t c = 0; c < d_.chains.size(); ++c)
+        for (int from = 0; from < d_.chains[c].links; from += slice) {
+            const int to = std::min(from + slice, d_.chains[c].links);
+            parts.push_back({to - from, {.chain = static_cast<int>(c), .from = from, .to = to}});
+        }
+    std::ranges::stable_sort(parts, std::greater{}, &std::pair<int, part_of_work>::first);
+    std::vector<std::vector<part_of_work>> result(static_cast<std::size_t>(members));
+    std::vector<int> sizes(result.size());
+    for (const auto& [size, part] : parts) {
+        const auto least = std::ranges::min_element(sizes) - sizes.begin();
+        sizes[static_cast<std::size_t>(least)] += size;
+        result[static_cast<std::size_t>(least)].push_back(part);
+    }
+    return result;
 }
 
 void drive_forces::put(const support& s, const pose& p, const reaction& r, double* f) const {

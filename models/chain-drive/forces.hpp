@@ -46,10 +46,19 @@ class drive_forces {
 
     /// Of links, bearings, springs and loads, into f by coordinates; the forces of links stay readable.
     void smooth(double t, const double* q, const double* v, double* f);
-    /// Adds those of compliant contacts.
-    void compliant(double t, const double* q, const double* v, double* f);
+    /// The same with those of compliant contacts; the parts of work_of() may have been done before, by any threads: the same bits.
+    void all(double t, const double* q, const double* v, double* f);
+    void finish(double t, const double* q, const double* v, double* f);
 
-    /// With what acts on supports by the last compliant(): force on it, and torque about its centre.
+    /// What may be done at the same time: the links from..to of a chain, or the contacts of a support (links none).
+    struct part_of_work {
+        int chain = 0, from = 0, to = 0, support = 0;
+    };
+    /// Shares of about the same size.
+    std::vector<std::vector<part_of_work>> shares(int members) const;
+    void work(const part_of_work& part, double t, const double* q, const double* v);
+
+    /// What acts on supports by the last all(): force on it, and torque about its centre.
     struct reaction {
         double x = 0, y = 0, torque = 0;
     };
@@ -72,8 +81,15 @@ class drive_forces {
     const drive_data& drive() const { return d_; }
 
    private:
-    void links(const chain_data& c, const double* q, const double* v, double* f);
+    void stretch(const chain_data& c, int from, int to, const double* q, const double* v);
+    void press(std::size_t support, double t, const double* q, const double* v);
+    void collect(double t, const double* q, const double* v, double* f) const;
 
+    /// A contact's force on its pin.
+    struct push {
+        int pin;
+        double x, y;
+    };
     struct pocket_table {
         std::vector<double> cosine, sine;
         double sin_flank = 0, cos_flank = 1, tip = 0, tan_half = 0, cos_arc = 1, reach2 = 0;
@@ -83,6 +99,7 @@ class drive_forces {
     std::vector<pocket_table> pockets_;  ///< by support
     std::vector<double> tension_, gx_, gy_;
     std::vector<reaction> reactions_;
+    std::vector<std::vector<push>> pushes_;  ///< by support
 };
 
 template <class Found>

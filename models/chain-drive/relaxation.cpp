@@ -154,8 +154,7 @@ class rest {
     }
 
     double residual(const std::vector<double>& q) {
-        forces_.smooth(0, q.data(), still_.data(), f_.data());
-        forces_.compliant(0, q.data(), still_.data(), f_.data());
+        forces_.all(0, q.data(), still_.data(), f_.data());
         double largest = 0;
         for (std::size_t k = 0; k < unknowns_.size(); ++k) {
             step_[k] = f_[static_cast<std::size_t>(unknowns_[k])];

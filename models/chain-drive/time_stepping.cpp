@@ -17,18 +17,19 @@ namespace mdpcosim::drive {
 
 namespace {
 
-/// The drive as the stepper sees it: every coordinate a body of its own, every pin a contact, with the support that it touches.
+/// The drive as the stepper sees it: every coordinate a body of its own, every pin two contacts at most, where a guide begins at a wheel.
 class rigid_contacts final : public contact_system {
    public:
     rigid_contacts(const drive_data& d, drive_forces& forces, const drive_variables& variables)
         : d_(d), forces_(forces), variables_(variables), sizes_(static_cast<std::size_t>(d.coordinates), 1) {
-        touched.reserve(static_cast<std::size_t>(d.pins));
+        touched.reserve(2 * static_cast<std::size_t>(d.pins));
+        count_.resize(static_cast<std::size_t>(d.pins));
         loads.resize(static_cast<std::size_t>(variables.description().input_count()));
     }
 
     std::span<const int> body_sizes() const override { return sizes_; }
-    int contact_count() const override { return d_.pins; }
-    int most_terms() const override { return 10 * d_.pins; }
+    int contact_count() const override { return 2 * d_.pins; }
+    int most_terms() const override { return 20 * d_.pins; }
     void inverse_mass(int b, std::span<const double> /*q*/, std::span<double> into) const override {
         into[0] = d_.inverse_mass[static_cast<std::size_t>(b)];
     }
@@ -38,12 +39,16 @@ class rigid_contacts final : public contact_system {
         variables_.add_loads(loads.data(), f.data());
     }
     void close_contacts(double t, std::span<const double> q, contact_problem& into) const override {
+        for (const auto& one : touched) count_[static_cast<std::size_t>(one.at.pin)] = 0;
         touched.clear();
         for (std::size_t k = 0; k < d_.supports.size(); ++k) {
             const support& s = d_.supports[k];
             const pose p = forces_.pose_of(s, t, q.data(), q.data());  // speeds of it are not used
             const double turning = s.prescribed ? prescribed(s, t).speed : 0;
             forces_.touches(s, p, q.data(), [&](const touch& at) {
+                int& count = count_[static_cast<std::size_t>(at.pin)];
+                if (count == 2) return;
+                const int id = 2 * at.pin + count++;
                 drive_forces::row across, along;
                 const std::size_t n = forces_.relative_velocity(s, p, at, at.nx, at.ny, across);
                 forces_.relative_velocity(s, p, at, at.ny, -at.nx, along);
@@ -52,14 +57,14 @@ class rigid_contacts final : public contact_system {
                     normal[i] = {across[i].first, across[i].second};
                     tangent[i] = {along[i].first, along[i].second};
                 }
-                into.add({.id = at.pin,
+                into.add({.id = id,
                           .friction = s.friction,
                           .normal = std::span(normal).first(n),
                           .tangent = std::span(tangent).first(s.friction > 0 ? n : 0),
                           .normal_speed = -turning * (at.rx * at.ny - at.ry * at.nx),
                           .tangent_speed = turning * (at.rx * at.nx + at.ry * at.ny),
                           .depth = -at.gap});
-                touched.push_back({at, k});
+                touched.push_back({at, k, id});
             });
         }
     }
@@ -67,6 +72,7 @@ class rigid_contacts final : public contact_system {
     struct touched_pin {
         touch at;
         std::size_t support;
+        int id;
     };
     mutable std::vector<touched_pin> touched;  ///< in the last step
     mutable std::vector<double> loads;
@@ -78,6 +84,7 @@ class rigid_contacts final : public contact_system {
     drive_forces& forces_;
     const drive_variables& variables_;
     std::vector<int> sizes_;
+    mutable std::vector<int> count_;  ///< contacts by pin
 };
 
 class rigid_drive final : public subsystem {
@@ -114,6 +121,8 @@ class rigid_drive final : public subsystem {
     void expect(const usage& used) override { variables_.expect(used); }
 
     void initialise(double t0) override {
+        for (const support& one : d_.supports)
+            if (one.prescribed) d_.v[static_cast<std::size_t>(one.rotation)] = prescribed(one, t0).speed;
         stepper_.start(d_.q, d_.v);
         time_ = t0;
         std::ranges::fill(forces_.reactions(), drive_forces::reaction{});
@@ -147,7 +156,7 @@ class rigid_drive final : public subsystem {
             if (!outcome.converged) tell(outcome, t + h);
             for (const auto& one : contacts_.touched) {
                 const touch& at = one.at;
-                const double* impulse = &stepper_.impulses()[3 * static_cast<std::size_t>(at.pin)];
+                const double* impulse = &stepper_.impulses()[3 * static_cast<std::size_t>(one.id)];
                 const double fx = (impulse[0] * at.nx + impulse[1] * at.ny) / span,
                              fy = (impulse[0] * at.ny - impulse[1] * at.nx) / span;
                 auto& sum = forces_.reactions()[one.support];
@@ -205,14 +214,14 @@ class rigid_drive final : public subsystem {
         if (not_converged_++ > 0) return;
         std::string support;
         for (const auto& one : contacts_.touched)
-            if (one.at.pin == outcome.worst) support = d_.supports[one.support].name;
+            if (one.id == outcome.worst) support = d_.supports[one.support].name;
         const chain_data& c =
-            d_.chains[static_cast<std::size_t>(d_.chain_of_pin[static_cast<std::size_t>(outcome.worst)])];
+            d_.chains[static_cast<std::size_t>(d_.chain_of_pin[static_cast<std::size_t>(outcome.worst / 2)])];
         messages_.send(
             fmt::format("chain-drive at t = {:.9g}: the contacts were not solved within {} sweeps; that of pin {} of "
                         "chain '{}' on '{}' "
                         "still changed by {:.3g} m/s. Raise 'max-sweeps', or make 'step' smaller.",
-                        t, outcome.sweeps, outcome.worst - c.first_pin, c.name, support, outcome.change));
+                        t, outcome.sweeps, outcome.worst / 2 - c.first_pin, c.name, support, outcome.change));
     }
 
     drive_data d_;
