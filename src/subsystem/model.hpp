@@ -27,6 +27,8 @@ struct model_info {
     std::vector<part_info> parts = {};                               ///< kinds that `parts:` of the scenario may hold
     std::function<std::unique_ptr<equations>(const parameter_values&, const std::vector<part>&)> make_of_parts = {};
     std::function<std::unique_ptr<subsystem>(const parameter_values&, const std::vector<part>&)> make_with_solver = {};
+    std::function<model_scene(const parameter_values&, const std::vector<part>&)> scene_of_parts =
+        {};  ///< in place of scene
 };
 
 using model_registration = registration<model_info>;
