@@ -92,7 +92,7 @@ export function drawSpace(scenes: Scene[], links: SceneLink[], extent: Extent, c
       shape.ports.forEach((port) => ports.set(`${scene.subsystem}.${port}`, places[0]));
       const depth = places.reduce((sum, place) => sum + place[2], 0) / places.length;
       const radius = zoom * radiusOf(shape, frame);
-      const [x, y] = places[places.length - 1];
+      const [x, y] = shape.chain || shape.kind === "outline" ? places.reduce((most, place) => (place[0] > most[0] ? place : most)) : places[places.length - 1];
       const before = named.get(scene.subsystem);
       const right = x + Math.max(radius, 5) + 7;
       if (!before || right > before[0]) named.set(scene.subsystem, [right, y + 4, 0]);

@@ -446,6 +446,28 @@ subsystems:
   await page.context().close();
 });
 
+await check("micro steps over time are drawn where they were recorded", async () => {
+  writeFileSync(at("micro.yaml"), `
+time: {end: 1 s, step: 2 ms}
+subsystems:
+  A: {model: mass-spring-damper, set: {mass: 1, stiffness: 1e4, x0: 10 mm}, solver: {name: erk-3, rtol: 1e-5}}
+  B: {model: mass-spring-damper, set: {mass: 1, stiffness: 100}, solver: {name: erk-3, rtol: 1e-5}}
+connections:
+  spring: {law: spring, between: [A.mass, B.mass], stiffness: 100}
+record: {every: 20 ms, only: ["*.position", "*.micro-steps"]}
+`);
+  run(program, "run", at("micro.yaml"), "--out", at("micro"), "--report", "--quiet", "--no-verify");
+  const csv = readCsv(at("micro", "results.csv"));
+  const page = await open(browser, at("micro", "report.html"));
+  await point(figure(page, "series", 1), 0.5);
+  const drawn = (await figures(page, "series"))[1];
+  assert.deepEqual(drawn.entries.map((x) => x.name), ["A.micro-steps", "B.micro-steps"]);
+  const row = Math.round(timeOf(drawn) / 0.02);
+  for (const entry of drawn.entries) assert.equal(parse(entry.value), csv.column(entry.name)[row], entry.name);
+  assert.deepEqual(page.problems(), []);
+  await page.context().close();
+});
+
 // ---- hostile names, a failed run ------------------------------------------------------------------------------------
 await check("hostile names are text", async () => {
   const markup = "<img src=x onerror=\"window.hacked=1\">";

@@ -26,7 +26,7 @@ record: {every: 2 ms, only: )" + only +
                               "s.yaml");
 }
 
-/// The column, but for its first row, which is zero.
+/// The column without its first row.
 std::vector<double> column(const std::filesystem::path& folder, const std::string& name) {
     const result_table t = read_results(folder, [](std::string_view) { return true; });
     const auto found = std::ranges::find(t.names, name);
@@ -34,7 +34,7 @@ std::vector<double> column(const std::filesystem::path& folder, const std::strin
     std::vector<double> values;
     for (std::size_t row = 0; row < t.rows(); ++row)
         values.push_back(t.value(row, static_cast<std::size_t>(found - t.names.begin())));
-    EXPECT_EQ(values.at(0), 0);
+    EXPECT_TRUE(values.at(0) == 0 || !name.ends_with("micro-steps"));
     values.erase(values.begin());
     return values;
 }
@@ -45,8 +45,17 @@ TEST(micro_steps, of_every_subsystem_between_rows) {
         const auto summary =
             run(masses("[\"*\", \"*.micro-steps\"]"), {.out = folder.path(), .workers = 2, .transport = transport});
         ASSERT_EQ(summary.status, "done") << summary.message;
-        EXPECT_EQ(column(folder.path(), "A.micro-steps"), std::vector<double>(10, 40.0)) << transport;
-        EXPECT_EQ(column(folder.path(), "B.micro-steps"), std::vector<double>(10, 4.0)) << transport;
+        // The first macro step is done in parts, none of them shorter than a micro step.
+        std::vector<double> a = column(folder.path(), "A.micro-steps"), b = column(folder.path(), "B.micro-steps");
+        EXPECT_GE(a.at(0), 40) << transport;
+        EXPECT_GE(b.at(0), 4) << transport;
+        a[0] = 40;
+        b[0] = 4;
+        EXPECT_EQ(a, std::vector<double>(10, 40.0)) << transport;
+        EXPECT_EQ(b, std::vector<double>(10, 4.0)) << transport;
+        std::int64_t in_rows = 0;
+        for (const double n : column(folder.path(), "A.micro-steps")) in_rows += static_cast<std::int64_t>(n);
+        EXPECT_EQ(in_rows, summary.subsystems.at(0).micro_steps) << transport;
         EXPECT_EQ(column(folder.path(), "A.mass.position").size(), 10U);
     }
 }

@@ -166,7 +166,7 @@ TEST(parts, a_chain_needs_vectors_of_one_length) {
     EXPECT_EQ(message("{chain: pins.y, closed: no}"), "accepted");
     EXPECT_EQ(
         message("{chain: [pins.x, pin.y]}"),
-        "s.yaml:10:29: subsystem 'a': shape 1 of the scene: vector output 'pin.y' does not exist. The subsystem has: "
+        "s.yaml:10:30: subsystem 'a': shape 1 of the scene: vector output 'pin.y' does not exist. The subsystem has: "
         "pins.x, pins.y. Did you mean 'pins.y'?");
     EXPECT_THAT(message("{chain: x}"), HasSubstr("vector output 'x' does not exist"));
 }
