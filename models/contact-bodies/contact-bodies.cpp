@@ -302,6 +302,17 @@ class contact_bodies final : public subsystem {
     subsystem_description description_;
 };
 
+/// Nobody says how large bodies are: balls of the page's size.
+model_scene scene_of_bodies(const parameter_values&, const std::vector<part>& parts) {
+    model_scene made;
+    for (const part& p : parts)
+        if (p.kind == body.kind)
+            made.shapes.push_back({.kind = "ball",
+                                   .points = {{scene_name(p.name + ".x.position"), scene_name(p.name + ".y.position")}},
+                                   .ports = {p.name + ".x", p.name + ".y"}});
+    return made;
+}
+
 const model_registration registered{{
     .name = "contact-bodies",
     .summary =
@@ -316,6 +327,7 @@ const model_registration registered{{
     .make_with_solver = [](const parameter_values& p, const std::vector<part>& parts) -> std::unique_ptr<subsystem> {
         return std::make_unique<contact_bodies>(p, parts);
     },
+    .scene_of_parts = scene_of_bodies,
 }};
 
 }  // namespace
