@@ -27,6 +27,8 @@ struct model_info {
     std::vector<part_info> parts = {};                               ///< kinds that `parts:` of the scenario may hold
     std::function<std::unique_ptr<equations>(const parameter_values&, const std::vector<part>&)> make_of_parts = {};
     std::function<std::unique_ptr<subsystem>(const parameter_values&, const std::vector<part>&)> make_with_solver = {};
+    /// The solver where the scenario names none, for these kinds of parts; not given: the default one of all.
+    std::function<std::string(const std::vector<std::string>& kinds)> solver = {};
 };
 
 using model_registration = registration<model_info>;
