@@ -25,9 +25,8 @@ inline void check_ends(const element& e) {
     for (std::size_t i = 0; i < e.nodes_called.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
             if (!e.nodes_called[i].empty() && e.nodes_called[i] == e.nodes_called[j])
-                throw user_error(e.where,
-                                 fmt::format("{} '{}' is joined twice to '{}'. Its ends need different nodes.", e.kind,
-                                             e.name, e.nodes_called[i]));
+                throw user_error(e.where, fmt::format("{} '{}' is joined twice to '{}'. Its ends need different nodes.",
+                                                      e.kind, e.name, e.nodes_called[i]));
 }
 
 /// The volume of an elastic node, wherever pistons stand between their stops.

@@ -1,11 +1,11 @@
 #include <stdexcept>
 
 #include "checks.hpp"
-#include "flow_parts.hpp"
+#include "moving_parts.hpp"
 #include "network_structure.hpp"
 #include "subsystem/model.hpp"
 
-// Hydraulic networks of parts: nodes.hpp has the parts with a pressure, flow_parts.hpp what joins them.
+// Hydraulic networks of parts: nodes.hpp has the parts with a pressure, *_parts.hpp what joins them.
 
 namespace mdpcosim {
 
@@ -15,7 +15,8 @@ using range = parameter_info::range;
 
 std::vector<hydraulics::element_kind> element_kinds() {
     std::vector<hydraulics::element_kind> all;
-    for (const auto* kinds : {&hydraulics::flow_kinds()}) all.insert(all.end(), kinds->begin(), kinds->end());
+    for (const auto* kinds : {&hydraulics::flow_kinds(), &hydraulics::valve_kinds(), &hydraulics::moving_kinds()})
+        all.insert(all.end(), kinds->begin(), kinds->end());
     return all;
 }
 
@@ -67,27 +68,27 @@ std::unique_ptr<equations> make_network(const parameter_values& p, const std::ve
 const model_registration registered{{
     .name = "hydraulics",
     .summary = "hydraulic network of parts: nodes, lines, pumps, valves, pistons, cam phasers; with cavitation",
-    .parameters = {{"density", "kg/m3", "density rho of the fluid", 850, range::positive},
-                   {"viscosity", "Pa.s", "dynamic viscosity eta", 0.01, range::positive},
-                   {"modulus", "Pa", "bulk modulus of the fluid, without air", 1.4e9, range::positive},
-                   {.name = "fluid",
-                    .unit = "",
-                    .description = "how the modulus depends on the pressure",
-                    .choices = {"constant", "stepped", "pressure-dependent"}},
-                   {"air", "1", "volume fraction of air at the reference pressure; without effect on a constant modulus",
-                    0, range::not_negative},
-                   {"kappa", "1", "isentropic exponent of the air", 1.4, range::positive},
-                   {"reference-pressure", "Pa", "pressure at which the fraction of air is given", 1e5, range::positive},
-                   {"vapour-pressure", "Pa", "lowest pressure; where it is reached there is a void", 1000,
-                    range::not_negative},
-                   {"transition-pressure", "Pa", "pressure drop dp_0 below which orifices are laminar", 2000,
-                    range::positive},
-                   {"ambient-pressure", "Pa", "pressure where a part is joined to no node", 1e5, range::not_negative}},
+    .parameters =
+        {{"density", "kg/m3", "density rho of the fluid", 850, range::positive},
+         {"viscosity", "Pa.s", "dynamic viscosity eta", 0.01, range::positive},
+         {"modulus", "Pa", "bulk modulus of the fluid, without air", 1.4e9, range::positive},
+         {.name = "fluid",
+          .unit = "",
+          .description = "how the modulus depends on the pressure",
+          .choices = {"constant", "stepped", "pressure-dependent"}},
+         {"air", "1", "volume fraction of air at the reference pressure; without effect on a constant modulus", 0,
+          range::not_negative},
+         {"kappa", "1", "isentropic exponent of the air", 1.4, range::positive},
+         {"reference-pressure", "Pa", "pressure at which the fraction of air is given", 1e5, range::positive},
+         {"vapour-pressure", "Pa", "lowest pressure; where it is reached there is a void", 1000, range::not_negative},
+         {"transition-pressure", "Pa", "pressure drop dp_0 below which orifices are laminar", 2000, range::positive},
+         {"ambient-pressure", "Pa", "pressure where a part is joined to no node", 1e5, range::not_negative}},
     .parts = part_kinds(),
     .make_of_parts = make_network,
-    .solver = [](const std::vector<std::string>& kinds) {
-        return std::ranges::find(kinds, "rigid-node") != kinds.end() ? "ida" : "dirk-4";
-    },
+    .solver =
+        [](const std::vector<std::string>& kinds) {
+            return std::ranges::find(kinds, "rigid-node") != kinds.end() ? "ida" : "dirk-4";
+        },
 }};
 
 }  // namespace

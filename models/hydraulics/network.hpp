@@ -63,6 +63,7 @@ class network final : public equations {
 
     int node_count() const { return static_cast<int>(nodes_.size()); }
     const node& node_at(int i) const { return nodes_[static_cast<std::size_t>(i)]; }
+    modulus_step step_of(std::size_t i) const { return steps_.empty() ? modulus_step{} : steps_[i]; }
     /// Of a rigid node all of whose flows are states: the rates of these are its equation.
     bool balances_rates(int i) const { return balances_rates_[static_cast<std::size_t>(i)]; }
     std::vector<destination> destinations(const element& e, int result) const;
@@ -158,7 +159,7 @@ inline void network::pressures(double t, const double* x, const double* u) const
         switch (n.kind) {
             case node_kind::elastic: {
                 const double V = n.volume_at(x), strain = V > 0 ? x[i] / V : NAN;
-                p_[i] = elastic_pressure(fluid_, steps_.empty() ? modulus_step{} : steps_[i], strain);
+                p_[i] = elastic_pressure(fluid_, step_of(i), strain);
                 break;
             }
             case node_kind::accumulator:
@@ -181,8 +182,7 @@ inline void network::pressures(double t, const double* x, const double* u) const
 
 inline void network::gather(const element& e, const double* x, double* z) const {
     const int terminals = e.terminals();
-    for (int k = 0; k < terminals; ++k)
-        z[k] = p_[static_cast<std::size_t>(e.nodes[static_cast<std::size_t>(k)])].p;
+    for (int k = 0; k < terminals; ++k) z[k] = p_[static_cast<std::size_t>(e.nodes[static_cast<std::size_t>(k)])].p;
     for (int k = 0; k < e.states; ++k) z[terminals + k] = x[e.state + k];
 }
 
@@ -290,7 +290,7 @@ inline void network::outputs(double t, const double* x, const double* u, double*
         own[0] = p_[i].p;
         if (n.is_elastic()) {
             const double V = n.volume_at(x);
-            own[1] = positive(V * fluid_.strain_vapour - x[i]);
+            own[1] = positive(V * void_strain(fluid_, step_of(i)) - x[i]);
             own[2] = V + x[i];
         } else if (n.kind != node_kind::rigid) {
             own[1] = x[i];

@@ -49,8 +49,7 @@ inline std::vector<network::destination> network::destinations(const element& e,
     for (int k = 0; k < terminals; ++k) {
         const int i = e.nodes[static_cast<std::size_t>(k)];
         const flow_nature flow = e.nature(k);
-        if (is_algebraic(i) && balances_rates(i) && flow.state == result - terminals)
-            found.push_back({i, flow.factor});
+        if (is_algebraic(i) && balances_rates(i) && flow.state == result - terminals) found.push_back({i, flow.factor});
     }
     return found;
 }
@@ -165,8 +164,8 @@ inline void network::add_input_dependence() {
         for (const auto& one : shown_[k]) {
             std::uint32_t mask = 0;
             for (const auto& [i, factor] : one.terms)
-                mask |= i < e.variables() ? std::uint32_t{1} << i
-                                          : depends[static_cast<std::size_t>(i - e.variables())].on;
+                mask |=
+                    i < e.variables() ? std::uint32_t{1} << i : depends[static_cast<std::size_t>(i - e.variables())].on;
             const auto inputs = inputs_behind(e, mask);
             direct[static_cast<std::size_t>(one.slot)].insert(inputs.begin(), inputs.end());
             add_states(one.slot, states_behind(e, mask));

@@ -80,6 +80,11 @@ inline pressure_value elastic_pressure(const compressible& f, const modulus_step
     return {p, f.modulus(p)};
 }
 
+/// Where its pressure becomes that of the vapour.
+inline double void_strain(const compressible& f, const modulus_step& step) {
+    return f.model == modulus_model::stepped ? step.strain + (f.vapour - step.p) / step.E : f.strain_vapour;
+}
+
 /// Slope by w.
 inline pressure_value accumulator_pressure(const compressible& f, const node& n, double w) {
     if (w < 0) {
@@ -114,20 +119,19 @@ inline std::vector<part_info> node_part_kinds() {
     };
     return {
         {.kind = "node",
-         .summary = "elastic node: the pressure of fluid in a volume, with a void where it falls to the vapour pressure",
+         .summary =
+             "elastic node: the pressure of fluid in a volume, with a void where it falls to the vapour pressure",
          .parameters = {{"volume", "m3", "volume V while pistons and phasers stand at zero", 0, range::positive, true},
                         pressure}},
         {.kind = "rigid-node",
          .summary = "node without compression: as much flows in as out; asks for the solver ida",
          .parameters = {{"pressure", "Pa", "first guess of the pressure at the start", 1e5, range::not_negative}}},
-        {.kind = "tank",
-         .summary = "constant pressure",
-         .parameters = {constant("pressure")}},
+        {.kind = "tank", .summary = "constant pressure", .parameters = {constant("pressure")}},
         {.kind = "source",
          .summary = "pressure that grows with a speed, with a ripple over time",
          .parameters = {constant("pressure at standstill"),
                         {"per-speed", "Pa.s/rad", "pressure per speed", 0},
-                        {"most", "Pa", "highest pressure that the speed makes; not given: no limit", 0, range::positive},
+                        {"most", "Pa", "highest pressure that the speed makes", INFINITY, range::positive},
                         {"speed", "rad/s", "speed while nothing is connected to the input 'speed'", 0},
                         {"ripple", "Pa", "amplitude of the ripple", 0, range::not_negative},
                         {"frequency", "Hz", "frequency of the ripple", 0, range::not_negative}}},
@@ -156,7 +160,7 @@ inline node make_node(const part& p, const compressible& f) {
         n.kind = node_kind::source;
         n.per_speed = p.values["per-speed"];
         n.speed = p.values["speed"];
-        n.most = p.values.given("most") ? p.values["most"] : INFINITY;
+        n.most = p.values["most"];
         n.ripple = p.values["ripple"];
         n.frequency = p.values["frequency"];
     } else if (p.kind == "port") {
