@@ -64,6 +64,8 @@ class element {
 
     virtual void start(double* /*own*/) const {}
     virtual double nominal(int /*own*/) const { return 1; }
+    /// As equations::rests().
+    virtual bool rests(int /*own*/) const { return true; }
     virtual flow_nature nature(int /*terminal*/) const { return {}; }
     virtual std::vector<swept_volume> swept() const { return {}; }
     /// Adds ports, inputs (as many as said) and outputs.

@@ -118,6 +118,8 @@ class phaser final : public element_of<phaser, 2, 4, 2> {
         own[3] = speed0_;
     }
     double nominal(int own) const override { return own % 2 == 0 ? 1e-2 : 1; }
+    /// Both may turn.
+    bool rests(int own) const override { return own < 2; }
     flow_nature nature(int) const override {
         return {leak_ > 0 ? flow_nature::kind::resistive : flow_nature::kind::given};
     }

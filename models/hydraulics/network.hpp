@@ -25,6 +25,7 @@ class network final : public equations {
     }
     std::string state_name(int i) const override;
     double nominal(int i) const override;
+    bool rests(int i) const override;
     void derivatives(double t, const double* x, const double* u, double* dx) const override;
     void outputs(double t, const double* x, const double* u, double* y) const override;
 
@@ -139,6 +140,16 @@ inline std::string network::state_name(int i) const {
     for (const auto& e : elements_)
         if (i < e->state + e->states) return fmt::format("{} of {} '{}'", i - e->state + 1, e->kind, e->name);
     return std::to_string(i);
+}
+
+/// What has flowed into tanks is no matter of rest.
+inline bool network::rests(int i) const {
+    if (i >= node_count()) {
+        for (const auto& e : elements_)
+            if (i < e->state + e->states) return e->rests(i - e->state);
+    }
+    const node_kind kind = node_at(i).kind;
+    return kind == node_kind::elastic || kind == node_kind::accumulator || kind == node_kind::rigid;
 }
 
 inline double network::nominal(int i) const {

@@ -228,7 +228,10 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
                                      owner_of(spec)));
     const source_info& source = source_of(spec);
     if (source.make_equations)
-        if (auto shown = source.make_equations(spec)) return shown;
+        if (auto shown = source.make_equations(spec)) {
+            shown->begins_at_rest = spec.initial.value == "equilibrium";
+            return shown;
+        }
     throw user_error(
         spec.where,
         fmt::format("{} ({}) brings its own solver and shows no equations, so that it cannot be part of one system of "
@@ -315,7 +318,14 @@ std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (is_held(spec) && (spec.kind == source_kind::program || !lives_apart(spec))) return make_held(spec);
     const source_info& source = lives_apart(spec) ? source_named("process", spec) : source_of(spec);
     if (source.make)
-        if (auto made = source.make(spec)) return made;
+        if (auto made = source.make(spec)) {
+            if (spec.initial.value == "equilibrium" && &source == &source_of(spec))
+                throw user_error(spec.initial.where,
+                                 fmt::format("{}: 'initial: equilibrium' needs equations, and model '{}' shows none: "
+                                             "it is sampled or integrates itself. Leave 'initial' out.",
+                                             owner_of(spec), spec.source.value));
+            return made;
+        }
     auto model = make_equations(spec);
     const solver_spec chosen = chosen_solver(spec);
     try {
