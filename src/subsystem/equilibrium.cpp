@@ -11,16 +11,25 @@ namespace mdpcosim {
 
 namespace {
 
-constexpr double at_rest = 1e-7;       // change in one second, relative to the state's size
+constexpr double at_rest = 1e-7;       // change in one second, relative to the state's size at the start
 constexpr double small_enough = 1e-6;  // of Newton's corrections, relative to the state's size
 constexpr double first_step = 1e-7;    // s
-constexpr double longest_step = 1e4;   // s
+constexpr double longest_step = 10;    // s
 constexpr int most_attempts = 1000, most_iterations = 6;
 
 class relaxation {
    public:
     relaxation(const equations& model, double t, const double* u, double* x)
-        : model_(model), t_(t), u_(u), x_(x), n_(static_cast<std::size_t>(model.state_count())), before_(n_), f_(n_) {
+        : model_(model),
+          t_(t),
+          u_(u),
+          x_(x),
+          n_(static_cast<std::size_t>(model.state_count())),
+          before_(n_),
+          f_(n_),
+          size_(n_) {
+        // What runs away must not seem slow beside how far it has come.
+        for (std::size_t i = 0; i < n_; ++i) size_[i] = std::fabs(x[i]) + model.nominal(static_cast<int>(i));
         SUNContext created = nullptr;
         if (SUNContext_Create(nullptr, &created) != 0) throw run_error("the search for an equilibrium cannot begin");
         context_.reset(created);
@@ -49,8 +58,6 @@ class relaxation {
     }
 
    private:
-    double size(std::size_t i) const { return std::fabs(x_[i]) + model_.nominal(static_cast<int>(i)); }
-
     /// M (x - before) = h f(x); the number of iterations, 0 where they do not converge.
     int step(double h) {
         double *R = N_VGetArrayPointer(residual_.get()), *delta = N_VGetArrayPointer(delta_.get());
@@ -71,7 +78,7 @@ class relaxation {
                 if (!model_.rests(static_cast<int>(i))) continue;
                 if (!std::isfinite(delta[i])) return 0;
                 x_[i] += delta[i];
-                most = std::max(most, std::fabs(delta[i]) / size(i));
+                most = std::max(most, std::fabs(delta[i]) / (size_[i] + std::fabs(x_[i])));
             }
             if (most <= small_enough) return k;
         }
@@ -85,7 +92,7 @@ class relaxation {
         for (std::size_t i = 0; i < n_; ++i) {
             const int state = static_cast<int>(i);
             if (!model_.rests(state) || model_.is_algebraic(state)) continue;
-            if (const double moves = std::fabs(f_[i]) / size(i); !(moves <= worst)) {
+            if (const double moves = std::fabs(f_[i]) / size_[i]; !(moves <= worst)) {
                 all = false;
                 worst = moves;
                 moving_ = i;
@@ -110,7 +117,7 @@ class relaxation {
     const double* u_;
     double* x_;
     std::size_t n_;
-    std::vector<double> before_, f_;
+    std::vector<double> before_, f_, size_;
     context_handle context_;
     vector_handle residual_, delta_;
     std::optional<newton_matrix> matrix_;
