@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 #include <map>
 #include <numbers>
 #include <random>
@@ -11,6 +13,7 @@
 #include "core/error.hpp"
 #include "scenario/read.hpp"
 #include "subsystem/factory.hpp"
+#include "subsystem/model.hpp"
 #include "support/subsystem_contract.hpp"
 
 namespace mdpcosim::test {
@@ -540,6 +543,31 @@ TEST(hydraulics, rigid_nodes_keep_the_sum_of_flows) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
+/// The inlet of a pump behind an orifice, as the supply falls.
+TEST(hydraulics, rigid_node_that_would_cavitate_ends_the_run) {
+    const double Q = 1e-6 * 146 / (2 * pi), k = Q / (0.7 * 2e-6 * std::sqrt(2 / rho));
+    const double dp = (k * k + std::sqrt(k * k * (k * k + 4 * 2000))) / 2;
+    const double t = 0.01 + std::asin((1.5 * bar - dp - 1000) / (0.4 * bar)) / (2 * pi * 50);
+    network n(
+        "      s: {kind: source, pressure: 1.5 bar, ripple: 0.4 bar, frequency: 50 Hz}\n      m: {kind: rigid-node}\n  "
+        "    t: "
+        "{kind: tank}\n      h: {kind: orifice, from: s, to: m, area: 2 mm2}\n      p: {kind: pump, from: m, to: t, "
+        "displacement: 1 "
+        "cm3, speed: 146 rad/s}\n",
+        "{}", "{name: ida, rtol: 1e-8, atol: 1e-9}");
+    n.to(0.99 * t, 10);
+    EXPECT_NEAR(n["m.pressure"], 1.5 * bar + 0.4 * bar * std::sin(2 * pi * 50 * 0.99 * t) - dp, 1e-2);
+    try {
+        n.to(1.1 * t);
+        ADD_FAILURE() << n["m.pressure"];
+    } catch (const run_error& problem) {
+        EXPECT_THAT(problem.what(), AllOf(HasSubstr("rigid-node 'm'"), HasSubstr("would cavitate")));
+        double told = 0;
+        ASSERT_EQ(std::sscanf(problem.what(), "at t = %lf", &told), 1);
+        EXPECT_NEAR(told, t, 1e-7);
+    }
+}
+
 /// `initial: equilibrium`, and then left alone.
 class resting : public network {
    public:
@@ -608,6 +636,24 @@ std::string refusal(const std::string& parts, const std::string& set = "{}", con
     return "accepted";
 }
 
+/// As models_test.cpp demands it of a model's parameters.
+TEST(hydraulics, parts_are_described_by_the_readme) {
+    std::ifstream file(std::string(MDPCOSIM_SOURCE_DIR) + "/models/hydraulics/README.md");
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    for (const part_info& kind : model_registry::instance().find("hydraulics")->parts) {
+        const std::size_t at = text.find(fmt::format("Parts of kind `{}`: {}\n", kind.kind, kind.summary));
+        ASSERT_NE(at, std::string::npos) << kind.kind;
+        const std::string own = text.substr(at, text.find("\nParts of kind", at + 1) - at);
+        for (const auto& r : kind.references)
+            EXPECT_THAT(own, HasSubstr(fmt::format("| `{}` | | {} | a node | {} |\n", r.name,
+                                                   r.required ? "needed" : "the ambient", r.description)));
+        for (const auto& p : kind.parameters) {
+            EXPECT_THAT(own, HasSubstr(fmt::format("| `{}` | {} | ", p.name, p.unit)));
+            EXPECT_THAT(own, HasSubstr(fmt::format(" | {} |\n", p.description)));
+        }
+    }
+}
+
 TEST(hydraulics, prefers_solvers_that_can) {
     EXPECT_EQ(with_defaults(entry(everything)).solver.name.value, "dirk-4");
     EXPECT_EQ(with_defaults(entry(rigid)).solver.name.value, "ida");
@@ -668,6 +714,8 @@ TEST(hydraulics, mistakes_have_their_place) {
                 "line, from: r, to: t}\n"),
         HasSubstr("0.0001 m3/s more flow in than out at the start"));
     EXPECT_THAT(refusal(hole), HasSubstr("'s'"));
+    EXPECT_THAT(refusal(hole + "      t: {kind: tank}\n      s: {kind: source, pressure: 2 bar, ripple: 3 bar}\n"),
+                HasSubstr("source 's': its pressure would fall to -100000 Pa, below the vapour pressure of 1000 Pa"));
     EXPECT_THAT(refusal(tanks), HasSubstr("node 's' is joined to nothing"));
     EXPECT_THAT(
         refusal(tanks + "      v: {kind: relief-valve, from: s, to: t, opening: 5 bar, full: 4 bar, area: 1 mm2}\n"),

@@ -34,8 +34,13 @@ class network final : public equations {
     const sparsity* output_structure() const override { return &output_structure_; }
     bool sparse_jacobian(double t, const double* x, const double* u, double* values) const override;
 
-    bool watches(moment m) const override { return m == moment::interval && fluid_.model == modulus_model::stepped; }
+    /// Stepped moduli begin anew; rigid nodes are looked at.
+    bool watches(moment m) const override { return m == moment::interval && (!steps_.empty() || !rigid_.empty()); }
     bool discrete_update(moment m, double t, double* x, const double* u) override;
+    int event_count() const override { return static_cast<int>(rigid_.size()); }
+    void event_indicators(double t, const double* x, const double* u, double* z) const override;
+    bool apply_event(int event, bool rising, double t, double* x, const double* u) override;
+    std::string event_name(int event) const override;
     std::unique_ptr<snapshot> make_memory() const override;
     void save_memory(snapshot& into) override { static_cast<memory&>(into).steps = steps_; }
     void restore_memory(const snapshot& from) override { steps_ = static_cast<const memory&>(from).steps; }
@@ -62,6 +67,8 @@ class network final : public equations {
         double weight;
     };
 
+    /// A rigid node has no room for a void.
+    void check_rigid_pressure(int i, double t, double p) const;
     int node_count() const { return static_cast<int>(nodes_.size()); }
     const node& node_at(int i) const { return nodes_[static_cast<std::size_t>(i)]; }
     modulus_step step_of(std::size_t i) const { return steps_.empty() ? modulus_step{} : steps_[i]; }
@@ -82,6 +89,7 @@ class network final : public equations {
     std::vector<node> nodes_;
     std::vector<std::unique_ptr<element>> elements_;
     std::vector<bool> balances_rates_;
+    std::vector<int> rigid_;  ///< nodes
     std::vector<modulus_step> steps_;
     int states_ = 0;
     subsystem_description description_;
@@ -106,7 +114,10 @@ inline network::network(const compressible& f, std::vector<node> nodes, std::vec
       p_(nodes_.size()),
       inflow_(nodes_.size()) {
     states_ = node_count();
-    for (int i = 0; i < states_; ++i) nodes_[static_cast<std::size_t>(i)].state = i;
+    for (int i = 0; i < states_; ++i) {
+        nodes_[static_cast<std::size_t>(i)].state = i;
+        if (node_at(i).kind == node_kind::rigid) rigid_.push_back(i);
+    }
     for (auto& e : elements_) {
         e->state = states_;
         states_ += e->states;
@@ -221,10 +232,34 @@ inline void network::derivatives(double t, const double* x, const double* u, dou
 inline bool network::discrete_update(moment m, double t, double* x, const double* u) {
     if (!watches(m)) return false;
     pressures(t, x, u);
+    for (const int i : rigid_) check_rigid_pressure(i, t, x[i]);
+    if (steps_.empty()) return false;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         if (nodes_[i].is_elastic() && p_[i].p > fluid_.vapour)  // a void closes where it opened
             steps_[i] = {p_[i].p, x[i] / nodes_[i].volume_at(x), fluid_.modulus(p_[i].p)};
     return true;
+}
+
+inline void network::check_rigid_pressure(int i, double t, double p) const {
+    const double rounding = 1e-6 * (1 + fluid_.vapour);
+    if (p >= fluid_.vapour - rounding) return;
+    throw run_error(fmt::format(
+        "at t = {:.9g}: the pressure of rigid-node '{}' falls below the vapour pressure, {:.6g} Pa: it would cavitate, "
+        "and has no room for a void. Give it a volume (kind: node)",
+        t, node_at(i).name, fluid_.vapour));
+}
+
+inline void network::event_indicators(double /*t*/, const double* x, const double* /*u*/, double* z) const {
+    for (std::size_t k = 0; k < rigid_.size(); ++k) z[k] = x[rigid_[k]] - fluid_.vapour;
+}
+
+inline bool network::apply_event(int event, bool rising, double t, double* /*x*/, const double* /*u*/) {
+    if (!rising) check_rigid_pressure(rigid_[static_cast<std::size_t>(event)], t, -INFINITY);
+    return false;
+}
+
+inline std::string network::event_name(int event) const {
+    return fmt::format("vapour pressure at rigid-node '{}'", node_at(rigid_[static_cast<std::size_t>(event)]).name);
 }
 
 inline std::unique_ptr<snapshot> network::make_memory() const {

@@ -163,6 +163,11 @@ inline node make_node(const part& p, const compressible& f) {
         n.most = p.values["most"];
         n.ripple = p.values["ripple"];
         n.frequency = p.values["frequency"];
+        if (n.per_speed == 0 && n.pressure - n.ripple < f.vapour)
+            throw user_error(
+                p.where, fmt::format("source '{}': its pressure would fall to {:.6g} Pa, below the vapour pressure of "
+                                     "{:.6g} Pa. Raise 'pressure', or lower 'ripple'.",
+                                     p.name, n.pressure - n.ripple, f.vapour));
     } else if (p.kind == "port") {
         n.kind = node_kind::port;
     } else if (p.kind == "accumulator") {
