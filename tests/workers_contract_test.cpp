@@ -241,6 +241,33 @@ TEST(methods, chain_drives_give_the_same_bits_everywhere) {
     expect_equal_everywhere("method: semi-implicit\n", chains);
 }
 
+/// A network that is cut at a node, and a mass on its piston.
+const std::string oil = R"(mdpcosim: 1
+time: {end: 1 ms, step: 20 us}
+subsystems:
+  pump:
+    model: hydraulics
+    parts:
+      supply: {kind: source, pressure: 20 bar, ripple: 2 bar, frequency: 500 Hz}
+      feed: {kind: line, from: supply, to: end, length: 0.5 m}
+      end: {kind: port}
+  ram:
+    model: hydraulics
+    set: {fluid: pressure-dependent, air: 0.01}
+    parts:
+      end: {kind: port}
+      hose: {kind: line, from: end, to: room, length: 0.2 m}
+      room: {kind: node, volume: 30 cm3, pressure: 10 bar}
+      ball: {kind: check-valve, from: room, to: tank, diameter: 6 mm, stroke: 0.5 mm, mass: 0.5 g, preload: 25 N}
+      tank: {kind: tank}
+      piston: {kind: piston, head: room, mass: 0.2 kg, head-area: 2 cm2}
+  load: {model: mass-spring-damper, set: {mass: 1 kg, stiffness: 1e4, damping: 50}}
+connections:
+  node: {law: node, between: [pump.end, ram.end], volume: 50 cm3, modulus: 1.4 GPa, pressure: 10 bar}
+  rod: {law: spring, between: [ram.piston, load.mass], stiffness: 1e6}
+)";
+TEST(methods, hydraulics_give_the_same_bits_everywhere) { expect_equal_everywhere("method: semi-implicit\n", oil); }
+
 TEST(processes, a_transport_that_does_not_exist_is_told) {
     const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");
     EXPECT_THROW(run(s, {.out = "never", .transport = "pigeons"}), user_error);

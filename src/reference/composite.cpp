@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "subsystem/equilibrium.hpp"
+
 namespace mdpcosim {
 
 namespace {
@@ -96,14 +98,21 @@ void composite_equations::start(double t0) {
     joints_.check_start();
 }
 
-/// Initial states that follow from inputs, which outputs give that need no state.
+/// Initial states that follow from inputs, which outputs give that need no state, or are an equilibrium under them.
 void composite_equations::settle_models(double t0) {
-    if (std::ranges::none_of(places_, [](const place& p) { return p.model && p.model->settles(); })) return;
+    const auto waits = [](const place& p) { return p.model && (p.model->settles() || p.model->begins_at_rest); };
+    if (std::ranges::none_of(places_, waits)) return;
     couple(t0, x0_.data());
     const std::vector<double> inputs = inputs_;
-    for (const auto& p : places_)
-        if (p.model && p.model->settles())
-            guarded(p, t0, [&] { p.model->settle(t0, inputs.data() + p.input, x0_.data() + p.state); });
+    for (const auto& p : places_) {
+        if (!waits(p)) continue;
+        const double* u = inputs.data() + p.input;
+        double* x = x0_.data() + p.state;
+        guarded(p, t0, [&] {
+            if (p.model->settles()) p.model->settle(t0, u, x);
+            if (p.model->begins_at_rest) find_equilibrium(*p.model, t0, u, x);
+        });
+    }
     couple(t0, x0_.data());
     coupling_.start(t0, y_);
 }

@@ -403,6 +403,12 @@ std::vector<key_info> of_most() {
                       .by_default("`erk-5`");
     solver.elsewhere = "'solver' is not allowed: a program brings its own.";
     solver.elsewhere_for = program_bit;
+    auto initial = word<spec>("initial", &spec::initial,
+                              "'equilibrium': it begins at rest under its first inputs, found from the given start.",
+                              {"given", "equilibrium"})
+                       .of(model_bit | ode_bit)
+                       .by_default("`given`")
+                       .more_in("scenario.md#equilibrium");
     auto sample = map<spec>("sample", &spec::sample, sample_keys,
                             "When a sampled model, which needs it, a plugin or a program works: the sample time, or a "
                             "map. Outputs are held in between.",
@@ -421,6 +427,7 @@ std::vector<key_info> of_most() {
                 .of(model_bit)
                 .by_default("none"),
             solver,
+            initial,
             sample,
             degree,
             settings<spec>("inertia", &spec::inertia, setting_values::inertia,

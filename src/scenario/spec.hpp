@@ -193,6 +193,7 @@ struct subsystem_spec {
     std::vector<setting> set;
     std::vector<part_spec> parts;
     solver_spec solver;
+    text initial;                     ///< "given" or "equilibrium"; empty: given
     std::optional<int> input_degree;  ///< the user's limit on the degree of the inputs
     double limit = 0;                 ///< s of wall time that it may take for one macro step; 0: any time
     process_limits limits;            ///< of its process

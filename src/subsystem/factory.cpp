@@ -47,6 +47,18 @@ std::string sampled_models() {
     return name_list(names);
 }
 
+/// What the entry asks for, or its model prefers.
+solver_spec chosen_solver(const subsystem_spec& spec) {
+    solver_spec chosen = spec.solver;
+    if (!chosen.name.empty() || spec.kind != source_kind::model) return chosen;
+    const model_info& model = known_model(spec);
+    if (!model.solver) return chosen;
+    std::vector<std::string> kinds;
+    for (const auto& part : spec.parts) kinds.push_back(part.kind.value);
+    chosen.name = {model.solver(kinds), spec.where};
+    return chosen;
+}
+
 /// Calls the model's factory with the parameters' values.
 template <class Factory>
 auto make_with_parameters(const subsystem_spec& spec, const model_info& model, Factory factory) {
@@ -157,7 +169,7 @@ std::unique_ptr<tuning<Equations>> tuning_of(const subsystem_spec& spec, const M
         };
         made->accept = [own, changed] { *own = *changed; };
     }
-    made->make_solver = [own] { return make_solver(own->solver, own->where, owner_of(*own)); };
+    made->make_solver = [own] { return make_solver(chosen_solver(*own), own->where, owner_of(*own)); };
     return made;
 }
 
@@ -221,7 +233,10 @@ std::unique_ptr<equations> make_equations(const subsystem_spec& spec) {
                                      owner_of(spec)));
     const source_info& source = source_of(spec);
     if (source.make_equations)
-        if (auto shown = source.make_equations(spec)) return shown;
+        if (auto shown = source.make_equations(spec)) {
+            shown->begins_at_rest = spec.initial.value == "equilibrium";
+            return shown;
+        }
     throw user_error(
         spec.where,
         fmt::format("{} ({}) brings its own solver and shows no equations, so that it cannot be part of one system of "
@@ -308,15 +323,23 @@ std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (is_held(spec) && (spec.kind == source_kind::program || !lives_apart(spec))) return make_held(spec);
     const source_info& source = lives_apart(spec) ? source_named("process", spec) : source_of(spec);
     if (source.make)
-        if (auto made = source.make(spec)) return made;
+        if (auto made = source.make(spec)) {
+            if (spec.initial.value == "equilibrium" && &source == &source_of(spec))
+                throw user_error(spec.initial.where,
+                                 fmt::format("{}: 'initial: equilibrium' needs equations, and model '{}' shows none: "
+                                             "it is sampled or integrates itself. Leave 'initial' out.",
+                                             owner_of(spec), spec.source.value));
+            return made;
+        }
     auto model = make_equations(spec);
+    const solver_spec chosen = chosen_solver(spec);
     try {
-        return make_native_subsystem(std::move(model), make_solver(spec.solver, spec.where, owner_of(spec)),
+        return make_native_subsystem(std::move(model), make_solver(chosen, spec.where, owner_of(spec)),
                                      tuning_of<equations>(spec, make_equations));
     } catch (const std::invalid_argument& problem) {
         throw user_error(
             spec.solver.name.empty() ? spec.where : spec.solver.name.where,
-            fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(spec.solver, owner_of(spec)).name,
+            fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(chosen, owner_of(spec)).name,
                         spec.solver.name.empty() ? " (the default)" : "", problem.what()));
     }
 }
@@ -331,7 +354,7 @@ solver_spec with_defaults(const solver_spec& spec, const std::string& owner) {
 
 subsystem_spec with_defaults(const subsystem_spec& spec) {
     subsystem_spec full = spec;
-    if (source_of(spec).write_defaults(full)) full.solver = with_defaults(spec.solver, owner_of(spec));
+    if (source_of(spec).write_defaults(full)) full.solver = with_defaults(chosen_solver(spec), owner_of(spec));
     return full;
 }
 

@@ -31,6 +31,8 @@ struct model_info {
     std::function<bool(const parameter_values&)> integrates_itself = {};
     std::function<model_scene(const parameter_values&, const std::vector<part>&)> scene_of_parts =
         {};  ///< in place of scene
+    /// The solver where the scenario names none, for these kinds of parts; not given: the default one of all.
+    std::function<std::string(const std::vector<std::string>& kinds)> solver = {};
 };
 
 using model_registration = registration<model_info>;

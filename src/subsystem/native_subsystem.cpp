@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "subsystem/equilibrium.hpp"
 #include "subsystem/solvers/interval.hpp"
 #include "subsystem/touched.hpp"
 
@@ -60,7 +61,7 @@ class native_subsystem final : public subsystem, public tells_touched {
         initialised_ = true;
         time_ = t0;
         model_->initial_state(t0, x().data());
-        settling_ = model_->settles();
+        settling_ = model_->settles() || model_->begins_at_rest;
         if (!settling_) return integrator_->initialise(*model_, t0, x());
         for (const auto& u : describe().inputs) std::fill_n(numbers_.get() + n_ + u.slot, u.size, u.start);
     }
@@ -76,7 +77,10 @@ class native_subsystem final : public subsystem, public tells_touched {
     }
 
     void outputs(std::span<const double> u, std::span<double> y) override {
-        if (settling_) std::ranges::copy(u, numbers_.get() + n_);
+        if (settling_) {
+            std::ranges::copy(u, numbers_.get() + n_);
+            if (model_->begins_at_rest) find_equilibrium(*model_, time_, u.data(), x().data());
+        }
         evaluate_outputs(u.data(), y.data());
     }
 
@@ -189,7 +193,8 @@ class native_subsystem final : public subsystem, public tells_touched {
     /// The start is over: the inputs that were seen last are those of it.
     void settle() {
         if (!std::exchange(settling_, false)) return;
-        model_->settle(time_, numbers_.get() + n_, x().data());
+        if (model_->settles()) model_->settle(time_, numbers_.get() + n_, x().data());
+        if (model_->begins_at_rest) find_equilibrium(*model_, time_, numbers_.get() + n_, x().data());
         integrator_->initialise(*model_, time_, x());
     }
 

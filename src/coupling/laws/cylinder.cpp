@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "coupling/bulk_modulus.hpp"
+#include "core/bulk_modulus.hpp"
 #include "coupling/law.hpp"
 
 /// Chamber of a hydraulic cylinder: a node whose volume follows its pistons,

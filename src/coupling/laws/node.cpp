@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "coupling/bulk_modulus.hpp"
+#include "core/bulk_modulus.hpp"
 #include "coupling/law.hpp"
 
 /// Hydraulic node (Friedrich 2011, 2.4): the pressure of a volume V_K that the flows of all its ports enter,

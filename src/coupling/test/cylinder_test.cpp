@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "coupling/bulk_modulus.hpp"
+#include "core/bulk_modulus.hpp"
 #include "coupling/test/spring_pair.hpp"
 
 namespace mdpcosim {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <numbers>
 
+#include "core/bulk_modulus.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "coupling/bulk_modulus.hpp"
 #include "coupling/test/spring_pair.hpp"
 
 namespace mdpcosim {

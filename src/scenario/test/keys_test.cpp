@@ -27,6 +27,7 @@ subsystems:
     set: {n: 3, x0: [1 mm, -2e-3, 3 mm], left: fixed}
     solver: {name: rk4, step: 1 us}
     input-degree: 2
+    initial: equilibrium
     inertia: {left: 2 kg, left+right: 3 kg}
     limit: 5 s
     replicas: 2
