@@ -266,6 +266,27 @@ signals:
     EXPECT_EQ(m.steps, 3000);
 }
 
+/// Bodies that fall, meet, slide and come to rest in the time stepper; the spring pulls at them.
+TEST_P(no_allocation, with_contacts) {
+    const measured m = run_counted(R"(mdpcosim: 1
+time: {end: 1 s, step: 1 ms}
+subsystems:
+  mass: {model: mass-spring-damper, set: {stiffness: 50 N/m, x0: 0.1 m}, solver: rk4}
+  bodies:
+    model: contact-bodies
+    parts:
+      lower: {kind: body, mass: 2 kg, y: 0.2 m}
+      upper: {kind: body, mass: 1 kg, y: 0.6 m}
+      floor: {kind: contact, of: lower, friction: 0.2, restitution: 0.4}
+      joint: {kind: contact, of: upper, on: lower, distance: 0.1 m, friction: 0.4, restitution: 0.5}
+connections:
+  pull: {law: spring, between: [mass.mass, bodies.lower.x], stiffness: 300 N/m}
+)",
+                                   GetParam(), {});
+    EXPECT_EQ(m.allocations, 0);
+    EXPECT_EQ(m.steps, 1000);
+}
+
 /// On the master's side; what the subsystems' processes do is the same code.
 TEST(no_allocation_in, requests_to_other_processes) {
     for (const auto kind : {transport_kind::processes, transport_kind::tcp}) {

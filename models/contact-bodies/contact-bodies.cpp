@@ -163,24 +163,30 @@ class contact_bodies final : public subsystem {
    public:
     contact_bodies(const parameter_values& p, const std::vector<part>& parts)
         : system_(p["gravity"], parts),
-          stepper_(system_,
-                   {.contacts = {.tolerance = p["tolerance"], .most_sweeps = static_cast<int>(p["max-sweeps"])},
-                    .correction = p["correction"]}),
+          stepper_(system_, {.contacts = {.tolerance = p["tolerance"],
+                                          .most_sweeps = static_cast<int>(std::min(p["max-sweeps"], 1e9))},
+                             .correction = p["correction"]}),
           step_(p["step"]),
           forces_(3 * system_.faces.size()) {
+        if (p["correction"] > 1)
+            throw std::invalid_argument(
+                fmt::format("'correction' is {}: more than the whole overlap. Allowed: 0 to 1", p["correction"]));
         description_.type = "model contact-bodies";
         for (const auto& name : system_.names) {
             describe_motion(description_, name + ".x", "to the right");
             describe_motion(description_, name + ".y", "upwards");
         }
         for (const face& one : system_.faces) {
-            add_output(description_, one.name + ".force", "N", "mean normal force in the last micro step");
+            add_output(description_, one.name + ".force", "N",
+                       "mean normal force over the last macro step, impacts with it");
             add_output(description_, one.name + ".friction", "N",
                        "mean friction on 'of' in it, clockwise from the normal");
             add_output(description_, one.name + ".gap", "m", "distance; negative: overlap");
         }
         add_output(description_, "not-converged", "1",
                    "micro steps so far whose contacts were not solved to 'tolerance'");
+        add_output(description_, "without-rebound", "1",
+                   "micro steps so far with impacts that restitution would have given energy");
     }
 
     const subsystem_description& describe() const noexcept override { return description_; }
@@ -193,7 +199,7 @@ class contact_bodies final : public subsystem {
     void initialise(double) override {
         stepper_.start(system_.start, system_.start_speed);
         std::ranges::fill(forces_, 0.0);
-        not_converged_ = 0;
+        not_converged_ = without_rebound_ = 0;
     }
     void reset() override {}
 
@@ -206,7 +212,8 @@ class contact_bodies final : public subsystem {
             y[at++] = forces_[3 * k + 1];
             y[at++] = system_.faces[k].gap(q);
         }
-        y[at] = not_converged_;
+        y[at++] = not_converged_;
+        y[at] = without_rebound_;
     }
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
@@ -215,13 +222,15 @@ class contact_bodies final : public subsystem {
         const double h = span / static_cast<double>(n);
         system_.inputs = inputs;
         system_.begin = step.begin;
+        std::ranges::fill(forces_, 0.0);
         for (std::int64_t i = 0; i < n; ++i) {
             const double t = step.begin + static_cast<double>(i) * h;
             const contact_outcome outcome = stepper_.step(t, h);
             if (outcome.impacts > 0) tell_event(t + h / 2);
             if (!outcome.converged) tell(outcome, t + h);
+            without_rebound_ += outcome.without_rebound;
+            for (std::size_t k = 0; k < forces_.size(); ++k) forces_[k] += stepper_.impulses()[k] / span;
         }
-        for (std::size_t i = 0; i < forces_.size(); ++i) forces_[i] = stepper_.impulses()[i] / h;
         if (!std::ranges::all_of(stepper_.positions(), [](double q) { return std::isfinite(q); }))
             throw run_error(fmt::format(
                 "at t = {:.9g}: a position is no number any more; the forces grow beyond bounds", step.end));
@@ -230,21 +239,23 @@ class contact_bodies final : public subsystem {
 
     std::unique_ptr<snapshot> make_snapshot() const override {
         auto made = std::make_unique<saved>();
-        made->numbers.resize(stepper_.state_size() + forces_.size() + 1);
+        made->numbers.resize(stepper_.state_size() + forces_.size() + 2);
         return made;
     }
     void save(snapshot& into) override {
         auto& numbers = static_cast<saved&>(into).numbers;
         stepper_.save(std::span(numbers).first(stepper_.state_size()));
-        *std::ranges::copy(forces_, numbers.begin() + static_cast<std::ptrdiff_t>(stepper_.state_size())).out =
-            not_converged_;
+        auto at = std::ranges::copy(forces_, numbers.begin() + static_cast<std::ptrdiff_t>(stepper_.state_size())).out;
+        *at++ = not_converged_;
+        *at = without_rebound_;
     }
     void restore(const snapshot& from) override {
         const auto& numbers = static_cast<const saved&>(from).numbers;
         stepper_.restore(std::span(numbers).first(stepper_.state_size()));
         std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(stepper_.state_size()), forces_.size(),
                     forces_.begin());
-        not_converged_ = numbers.back();
+        not_converged_ = numbers[numbers.size() - 2];
+        without_rebound_ = numbers.back();
     }
 
     /// Newton iterations are the sweeps over the contacts.
@@ -265,21 +276,37 @@ class contact_bodies final : public subsystem {
         ++not_converged_;
         if (told_) return;
         told_ = true;
-        messages_.send(fmt::format(
-            "contact-bodies at t = {:.9g}: the contacts were not solved within {} sweeps; '{}' still changed "
-            "by {:.3g} m/s. The output 'not-converged' counts such micro steps; raise 'max-sweeps'.",
-            t, outcome.sweeps, system_.faces[static_cast<std::size_t>(outcome.worst)].name, outcome.change));
+        std::string names;
+        const auto unsolved = stepper_.unsolved();
+        for (const int k : unsolved.first(std::min<std::size_t>(unsolved.size(), 5)))
+            names += fmt::format("{}'{}'", names.empty() ? "" : ", ", system_.faces[static_cast<std::size_t>(k)].name);
+        if (unsolved.size() > 5) names += fmt::format(" and {} more", unsolved.size() - 5);
+        messages_.send(
+            fmt::format("contact-bodies at t = {:.9g}: contacts were not solved within {} sweeps: {} still changed by "
+                        "up to {:.3g} m/s. The output 'not-converged' counts such micro steps; raise 'max-sweeps'.",
+                        t, outcome.sweeps, names, outcome.change));
     }
 
     plane_bodies system_;
     time_stepper stepper_;
     double step_;
     std::vector<double> forces_;
-    double not_converged_ = 0;
+    double not_converged_ = 0, without_rebound_ = 0;
     bool told_ = false;
     messages messages_;
     subsystem_description description_;
 };
+
+/// Nobody says how large bodies are: balls of the page's size.
+model_scene scene_of_bodies(const parameter_values&, const std::vector<part>& parts) {
+    model_scene made;
+    for (const part& p : parts)
+        if (p.kind == body.kind)
+            made.shapes.push_back({.kind = "ball",
+                                   .points = {{scene_name(p.name + ".x.position"), scene_name(p.name + ".y.position")}},
+                                   .ports = {p.name + ".x", p.name + ".y"}});
+    return made;
+}
 
 const model_registration registered{{
     .name = "contact-bodies",
@@ -295,6 +322,7 @@ const model_registration registered{{
     .make_with_solver = [](const parameter_values& p, const std::vector<part>& parts) -> std::unique_ptr<subsystem> {
         return std::make_unique<contact_bodies>(p, parts);
     },
+    .scene_of_parts = scene_of_bodies,
 }};
 
 }  // namespace

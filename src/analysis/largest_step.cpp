@@ -51,10 +51,10 @@ class step_reference {
             run = run_in_memory(dense, true);
             said_ = "the scenario as one system";
         } catch (const user_error&) {
-            run = run_in_memory(with_steps(s, 0.125), false);
-            said_ = fmt::format("a run with a macro step of {:.4g} s", s.time.step / 8);
+            run.done = false;
         }
-        if (!run.done) throw run_error(fmt::format("the reference ({}) fails: {}", said_, run.message));
+        const bool alone = run.done;
+        if (!alone) run = with_small_steps(s, request);
         table_ = std::move(run.table);
         for (std::size_t c = 0; c < table_.columns(); ++c) {
             const band all = band_of(table_, c, 0, table_.rows());
@@ -85,8 +85,34 @@ class step_reference {
         return {};
     }
 
-    double error(const kept_run& run) const {
-        const comparison c = compare_tables(run.table, table_);
+    double error(const kept_run& run) const { return error_of(run, table_); }
+
+   private:
+    /// The largest of coupled variables. Between two rows of the reference a jump may lie anywhere: what is between their values there is right.
+    static double error_of(const kept_run& run, const result_table& reference) {
+        comparison c = compare_tables(run.table, reference);
+        const result_table differences = difference(run.table, reference);
+        for (auto& one : c.errors) {
+            const auto place = [&](const result_table& t) {
+                return static_cast<std::size_t>(std::ranges::find(t.names, one.name) - t.names.begin());
+            };
+            const std::size_t in_a = place(run.table), in_b = place(reference), in_d = place(differences);
+            double worst = 0;
+            for (std::size_t r = 0, a = 0, b = 0; r < differences.rows(); ++r) {
+                const double t = differences.time[r];
+                double off = std::fabs(differences.value(r, in_d));
+                while (a + 1 < run.table.rows() && run.table.time[a] < t) ++a;
+                while (b + 2 < reference.rows() && reference.time[b + 1] < t) ++b;
+                const double low = reference.value(b, in_b), high = reference.value(b + 1, in_b);
+                if (reference.time[b] < t && t < reference.time[b + 1] && std::fabs(high - low) > 0.02 * one.range) {
+                    const double value = run.table.value(a, in_a);
+                    off = std::min(off, std::max({0.0, std::min(low, high) - value, value - std::max(low, high)}));
+                }
+                worst = std::max(worst, off);
+            }
+            if (one.max_error > 0 && std::isfinite(one.max_error)) one.relative *= worst / one.max_error;
+            one.max_error = std::isfinite(one.max_error) ? worst : one.max_error;
+        }
         const std::vector<double> relative = errors_among_their_kind(c);
         double worst = 0;
         for (std::size_t i = 0; i < relative.size(); ++i)
@@ -95,7 +121,28 @@ class step_reference {
         return worst;
     }
 
-   private:
+    /// Of two runs the coarser one, whose error the finer one tells: a reference that is not stable itself would call anything stable.
+    kept_run with_small_steps(const scenario& s, const largest_step_request& request) {
+        kept_run coarse = run_in_memory(with_steps(s, 0.125), false);
+        said_ = fmt::format("a run with a macro step of {:.4g} s", s.time.step / 8);
+        if (!coarse.done) throw run_error(fmt::format("the reference ({}) fails: {}", said_, coarse.message));
+        kept_run fine;
+        try {
+            fine = run_in_memory(with_steps(s, 0.0625), false);
+        } catch (const user_error&) {
+            said_ += "; how good that is, is not known";
+            return coarse;
+        }
+        const double off = fine.done ? error_of(coarse, fine.table) : HUGE_VAL;
+        if (!(off < std::max(0.1, request.error)))
+            throw run_error(fmt::format(
+                "there is no reference: the scenario cannot run as one system, and runs with macro steps of "
+                "{:.4g} s and {:.4g} s differ by {:.2g} of the range. Give a smaller step (--step).",
+                s.time.step / 8, s.time.step / 16, off));
+        said_ += fmt::format(", {:.2g} off one with half of it", off);
+        return coarse;
+    }
+
     /// Of the kind of variable that grows most: the rest may only begin to move late.
     void grow() {
         std::map<std::string, std::pair<double, double>> parts;
@@ -126,30 +173,63 @@ class step_search {
 
     void look() {
         const double span = scenario_.time.end - scenario_.time.start, first = scenario_.time.step;
+        begin_ = clock::now();
         if (stable(first).value())
             rise(first, span / 16);
         else
             fall(first);
         if (into_.outcome == largest_step::kind::limit) narrow();
-        std::ranges::sort(into_.runs, {}, &step_run::step);
+        if (into_.largest > 0) look_below();
         if (into_.largest > 0) look_for_error();
         std::ranges::sort(into_.runs, {}, &step_run::step);
     }
 
    private:
-    /// Nothing: such a step is not possible (sample times are no multiples of it).
-    std::optional<bool> stable(double step) {
+    using clock = std::chrono::steady_clock;
+
+    static double seconds_since(clock::time_point begin) {
+        return std::chrono::duration<double>(clock::now() - begin).count();
+    }
+
+    const step_run* known(double step) const {
+        for (const step_run& r : into_.runs)
+            if (std::fabs(r.step / step - 1) < 1e-6) return &r;
+        return nullptr;
+    }
+
+    /// The nearest step that all sample times are whole multiples of, as far as one of them tells.
+    double allowed(double step) const {
+        double sample = HUGE_VAL;
+        for (const auto& s : scenario_.subsystems)
+            if (s.sample && s.sample->time > 0) sample = std::min(sample, s.sample->time);
+        return std::isfinite(sample) ? sample / std::max(1.0, std::round(sample / step)) : step;
+    }
+
+    kept_run run_with(double step) const {
+        return run_in_memory(with_steps(scenario_, step / scenario_.time.step), false);
+    }
+
+    /// Nothing: such a step is not possible, or there is no time for it.
+    std::optional<bool> stable(double wanted) {
+        const double step = into_.runs.empty() ? wanted : allowed(wanted);
+        if (const step_run* before = known(step)) return before->stable;
+        if (!into_.runs.empty()) {
+            const step_run& last = into_.runs.back();
+            into_.out_of_time |= seconds_since(begin_) + last.seconds * last.step / step > request_.most_seconds;
+            if (into_.out_of_time) return {};
+        }
         step_run one;
         one.step = step;
         kept_run run;
-        const auto begin = std::chrono::steady_clock::now();
+        const auto begin = clock::now();
         try {
-            run = run_in_memory(with_steps(scenario_, step / scenario_.time.step), false);
+            run = run_with(step);
         } catch (const user_error& problem) {
             if (into_.runs.empty()) throw;
+            refusal_ = problem.what();
             return {};
         }
-        one.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        one.seconds = seconds_since(begin);
         one.macro_steps = static_cast<std::int64_t>(run.table.rows()) - 1;
         one.why = run.done ? reference_.leaves(run) : run.message;
         one.wrong = run.judged.level == trust::wrong;
@@ -159,37 +239,62 @@ class step_search {
             request_.told(fmt::format("{} {}: {:.4g} s {}", into_.choice.method, into_.choice.extrapolation, step,
                                       one.stable ? fmt::format("error {:.2g}", one.error) : "is not stable"));
         into_.runs.push_back(one);
-        if (one.stable) {
-            into_.largest = std::max(into_.largest, step);
-        } else {
-            into_.unstable = step;
-            into_.why = one.why;
-        }
         return one.stable;
     }
 
+    void limit_is(double below, double above) {
+        into_.outcome = largest_step::kind::limit;
+        if (const step_run* r = known(allowed(below))) into_.largest = r->step;
+        if (const step_run* r = known(allowed(above))) {
+            into_.unstable = r->step;
+            into_.why = r->why;
+        }
+    }
+
     void rise(double from, double most) {
-        into_.outcome = largest_step::kind::unbounded;
-        for (double step = from * 1.25; step <= most; step *= 1.25)
-            if (const auto is = stable(step); is && !*is) {
-                into_.outcome = largest_step::kind::limit;
-                return;
-            }
+        into_.largest = from;
+        for (double step = from * 1.25; step <= most; step *= 1.25) {
+            const auto is = stable(step);
+            if (is && !*is) return limit_is(into_.largest, step);
+            if (is) into_.largest = std::max(into_.largest, known(allowed(step))->step);
+            if (into_.out_of_time) break;
+        }
+        const bool refused = !refusal_.empty() && into_.largest * 1.25 < most;
+        into_.outcome = into_.out_of_time || refused ? largest_step::kind::ended : largest_step::kind::unbounded;
+        if (into_.outcome == largest_step::kind::ended)
+            into_.why = into_.out_of_time ? "the time for the search is over" : refusal_;
     }
 
     void fall(double from) {
         constexpr int most_halves = 12;
         into_.outcome = largest_step::kind::none;
-        for (int n = 1; n <= most_halves; ++n)
-            if (stable(from * std::ldexp(1.0, -n)).value_or(false)) {
-                into_.outcome = largest_step::kind::limit;
-                return;
-            }
+        double unstable = from;
+        for (int n = 1; n <= most_halves && !into_.out_of_time; ++n) {
+            const double step = from * std::ldexp(1.0, -n);
+            const auto is = stable(step);
+            if (is && *is) return limit_is(step, unstable);
+            if (is) unstable = step;
+        }
+        into_.unstable = unstable;
+        if (const step_run* r = known(allowed(unstable))) into_.why = r->why;
     }
 
     void narrow() {
-        while (into_.unstable / into_.largest > 1 + request_.precision)
-            if (!stable(std::sqrt(into_.largest * into_.unstable))) return;
+        while (into_.unstable / into_.largest > 1 + request_.precision) {
+            const double middle = std::sqrt(into_.largest * into_.unstable);
+            const std::size_t before = into_.runs.size();
+            const auto is = stable(middle);
+            if (!is || into_.runs.size() == before) return;
+            is.value() ? limit_is(middle, into_.unstable) : limit_is(into_.largest, middle);
+        }
+    }
+
+    void look_below() {
+        for (int n = 1; n <= 3; ++n) {
+            const double step = into_.largest * std::pow(0.8, n);
+            if (std::ranges::none_of(into_.runs, [&](const step_run& r) { return std::fabs(r.step / step - 1) < 0.1; }))
+                stable(step);
+        }
     }
 
     const step_run* largest_accurate() const {
@@ -201,13 +306,15 @@ class step_search {
         return best;
     }
 
-    /// The first that keeps it, and what is above: halved to 3 %.
+    /// The first that keeps it, and what is above: halved to 3 %. Errors that halved steps do not make smaller are not those of the step.
     void look_for_error() {
-        double step = into_.runs.front().step;
+        const auto smallest = [this] { return *std::ranges::min_element(into_.runs, {}, &step_run::step); };
+        double last = HUGE_VAL;
         for (int n = 0; n < 12 && largest_accurate() == nullptr; ++n) {
-            const double largest = into_.largest;
-            stable(step /= 2);
-            into_.largest = std::max(largest, into_.largest);
+            const step_run before = smallest();
+            if (n >= 3 && before.stable && !(before.error < 0.9 * last)) break;
+            if (before.stable) last = before.error;
+            if (!stable(before.step / 2) || into_.out_of_time) break;
         }
         for (;;) {
             const step_run* best = largest_accurate();
@@ -216,8 +323,15 @@ class step_search {
             double above = HUGE_VAL;
             for (const step_run& r : into_.runs)
                 if (r.step > best->step) above = std::min(above, r.step);
-            if (!(above / best->step > 1.03) || above > into_.largest * (1 + request_.precision)) return;
-            if (!stable(std::sqrt(above * best->step))) return;
+            if (!(above / best->step > 1.03) || above > into_.largest * (1 + request_.precision)) break;
+            const std::size_t before = into_.runs.size();
+            const auto is = stable(std::sqrt(above * best->step));
+            if (!is || into_.runs.size() == before) break;
+        }
+        for (int n = 0; n < 2 && into_.accurate.seconds < 1; ++n) {
+            const auto begin = clock::now();
+            run_with(into_.accurate.step);
+            into_.accurate.seconds = std::min(into_.accurate.seconds, seconds_since(begin));
         }
     }
 
@@ -225,6 +339,8 @@ class step_search {
     const step_reference& reference_;
     largest_step& into_;
     scenario scenario_;
+    clock::time_point begin_;
+    std::string refusal_;  ///< why a larger step could not be run
 };
 
 void check_names(const step_choice& choice) {
@@ -247,6 +363,13 @@ std::vector<std::string> with_own_extrapolation(const scenario& s) {
 }
 
 }  // namespace
+
+std::vector<double> largest_step::pockets() const {
+    std::vector<double> found;
+    for (const step_run& r : runs)
+        if (!r.stable && r.step < largest) found.push_back(r.step);
+    return found;
+}
 
 largest_steps find_largest_steps(const largest_step_request& request) {
     for (const step_choice& choice : request.choices) check_names(choice);

@@ -10,12 +10,14 @@
 /// The largest macro steps of a scenario, found by running it: the largest that is stable, and the largest that keeps an error.
 ///
 /// A run is stable when it ends and no coupled variable leaves the range that it has in the reference by more than that range. It keeps an error when its
-/// errors are within it and its verdict is not wrong; a stable run may well be wrong (an undamped oscillation that is out of step). The reference is the scenario as one system; where a subsystem shows no equations, a run with an eighth of the scenario's step.
+/// errors are within it and its verdict is not wrong; a stable run may well be wrong (an undamped oscillation that is out of step). The reference is the
+/// scenario as one system; where that cannot be, a run with an eighth of the scenario's step, itself compared with one of a sixteenth.
 /// A system that grows by itself is told by its reference and judged against it.
 ///
 /// The search begins at the scenario's own step, goes up by quarters (or down by halves, to the first stable one), and halves the interval
-/// to the wanted precision: the limit is the first crossing that steps of a quarter see. An instability that grows by less than what the
-/// run lets be seen counts as stable: longer runs see more.
+/// to the wanted precision: the limit is the first crossing that steps of a quarter see. Three steps below it, by quarters, are looked at, too: a step that
+/// is not stable although a larger one is, is told. An instability that grows by less than what the run lets be seen counts as stable: longer runs
+/// see more. Where samples leave only some steps, the search takes those.
 namespace mdpcosim {
 
 struct step_choice {
@@ -25,8 +27,9 @@ struct step_choice {
 struct largest_step_request {
     std::function<scenario(const step_choice&)> load;  ///< user_error: that choice is not possible
     std::vector<step_choice> choices;
-    double error = 0.01;       ///< largest relative error of a coupled variable (results/compare.hpp); at most this
-    double precision = 0.005;  ///< of the largest stable step
+    double error = 0.01;        ///< largest relative error of a coupled variable (results/compare.hpp); at most this
+    double precision = 0.005;   ///< of the largest stable step
+    double most_seconds = 600;  ///< for one choice; no run is begun that would take longer, by the time of those before
     std::function<void(const std::string&)> told = {};  ///< hears of every run
 };
 
@@ -37,13 +40,14 @@ struct step_run {
     double error = 0;    ///< against the reference, where it is stable
     bool wrong = false;  ///< its verdict is
     std::int64_t macro_steps = 0;
-    double seconds = 0;  ///< wall clock, one worker
+    double seconds = 0;  ///< wall clock, one worker; of the accurate ones the least of three runs
 };
 
 struct largest_step {
     enum class kind {
         limit,      ///< `largest` is stable, `unstable` is not
         unbounded,  ///< stable up to `largest`, a sixteenth of the time span
+        ended,      ///< stable up to `largest`; larger ones were not run: `why`
         none,       ///< no step down to `unstable` is stable
         refused     ///< the scenario cannot be run so: `why`
     };
@@ -53,7 +57,11 @@ struct largest_step {
     std::string why;             ///< `unstable` is not stable, or nothing was run
     step_run accurate;           ///< with the largest step that keeps the error; step 0: none did
     bool fastest = false;        ///< the least time of all that keep the error
+    bool out_of_time = false;    ///< most_seconds ended the search
     std::vector<step_run> runs;  ///< by step
+
+    /// Steps below `largest` that are not stable.
+    std::vector<double> pockets() const;
 };
 
 struct largest_steps {

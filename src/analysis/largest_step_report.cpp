@@ -20,6 +20,8 @@ const char* word_for(largest_step::kind outcome) {
             return "limit";
         case largest_step::kind::unbounded:
             return "unbounded";
+        case largest_step::kind::ended:
+            return "ended";
         case largest_step::kind::none:
             return "none";
         case largest_step::kind::refused:
@@ -33,6 +35,7 @@ std::string step_of(const largest_step& one) {
         case largest_step::kind::limit:
             return fmt::format("{:.4g}", one.largest);
         case largest_step::kind::unbounded:
+        case largest_step::kind::ended:
             return fmt::format("> {:.4g}", one.largest);
         case largest_step::kind::none:
             return fmt::format("< {:.4g}", one.unstable);
@@ -40,6 +43,13 @@ std::string step_of(const largest_step& one) {
             return "-";
     }
     return "";
+}
+
+const step_run* least_error(const largest_step& one) {
+    const step_run* best = nullptr;
+    for (const step_run& r : one.runs)
+        if (r.stable && (best == nullptr || r.error < best->error)) best = &r;
+    return best;
 }
 
 }  // namespace
@@ -66,13 +76,27 @@ std::string to_table(const largest_steps& found) {
         out += "\n";
     }
     out += "\n";
-    for (const auto& one : found.found)
+    for (const auto& one : found.found) {
+        const std::string name = name_of(one.choice);
+        const bool refused = one.outcome == largest_step::kind::refused;
+        const bool ended = one.outcome == largest_step::kind::ended;
         if (!one.why.empty())
-            out += fmt::format("{}: {}{}\n", name_of(one.choice),
-                               one.outcome == largest_step::kind::refused
-                                   ? std::string()
-                                   : fmt::format("not stable with {:.4g} s, ", one.unstable),
+            out += fmt::format("{}: {}{}\n", name,
+                               refused ? std::string()
+                               : ended ? std::string("larger steps were not run: ")
+                                       : fmt::format("not stable with {:.4g} s, ", one.unstable),
                                one.why);
+        if (const auto pockets = one.pockets(); !pockets.empty())
+            out += fmt::format("{}: NOT STABLE with smaller steps of {:.4g} s; larger ones being stable is chance\n",
+                               name, fmt::join(pockets, ", "));
+        if (one.out_of_time && !ended)
+            out += fmt::format("{}: the time for the search is over; longer (--seconds) it finds more exact steps\n",
+                               name);
+        if (!refused && one.accurate.step == 0)
+            if (const step_run* best = least_error(one))
+                out += fmt::format("{}: no step keeps the error; the least is {:.2g}, with {:.4g} s\n", name,
+                                   best->error, best->step);
+    }
     return out;
 }
 
@@ -91,6 +115,8 @@ std::string to_json(const largest_steps& found) {
                         {"largest_stable_step", one.largest > 0 ? json(one.largest) : json()},
                         {"unstable_step", one.unstable > 0 ? json(one.unstable) : json()},
                         {"why", one.why},
+                        {"unstable_below", one.pockets()},
+                        {"out_of_time", one.out_of_time},
                         {"accurate", one.accurate.step > 0 ? run(one.accurate) : json()},
                         {"fastest", one.fastest},
                         {"runs", std::move(runs)}});

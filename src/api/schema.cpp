@@ -65,6 +65,10 @@ constexpr const char* basic_definitions = R"json({
     "type": "array", "minItems": 2, "maxItems": 3, "items": {"$ref": "#/definitions/scalar"}
   },
   "stretch": {"description": "Two points or more.", "type": "array", "minItems": 2, "items": {"$ref": "#/definitions/coordinates"}},
+  "names": {
+    "description": "A name, or a list of names.",
+    "anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "maxItems": 3, "items": {"type": "string"}}]
+  },
   "arrow": {
     "description": "'a.y -> b.u', or a sum: '2*a.y - b.y + 3 -> c.u', with blanks around '+' and '-'. Gains may carry units.",
     "type": "string",

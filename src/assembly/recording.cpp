@@ -102,6 +102,8 @@ std::vector<recorded_column> select_columns(const record_spec& record, const ass
                 }
             }
         }
+        if (const std::string name = subsystems.name(s) + ".micro-steps"; select.wants_by_name(name, "micro-steps"))
+            columns.push_back({name, "1", recorded_column::source::micro_steps, static_cast<std::uint32_t>(i)});
     }
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         if (!a.channels[c].recorded_name) continue;

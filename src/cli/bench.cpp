@@ -53,7 +53,7 @@ void add_largest_step(CLI::App& bench, int& status) {
     options->add_without_method(*command);
     struct wishes {
         std::vector<std::string> methods, extrapolations;
-        double error = 0.01;
+        double error = 0.01, seconds = 600;
         bool json = false;
         std::string figure;
     };
@@ -68,6 +68,10 @@ void add_largest_step(CLI::App& bench, int& status) {
                      "Largest error of a coupled variable, relative to its range, that the fastest step may make; "
                      "default: 0.01")
         ->check(positive_value(1e6));
+    command
+        ->add_option("--seconds", wanted->seconds,
+                     "Most time for the search with one method; no run is begun that would exceed it. Default: 600")
+        ->check(positive_value(1e9));
     command->add_flag("--json", wanted->json, "One JSON document on standard output");
     command->add_option("--svg", wanted->figure, "Write the figure: error over step");
     command->callback([options, wanted, &status] {
@@ -82,6 +86,7 @@ void add_largest_step(CLI::App& bench, int& status) {
             };
             request.choices = choices_of(wanted->methods, wanted->extrapolations);
             request.error = wanted->error;
+            request.most_seconds = wanted->seconds;
             request.told = [](const std::string& next) { tell("{}\n", next); };
             const auto found = find_largest_steps(request);
             say("{}", wanted->json ? to_json(found) : to_table(found));

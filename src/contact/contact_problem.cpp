@@ -5,16 +5,15 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/error.hpp"
+
 namespace mdpcosim {
 
-namespace {
-
-constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
-
-}  // namespace
-
 contact_problem::contact_problem(std::span<const int> body_sizes, int ids, const contact_settings& settings)
-    : settings_(settings), size_of_body_(body_sizes.begin(), body_sizes.end()), touched_(body_sizes.size()) {
+    : settings_(settings),
+      size_of_body_(body_sizes.begin(), body_sizes.end()),
+      islands_(body_sizes.size()),
+      touched_(body_sizes.size()) {
     std::size_t masses = 0;
     for (std::size_t b = 0; b < size_of_body_.size(); ++b) {
         first_of_body_.push_back(static_cast<int>(body_of_.size()));
@@ -31,6 +30,8 @@ contact_problem::contact_problem(std::span<const int> body_sizes, int ids, const
 
 void contact_problem::reserve(std::size_t contacts, std::size_t terms) {
     contacts_.reserve(contacts);
+    held_.reserve(contacts);
+    unsolved_.reserve(contacts);
     rows_.reserve(3 * contacts);
     terms_.reserve(terms);
     const int widest = size_of_body_.empty() ? 0 : *std::ranges::max_element(size_of_body_);
@@ -174,69 +175,159 @@ void contact_problem::start(std::span<double> v) {
         }
 }
 
-/// Until what all further sweeps would change, by the ratio of the last two, is below the tolerance.
+/// What rounding does to the velocities in contacts, which may be small against those of bodies, and to what presses against each other.
+double contact_problem::rounding_of(std::span<const double> v) const {
+    double largest = 0;
+    for (const row& r : rows_) {
+        double sum = std::fabs(r.impulse) * r.own + std::fabs(r.speed);
+        for (std::size_t k = r.begin; k < r.end; ++k) sum += std::fabs(terms_[k].factor * v[terms_[k].coordinate]);
+        largest = std::max(largest, sum);
+    }
+    return 4 * std::numeric_limits<double>::epsilon() * largest;
+}
+
+/// Until what all further sweeps would change, by the ratio of the last two, is below the tolerance. One small change alone tells nothing: where sweeps
+/// get ahead slowly, each problem would leave its error to the next.
 void contact_problem::sweep(std::span<double> v, double scale, contact_outcome& outcome) {
-    double last = std::numeric_limits<double>::infinity();
+    double last = 0;
     outcome.converged = false;
     for (int n = 0; n < settings_.most_sweeps && !outcome.converged; ++n) {
         outcome.change = 0;
         for (contact& c : contacts_) {
-            const double change = relax(c, v);
-            if (change > outcome.change) outcome.change = change, outcome.worst = c.id;
+            c.change = relax(c, v);
+            outcome.change = std::max(outcome.change, c.change);
         }
         ++outcome.sweeps;
         const double ratio = outcome.change / last;
-        outcome.converged =
-            outcome.change <= rounding * scale ||
-            (ratio < 1 && outcome.change * std::max(1.0, ratio / (1 - ratio)) <= settings_.tolerance * scale);
+        outcome.converged = (n > 0 && ratio < 1 &&
+                             outcome.change * std::max(1.0, ratio / (1 - ratio)) <= settings_.tolerance * scale) ||
+                            (outcome.change <= settings_.tolerance * scale && outcome.change <= rounding_of(v));
         last = outcome.change;
     }
 }
 
-/// By the impulses, on the velocities between free and final ones, beyond rounding.
-bool contact_problem::makes_energy(std::span<const double> v, double scale) const {
-    double work = 0, size = 0;
-    for (const row& r : rows_) {
-        work += r.impulse * (rate(r, v) + rate(r, free_)) / 2;
-        size += std::fabs(r.impulse) * scale;
+/// None: no impulse of the contact moves anything.
+contact_problem::island* contact_problem::island_of(const contact& c) {
+    const row& normal = rows_[c.first_row];
+    if (normal.response_begin == normal.response_end) return nullptr;
+    int b = body_of_[responses_[normal.response_begin].coordinate];
+    while (islands_[b].up != b) b = islands_[b].up = islands_[islands_[b].up].up;
+    return &islands_[b];
+}
+
+/// Newton's law of impacts may make energy where restitutions differ, or with friction, and may ask of several contacts what no impulses give;
+/// without restitution there is a solution, and none makes energy: the work of the impulses, on the velocities between free and final
+/// ones, beyond rounding. Contacts that impulses do not lead to keep their rebounds. True: some lost theirs.
+bool contact_problem::drop_rebounds(std::span<const double> v, double scale, bool converged) {
+    if (std::ranges::all_of(contacts_, [](const contact& c) { return c.bias == 0; })) return false;
+    for (int b = 0; island & one : islands_) one = {b++};
+    for (const contact& c : contacts_) {
+        island* const all = island_of(c);
+        if (all == nullptr) continue;
+        for (std::size_t r = c.first_row; r <= c.first_row + static_cast<std::size_t>(c.tangents); ++r)
+            for (std::size_t k = rows_[r].response_begin; k < rows_[r].response_end; ++k) {
+                int b = body_of_[responses_[k].coordinate];
+                while (islands_[b].up != b) b = islands_[b].up;
+                islands_[b].up = all->up;
+            }
     }
-    return work > 1e-9 * size;
+    for (const contact& c : contacts_) {
+        island* const all = island_of(c);
+        if (all == nullptr) continue;
+        for (std::size_t r = c.first_row; r <= c.first_row + static_cast<std::size_t>(c.tangents); ++r) {
+            all->work += rows_[r].impulse * (rate(rows_[r], v) + rate(rows_[r], free_)) / 2;
+            all->size += std::fabs(rows_[r].impulse) * scale;
+        }
+        all->fails |= !converged && c.change > settings_.tolerance * scale;
+    }
+    bool dropped = false;
+    for (contact& c : contacts_)
+        if (const island* all = island_of(c); all != nullptr && (all->fails || all->work > 1e-9 * all->size)) {
+            dropped |= c.bias != 0;
+            c.bias = 0;
+        }
+    return dropped;
+}
+
+/// What the next problem begins with, and what is told of this one.
+void contact_problem::keep(double scale, bool converged) {
+    for (const int id : held_) std::fill_n(impulses_.begin() + 3 * static_cast<std::ptrdiff_t>(id), 3, 0.0);
+    held_.clear();
+    unsolved_.clear();
+    const contact* worst = nullptr;
+    for (const contact& c : contacts_) {
+        held_.push_back(c.id);
+        for (std::size_t t = 0; t <= static_cast<std::size_t>(c.tangents); ++t)
+            impulses_[3 * static_cast<std::size_t>(c.id) + t] = rows_[c.first_row + t].impulse;
+        if (converged) continue;
+        if (worst == nullptr || c.change > worst->change) worst = &c;
+        if (!(c.change <= settings_.tolerance * scale)) unsolved_.push_back(c.id);
+    }
+    if (worst == nullptr) return;
+    const auto place = std::ranges::find(unsolved_, worst->id);
+    if (place == unsolved_.end())
+        unsolved_.insert(unsolved_.begin(), worst->id);
+    else
+        std::rotate(unsolved_.begin(), place, place + 1);
 }
 
 contact_outcome contact_problem::solve(std::span<const double> before, std::span<double> v) {
     contact_outcome outcome;
+    double scale = 0;
     if (!contacts_.empty()) {
         std::ranges::copy(v, free_.begin());
-        const double scale = prepare(before, v, outcome);
+        scale = prepare(before, v, outcome);
         start(v);
         sweep(v, scale, outcome);
-        // Newton's law of impacts may make energy where restitutions differ, or with friction, and may ask of several contacts what no
-        // impulses give; without restitution there is a solution, and none makes energy.
-        if (std::ranges::any_of(contacts_, [](const contact& c) { return c.bias != 0; }) &&
-            (!outcome.converged || makes_energy(v, scale))) {
-            outcome.without_rebound = true;
-            for (contact& c : contacts_) c.bias = 0;
+        outcome.without_rebound = drop_rebounds(v, scale, outcome.converged);
+        if (outcome.without_rebound) {
             std::ranges::copy(free_, v.begin());
             start(v);
             sweep(v, scale, outcome);
         }
     }
-    std::ranges::fill(impulses_, 0.0);
-    for (const contact& c : contacts_)
-        for (std::size_t t = 0; t <= static_cast<std::size_t>(c.tangents); ++t)
-            impulses_[3 * static_cast<std::size_t>(c.id) + t] = rows_[c.first_row + t].impulse;
-    if (outcome.converged) outcome.worst = -1;
+    keep(scale, outcome.converged);
     return outcome;
 }
 
-void contact_problem::correct(std::span<double> q, double fraction, double slop) const {
+void contact_problem::save(std::span<double> into) const {
+    if (state_size(held_.size()) > into.size()) throw std::logic_error("more contacts than a state has room for");
+    std::ranges::fill(into, 0.0);
+    into[0] = static_cast<double>(held_.size());
+    auto at = into.begin() + 1;
+    for (const int id : held_) {
+        *at++ = id;
+        at = std::copy_n(impulses_.begin() + 3 * static_cast<std::ptrdiff_t>(id), 3, at);
+    }
+}
+
+void contact_problem::restore(std::span<const double> from) {
+    for (const int id : held_) std::fill_n(impulses_.begin() + 3 * static_cast<std::ptrdiff_t>(id), 3, 0.0);
+    held_.clear();
+    const auto must = [](bool is) {
+        if (!is)
+            throw run_error("impulses of contacts that do not exist: the state is not of this subsystem, or damaged");
+    };
+    must(from[0] >= 0 && from[0] <= static_cast<double>((from.size() - 1) / 4));
+    for (std::size_t at = 1, end = 1 + 4 * static_cast<std::size_t>(from[0]); at < end; at += 4) {
+        must(from[at] >= 0 && 3 * from[at] < static_cast<double>(impulses_.size()));
+        held_.push_back(static_cast<int>(from[at]));
+        std::ranges::copy(from.subspan(at + 1, 3), impulses_.begin() + 3 * static_cast<std::ptrdiff_t>(held_.back()));
+    }
+}
+
+bool contact_problem::correction(double fraction, double slop, std::span<double> displacement) const {
+    bool any = false;
+    std::ranges::fill(displacement, 0.0);
     for (const contact& c : contacts_) {
         const row& normal = rows_[c.first_row];
         if (!(c.depth > slop) || !(normal.own > 0)) continue;
+        any = true;
         const double by = fraction * (c.depth - slop) / normal.own;
         for (std::size_t k = normal.response_begin; k < normal.response_end; ++k)
-            q[responses_[k].coordinate] += responses_[k].factor * by;
+            displacement[static_cast<std::size_t>(responses_[k].coordinate)] += responses_[k].factor * by;
     }
+    return any;
 }
 
 }  // namespace mdpcosim

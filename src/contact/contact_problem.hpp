@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -16,8 +16,11 @@
 /// Solved by projected Gauss-Seidel on the velocities: a sweep costs as much as there are terms, no matrix is formed. The velocities are
 /// unique without friction, the impulses need not be.
 ///
-/// Call order: make, set_inverse_mass() for every body, then per problem clear(), add() for every closed contact, solve(). After the
-/// first problem with all contacts nothing is allocated; reserve() makes room before.
+/// Which contacts are closed may change from problem to problem: one that was in the last problem, by its id, begins with its impulse of then. Costs
+/// follow the closed contacts, not the ids: a chain numbers every pin on every wheel.
+///
+/// Call order: make, set_inverse_mass() for every body, then per problem clear(), add() for every closed contact, solve(). With room by
+/// reserve() nothing is allocated.
 namespace mdpcosim {
 
 /// One entry of a row of G.
@@ -28,7 +31,7 @@ struct direction_term {
 
 /// A closed contact. Spans need not outlive add().
 struct closed_contact {
-    int id = 0;  ///< the same one in the next problem: impulses are taken over
+    int id = 0;  ///< once in a problem
     double restitution = 0;
     double friction = 0;
     std::span<const direction_term> normal;
@@ -36,7 +39,7 @@ struct closed_contact {
     std::span<const direction_term> second_tangent = {};  ///< of spatial contacts, perpendicular to the first
     double normal_speed = 0;                              ///< s: rate of the gap while all bodies rest
     double tangent_speed = 0, second_tangent_speed = 0;
-    double depth = 0;  ///< positive: how deep the bodies overlap, for corrected()
+    double depth = 0;  ///< positive: how deep the bodies overlap, for correction()
 };
 
 struct contact_settings {
@@ -48,9 +51,9 @@ struct contact_outcome {
     int sweeps = 0;
     int impacts = 0;  ///< contacts that bodies met faster than forces within the step can tell
     bool converged = true;
-    int worst = -1;                ///< the contact (id) whose last change was the largest, where it did not converge
-    double change = 0;             ///< that change of velocity, m/s
-    bool without_rebound = false;  ///< solved as without restitution, which would have made energy or had no solution
+    double change = 0;  ///< of velocity, m/s: the largest in the last sweep, which unsolved() names first
+    bool without_rebound =
+        false;  ///< some were solved as without restitution, which would have made energy or had no solution
 };
 
 class contact_problem {
@@ -58,6 +61,7 @@ class contact_problem {
     /// `body_sizes`: number of velocities of each body, one body behind the other. Ids of contacts are below `ids`.
     contact_problem(std::span<const int> body_sizes, int ids, const contact_settings& settings = {});
 
+    /// For problems of so many contacts, with so many terms in all their directions.
     void reserve(std::size_t contacts, std::size_t terms);
 
     /// Row-major; symmetric. Zero: what no impulse moves.
@@ -73,11 +77,16 @@ class contact_problem {
 
     /// Impulses by id: normal and two tangential ones; zero for contacts that were not in the last problem.
     std::span<const double> impulses() const { return impulses_; }
-    /// Where the next problem begins its search: part of what a state holds.
-    std::span<double> impulses() { return impulses_; }
+    /// Where the last problem did not converge: contacts (ids) that still changed by more than the tolerance, the worst first.
+    std::span<const int> unsolved() const { return unsolved_; }
 
-    /// Moves q along the contacts' normals out of `fraction` of each depth beyond `slop`. Velocities stay.
-    void correct(std::span<double> q, double fraction, double slop) const;
+    /// Impulses, where the next problem begins its search: part of what a state holds. Numbers, as many as problems of so many contacts need.
+    static std::size_t state_size(std::size_t contacts) { return 1 + 4 * contacts; }
+    void save(std::span<double> into) const;
+    void restore(std::span<const double> from);
+
+    /// A displacement along the contacts' normals out of `fraction` of each depth beyond `slop`; false: there is none.
+    bool correction(double fraction, double slop, std::span<double> displacement) const;
 
    private:
     struct row {
@@ -91,6 +100,13 @@ class contact_problem {
         double restitution, friction, depth;
         std::size_t first_row;
         double was = 0, free = 0, bias = 0;  ///< rates of the gap before and by forces alone, what an impact adds
+        double change = 0;                   ///< of the last sweep
+    };
+    /// Bodies that contacts join, known by one of them.
+    struct island {
+        int up = 0;
+        double work = 0, size = 0;
+        bool fails = false;
     };
 
     void add_row(std::span<const direction_term> terms, double speed);
@@ -100,8 +116,11 @@ class contact_problem {
     double relax_friction(contact& c, std::span<double> v);
     double prepare(std::span<const double> before, std::span<const double> v, contact_outcome& outcome);
     void start(std::span<double> v);
+    double rounding_of(std::span<const double> v) const;
     void sweep(std::span<double> v, double scale, contact_outcome& outcome);
-    bool makes_energy(std::span<const double> v, double scale) const;
+    island* island_of(const contact& c);
+    bool drop_rebounds(std::span<const double> v, double scale, bool converged);
+    void keep(double scale, bool converged);
 
     contact_settings settings_;
     std::vector<int> size_of_body_, first_of_body_, body_of_;
@@ -111,6 +130,8 @@ class contact_problem {
     std::vector<row> rows_;
     std::vector<direction_term> terms_, responses_;
     std::vector<double> impulses_, scratch_, free_;
+    std::vector<int> held_, unsolved_;  ///< ids: with impulses of the last problem; of unsolved()
+    std::vector<island> islands_;       ///< by body
     std::vector<bool> touched_;
 };
 

@@ -1,25 +1,29 @@
 #include "contact/time_stepper.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace mdpcosim {
 
 time_stepper::time_stepper(const contact_system& system, const stepper_settings& settings)
-    : system_(system), settings_(settings), problem_(system.body_sizes(), system.contact_count(), settings.contacts) {
+    : system_(system),
+      settings_(settings),
+      problem_(system.body_sizes(), system.contact_count(), settings.contacts),
+      most_contacts_(static_cast<std::size_t>(system.most_contacts())) {
     const auto sizes = system.body_sizes();
     const auto n = static_cast<std::size_t>(std::accumulate(sizes.begin(), sizes.end(), 0));
     const auto widest = static_cast<std::size_t>(sizes.empty() ? 0 : *std::ranges::max_element(sizes));
-    problem_.reserve(static_cast<std::size_t>(system.contact_count()), static_cast<std::size_t>(system.most_terms()));
-    for (auto* all : {&q_, &v_, &before_, &f_}) all->resize(n);
+    problem_.reserve(most_contacts_, static_cast<std::size_t>(system.most_terms()));
+    q_.resize(system.coordinate_count());
+    for (auto* all : {&v_, &before_, &f_}) all->resize(n);
     mass_.resize(widest * widest);
-    failures_.reserve(most_failures);
 }
 
 void time_stepper::start(std::span<const double> q, std::span<const double> v) {
     std::ranges::copy(q, q_.begin());
     std::ranges::copy(v, v_.begin());
-    std::ranges::fill(problem_.impulses(), 0.0);
+    problem_.restore(std::array{0.0});
     ask_for_masses();
 }
 
@@ -46,7 +50,8 @@ contact_outcome time_stepper::step(double t, double h) {
     problem_.clear();
     system_.close_contacts(t + h / 2, q_, problem_);
     const contact_outcome outcome = problem_.solve(before_, v_);
-    if (settings_.correction > 0) problem_.correct(q_, settings_.correction, settings_.slop);
+    if (settings_.correction > 0 && problem_.correction(settings_.correction, settings_.slop, before_))
+        system_.move(1, before_, q_);
     system_.move(h / 2, v_, q_);
 
     ++counted_.steps;
@@ -54,25 +59,20 @@ contact_outcome time_stepper::step(double t, double h) {
     counted_.sweeps += outcome.sweeps;
     counted_.impacts += outcome.impacts;
     counted_.without_rebound += outcome.without_rebound;
-    if (!outcome.converged) {
-        ++counted_.not_converged;
-        if (failures_.size() < most_failures) failures_.push_back({t + h, outcome.worst, outcome.change});
-    }
+    counted_.not_converged += !outcome.converged;
     return outcome;
 }
 
 void time_stepper::save(std::span<double> into) const {
-    auto at = std::ranges::copy(q_, into.begin()).out;
-    at = std::ranges::copy(v_, at).out;
-    std::ranges::copy(impulses(), at);
+    std::ranges::copy(q_, into.begin());
+    std::ranges::copy(v_, into.begin() + static_cast<std::ptrdiff_t>(q_.size()));
+    problem_.save(into.subspan(q_.size() + v_.size()));
 }
 
 void time_stepper::restore(std::span<const double> from) {
-    const auto n = static_cast<std::ptrdiff_t>(q_.size());
-    std::copy_n(from.begin(), n, q_.begin());
-    std::copy_n(from.begin() + n, n, v_.begin());
-    std::copy(from.begin() + 2 * n, from.end(), problem_.impulses().begin());
-    if (!system_.masses_vary()) return;
+    std::ranges::copy(from.first(q_.size()), q_.begin());
+    std::ranges::copy(from.subspan(q_.size(), v_.size()), v_.begin());
+    problem_.restore(from.subspan(q_.size() + v_.size()));
     ask_for_masses();
 }
 

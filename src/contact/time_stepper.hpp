@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <numeric>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "contact/contact_problem.hpp"
@@ -14,7 +13,7 @@
 /// of order 1 in h; free flight under constant forces is exact. Contacts take energy out or leave it, to (h f/m)^2/8 per kilogram when one begins to
 /// rest; a force that depends on positions may do what it does in the midpoint rule, where h < 2/omega.
 ///
-/// Call order: make, start(), then step() as often as needed; state() between steps. step() allocates nothing.
+/// Call order: make, start() or restore(), then step() as often as needed; save() between steps. step() allocates nothing.
 namespace mdpcosim {
 
 /// What a model is made of. Bodies may have any number of coordinates; those of all bodies stand one behind the other in q, v, f.
@@ -23,8 +22,15 @@ class contact_system {
     virtual ~contact_system() = default;
 
     virtual std::span<const int> body_sizes() const = 0;
+    /// Numbers in q; more than velocities where those are no rates of coordinates.
+    virtual std::size_t coordinate_count() const {
+        const auto sizes = body_sizes();
+        return static_cast<std::size_t>(std::accumulate(sizes.begin(), sizes.end(), 0));
+    }
     virtual int contact_count() const = 0;  ///< that may ever close; their ids are below
-    virtual int most_terms() const = 0;     ///< of the directions of all contacts that may be closed at one time
+    /// Of them, that may be closed at one time; never more.
+    virtual int most_contacts() const { return contact_count(); }
+    virtual int most_terms() const = 0;  ///< of all directions of those
 
     /// Inverse mass matrix of a body, row-major. Asked once, or before every step where masses_vary().
     virtual void inverse_mass(int body, std::span<const double> q, std::span<double> into) const = 0;
@@ -35,7 +41,7 @@ class contact_system {
     /// Adds the contacts that are closed at q.
     virtual void close_contacts(double t, std::span<const double> q, contact_problem& into) const = 0;
 
-    /// q moves with velocities v for the time h; where velocities are no rates of coordinates (rotations in space).
+    /// q moves with velocities v for the time h. To be given where velocities are no rates of coordinates (quaternions).
     virtual void move(double h, std::span<const double> v, std::span<double> q) const {
         for (std::size_t i = 0; i < q.size(); ++i) q[i] += h * v[i];
     }
@@ -57,13 +63,6 @@ struct contact_statistics {
     std::int64_t without_rebound = 0;
 };
 
-/// A problem that did not converge.
-struct contact_failure {
-    double time;
-    int contact;    ///< the id of the one that changed most
-    double change;  ///< by how much, m/s
-};
-
 class time_stepper {
    public:
     /// `system` outlives it.
@@ -79,26 +78,24 @@ class time_stepper {
     /// Of the last step, by contact: normal and two tangential ones; divided by h they are mean forces.
     std::span<const double> impulses() const { return problem_.impulses(); }
 
+    /// Contacts of the last step that were not solved, the worst first.
+    std::span<const int> unsolved() const { return problem_.unsolved(); }
     const contact_statistics& statistics() const { return counted_; }
-    /// The first ones.
-    std::span<const contact_failure> failures() const { return failures_; }
 
-    /// Everything that later steps depend on, in this order: positions, velocities, impulses.
-    std::size_t state_size() const { return q_.size() + v_.size() + impulses().size(); }
+    /// Everything that later steps depend on: positions, velocities, impulses.
+    std::size_t state_size() const { return q_.size() + v_.size() + problem_.state_size(most_contacts_); }
     void save(std::span<double> into) const;
     void restore(std::span<const double> from);
 
    private:
     void ask_for_masses();
 
-    static constexpr std::size_t most_failures = 16;
-
     const contact_system& system_;
     stepper_settings settings_;
     contact_problem problem_;
+    std::size_t most_contacts_;
     std::vector<double> q_, v_, before_, f_, mass_;
     contact_statistics counted_;
-    std::vector<contact_failure> failures_;
 };
 
 }  // namespace mdpcosim

@@ -59,8 +59,8 @@ void recorder::find_runs() {
 }
 
 void recorder::row(double t, std::span<const double> y, std::span<const double> u, std::span<const double> jumps,
-                   std::span<const double> energy_errors) {
-    const std::array<std::span<const double>, 4> sources{y, u, jumps, energy_errors};
+                   std::span<const double> energy_errors, std::span<const double> micro_steps) {
+    const std::array<std::span<const double>, 5> sources{y, u, jumps, energy_errors, micro_steps};
     block& into = blocks_[filling_];
     double* const begin = into.values.data() + into.used;
     double* out = begin;

@@ -14,13 +14,14 @@
 
 namespace mdpcosim {
 
-/// One column of the results: an output of a subsystem or a connection's coupling variable.
+/// One column of the results: an output of a subsystem or a connection's coupling variable, what a monitor sees of that, or the micro steps
+/// that a subsystem has done since the row before.
 struct recorded_column {
-    enum class source { output, coupling, jump, energy_error };
+    enum class source { output, coupling, jump, energy_error, micro_steps };
     std::string name;
     std::string unit;
     source from = source::output;
-    std::uint32_t index = 0;  ///< output slot or channel
+    std::uint32_t index = 0;  ///< output slot, channel or subsystem
     bool shows_unit = false;  ///< in the header of a text file
     /// Of the values in files, where that is not `unit`: factor * value + offset.
     std::string file_unit = {};
@@ -62,9 +63,9 @@ class recorder {
     recorder& operator=(const recorder&) = delete;
     ~recorder();
 
-    /// Outputs, coupling variables and, where such columns are recorded, jumps and energy errors of all channels.
+    /// Outputs, coupling variables and, where such columns are recorded, jumps and energy errors of all channels, micro steps of all subsystems.
     void row(double t, std::span<const double> y, std::span<const double> u, std::span<const double> jumps = {},
-             std::span<const double> energy_errors = {});
+             std::span<const double> energy_errors = {}, std::span<const double> micro_steps = {});
     /// A macro step ended at `t`, with a row or without.
     void reached(double t) {
         if (how_.journal == nullptr) return;

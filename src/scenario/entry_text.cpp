@@ -88,6 +88,8 @@ void visit_places(subsystem_spec& s, const Visit& visit) {
         visit_places(shape.size, visit);
         visit_places(shape.rotation, visit);
         visit_places(shape.port, visit);
+        visit_places(shape.vectors, visit);
+        visit_places(shape.place, visit);
     }
     visit_places(s.inertia, visit);
     visit_places(s.ode, visit);

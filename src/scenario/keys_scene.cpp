@@ -8,7 +8,7 @@ using namespace keys;
 
 namespace {
 
-const std::vector<std::string> shape_kinds{"ball", "box", "disc", "rod", "spring", "line"};
+const std::vector<std::string> shape_kinds{"ball", "box", "disc", "rod", "spring", "line", "outline", "chain"};
 
 std::vector<text> read_list(const yaml_node& node, const let_table& let, const std::string& object, std::size_t least,
                             std::size_t most) {
@@ -28,8 +28,10 @@ std::vector<std::vector<text>> read_points(const std::string& kind, const yaml_n
     std::vector<std::vector<text>> points;
     if (node.kind == yaml_node::type::list)
         for (const auto& item : node.items) points.push_back(read_list(item, let, object, 2, 3));
-    if (points.size() < 2)
-        throw user_error(node.where, fmt::format("{}: at least two points are expected, [[x, y], [x, y]].", object));
+    if (points.size() < (kind == "outline" ? 3 : 2))
+        throw user_error(node.where,
+                         fmt::format("{}: at least {} points are expected, [[x, y], [x, y]{}].", object,
+                                     kind == "outline" ? "three" : "two", kind == "outline" ? ", ..." : ""));
     return points;
 }
 
@@ -53,6 +55,23 @@ key_info shape_key(const std::string& kind) {
             }
             out.kind = yaml_node::type::list;
             for (const auto& point_of_list : shape.points) out.items.push_back(list_node(point_of_list));
+        });
+}
+
+/// Outputs, in place of points.
+key_info chain_key() {
+    return special<scene_shape_spec>(
+        "chain", "one to three names of vector outputs", R"({"$ref": "#/definitions/names"})",
+        "A chain of rollers and links at the places that vector outputs hold: `[pins.x, pins.y]`, or one output with x "
+        "and y in turn.",
+        [](scene_shape_spec& shape, const yaml_node& node, const key_place& at) {
+            shape.kind = {"chain", node.where};
+            shape.vectors = node.kind == yaml_node::type::list
+                                ? read_list(node, at.in.let, at.value(), 1, 3)
+                                : std::vector<text>{read_text(node, at.in.let, at.value())};
+        },
+        [](const scene_shape_spec& shape, yaml_node& out) {
+            if (shape.kind.value == "chain") out = list_node(shape.vectors);
         });
 }
 
@@ -94,11 +113,25 @@ std::vector<key_info> further_keys() {
     const auto write_quaternion = [](const spec& shape, yaml_node& out) {
         if (shape.rotation.size() == 4) out = list_node(shape.rotation);
     };
+    const auto read_place = [](spec& shape, const yaml_node& node, const key_place& at) {
+        shape.place = read_list(node, at.in.let, at.value(), 2, 3);
+    };
+    const auto write_place = [](const spec& shape, yaml_node& out) {
+        if (!shape.place.empty()) out = list_node(shape.place);
+    };
     return {
+        special<spec>("at", "`[x, y]` or `[x, y, z]`", R"({"$ref": "#/definitions/coordinates"})",
+                      "Where the origin of an outline stands; numbers in m, or expressions of outputs.", read_place,
+                      write_place)
+            .by_default("[0, 0]"),
+        flag<spec>("closed", &spec::closed,
+                   "Outline, chain: whether the last point is joined with the first. A closed outline is filled.",
+                   true),
         special<spec>(
             "size", "one to three numbers or expressions",
             R"({"anyOf": [{"$ref": "#/definitions/scalar"}, {"type": "array", "minItems": 1, "maxItems": 3, "items": {"$ref": "#/definitions/scalar"}}]})",
-            "Diameter of a ball, a disc or a rod, edges of a box; in m.", read_size, write_size)
+            "Diameter of a ball, a disc, a rod or a chain's rollers, width of an open outline, edges of a box; in m.",
+            read_size, write_size)
             .by_default("chosen by the page"),
         special<spec>("angle", "number or expression", R"({"$ref": "#/definitions/scalar"})",
                       "About the axis that points to the viewer, in rad.", read_angle, write_angle)
@@ -117,7 +150,7 @@ std::vector<key_info> further_keys() {
 const key_group& shape_keys() {
     static const key_group table = [] {
         std::vector<key_info> all;
-        for (const auto& kind : shape_kinds) all.push_back(shape_key(kind));
+        for (const auto& kind : shape_kinds) all.push_back(kind == "chain" ? chain_key() : shape_key(kind));
         for (auto& key : further_keys()) all.push_back(key);
         key_group made = group<scene_shape_spec>("shape", "One shape of a scene.", std::move(all));
         made.one_of = shape_kinds;

@@ -153,11 +153,14 @@ struct order_spec {
 
 /// `- {rod: [[0, 0], [x, y]]}`: a shape of the report's animation; coordinates and angles are expressions of outputs.
 struct scene_shape_spec {
-    text kind;                              ///< ball, box, disc, rod, spring, line
+    text kind;                              ///< ball, box, disc, rod, spring, line, outline, chain
     std::vector<std::vector<text>> points;  ///< two or three coordinates each
     std::vector<text> size;                 ///< m
     std::vector<text> rotation;             ///< none, an angle, or a quaternion
     text port;                              ///< that stands at the first point
+    std::vector<text> vectors;              ///< of a chain: outputs
+    std::vector<text> place;                ///< of an outline's origin
+    bool closed = true;                     ///< outline, chain
 };
 
 /// An entry of `parts:` of a model: `wheel: {kind: sprocket, teeth: 19}`.

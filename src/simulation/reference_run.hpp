@@ -32,6 +32,8 @@ class reference_run {
         return whole_ ? whole_->coupling_variables() : std::span<const double>{};
     }
 
+    std::int64_t micro_steps() const { return whole_ ? whole_->statistics().micro_steps : 0; }
+
     /// Method, the one solver's statistics, and the connections.
     void describe(run_summary& summary, const assembly& a) const;
 

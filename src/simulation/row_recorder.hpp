@@ -29,6 +29,12 @@ class row_recorder final : public observer {
     recorder& rows_;
     record_grid grid_;
     std::vector<double> none_;  ///< jumps and energy errors, of a reference
+    struct count {
+        std::size_t subsystem;
+        std::int64_t before;
+    };
+    std::vector<count> counted_;       ///< subsystems whose micro steps are recorded
+    std::vector<double> micro_steps_;  ///< of all, since the last row
     double last_;
     bool any_ = false;
 };

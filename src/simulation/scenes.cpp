@@ -19,7 +19,15 @@ class scene_reader {
     scene_reader(const subsystem_spec& spec, const subsystem_description& d) : spec_(spec) {
         names_.emplace_back("t");
         for (const auto& y : d.outputs)
-            for (int slot = y.slot; slot < y.slot + y.size; ++slot) names_.push_back(scene_name(element_name(y, slot)));
+            for (int slot = y.slot; slot < y.slot + y.size; ++slot) {
+                const std::string name = element_name(y, slot);
+                names_.push_back(scene_name(name));
+                if (!name.ends_with(']')) continue;
+                // Elements may be outputs of their own: columns of a file.
+                const std::string vector = name.substr(0, name.rfind('['));
+                if (vectors_.empty() || vectors_.back().first != vector) vectors_.emplace_back(vector, 0);
+                ++vectors_.back().second;
+            }
         if (spec.kind == subsystem_spec::source_kind::ode)
             for (const auto& p : read_ode_model(spec).parameters) constants_.emplace_back(p.name, p.value);
         for (const auto& [name, value] : constants_) names_.push_back(name);
@@ -36,7 +44,12 @@ class scene_reader {
         for (std::size_t i = 0; i < spec_.scene.size(); ++i) {
             const scene_shape_spec& from = spec_.scene[i];
             object_ = fmt::format("subsystem '{}': shape {} of the scene", spec_.name, i + 1);
-            scene_shape shape{from.kind.value, {}, checked(from.size), checked(from.rotation), {}};
+            scene_shape shape{.kind = from.kind.value,
+                              .size = checked(from.size),
+                              .rotation = checked(from.rotation),
+                              .vectors = checked_vectors(from),
+                              .place = checked(from.place),
+                              .closed = from.closed};
             for (const auto& point : from.points) shape.points.push_back(checked(point));
             if (!from.port.empty()) {
                 if (std::find(ports_.begin(), ports_.end(), from.port.value) == ports_.end())
@@ -64,7 +77,35 @@ class scene_reader {
         return out;
     }
 
+    std::vector<std::string> checked_vectors(const scene_shape_spec& shape) const {
+        std::vector<std::string> out;
+        int points = 0;
+        for (const text& name : shape.vectors) {
+            const auto found = std::ranges::find(vectors_, name.value, &std::pair<std::string, int>::first);
+            if (found == vectors_.end()) {
+                std::vector<std::string> names;
+                for (const auto& [each, size] : vectors_) names.push_back(each);
+                throw user_error(
+                    name.where,
+                    fmt::format("{}: {}", object_, unknown_name("vector output", name.value, "The subsystem", names)));
+            }
+            if (!out.empty() && found->second != points)
+                throw user_error(name.where,
+                                 fmt::format("{}: '{}' has {} elements, '{}' {}; a chain needs as many of each.",
+                                             object_, name.value, found->second, out.front(), points));
+            points = found->second;
+            if (shape.vectors.size() == 1 && points % 2 != 0)
+                throw user_error(name.where,
+                                 fmt::format("{}: '{}' has {} elements; x and y in turn are an even number. Give two "
+                                             "outputs, [x, y], or one with both.",
+                                             object_, name.value, points));
+            out.push_back(name.value);
+        }
+        return out;
+    }
+
     const subsystem_spec& spec_;
+    std::vector<std::pair<std::string, int>> vectors_;  ///< outputs with several elements, and how many
     std::vector<std::string> names_, ports_;
     std::vector<std::pair<std::string, double>> constants_;
     symbol_table symbols_;
@@ -81,9 +122,13 @@ std::vector<subsystem_scene> collect_scenes(const scenario& s, const assembly& a
             scenes.push_back(scene_reader(spec, a.system.subsystems->describe(subsystem_index(i))).read());
         } else if (spec.kind == subsystem_spec::source_kind::model) {
             const model_info* model = model_registry::instance().find(spec.source.value);
-            if (model == nullptr || !model->scene) continue;
+            if (model == nullptr || (!model->scene && !model->scene_of_parts)) continue;
             const auto values = resolve_parameters(model->parameters, spec.set, spec.where, spec.name);
-            scenes.push_back({spec.name, model->scene(values), {}});
+            scenes.push_back({spec.name,
+                              model->scene
+                                  ? model->scene(values)
+                                  : model->scene_of_parts(values, resolve_parts(model->parts, spec.parts, spec.name)),
+                              {}});
         }
     }
     return scenes;

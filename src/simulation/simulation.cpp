@@ -718,6 +718,10 @@ std::span<const double> simulation::coupling_variables() const { return self_->c
 std::span<const double> simulation::jumps() const {
     return self_->monitor ? self_->monitor->jumps() : std::span<const double>{};
 }
+std::int64_t simulation::micro_steps(subsystem_index i) const {
+    if (self_->reference) return self_->reference->micro_steps();
+    return self_->parts.system.subsystems->statistics(i).micro_steps;
+}
 std::span<const double> simulation::energy_errors() const {
     return self_->monitor ? self_->monitor->energy_errors() : std::span<const double>{};
 }

@@ -118,6 +118,8 @@ class simulation {
     std::span<const double> coupling_variables() const;
     std::span<const double> jumps() const;
     std::span<const double> energy_errors() const;
+    /// So far, with those of steps that were tried; of a reference those of its one solver.
+    std::int64_t micro_steps(subsystem_index i) const;
     const coupling_trace* trace() const;  ///< nullptr for a reference and without `watch`
 
     run_summary finish();

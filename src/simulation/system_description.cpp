@@ -37,8 +37,14 @@ json channel_json(const channel_report& c) {
 json scene_json(const subsystem_scene& scene) {
     json shapes = json::array();
     for (const auto& x : scene.scene.shapes)
-        shapes.push_back(
-            {{"kind", x.kind}, {"points", x.points}, {"size", x.size}, {"rotation", x.rotation}, {"ports", x.ports}});
+        shapes.push_back({{"kind", x.kind},
+                          {"points", x.points},
+                          {"size", x.size},
+                          {"rotation", x.rotation},
+                          {"ports", x.ports},
+                          {"vectors", x.vectors},
+                          {"place", x.place},
+                          {"closed", x.closed}});
     json constants = json::object();
     for (const auto& [name, value] : scene.constants) constants[name] = value;
     return {{"subsystem", scene.subsystem},

@@ -243,7 +243,8 @@ std::vector<std::string> ports_that_grew(const assembly& a, const coupling_watch
 std::string unmeasured_coupling(const assembly& a) {
     std::set<std::size_t> outputs, variables;
     for (const auto& column : a.columns)
-        (column.from == recorded_column::source::output ? outputs : variables).insert(column.index);
+        if (column.from != recorded_column::source::micro_steps)
+            (column.from == recorded_column::source::output ? outputs : variables).insert(column.index);
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         const channel_report& channel = a.channels[c];
         if (channel.internal || channel.equation >= 0 || variables.contains(c)) continue;

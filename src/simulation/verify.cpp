@@ -138,7 +138,11 @@ namespace {
 class table_recorder final : public observer {
    public:
     explicit table_recorder(const std::vector<recorded_column>& columns) : columns_(columns) {
-        for (const auto& column : columns) table.names.push_back(column.name);
+        // What monitors see, and work, is nothing to compare.
+        std::erase_if(columns_, [](const recorded_column& column) {
+            return column.from != recorded_column::source::output && column.from != recorded_column::source::coupling;
+        });
+        for (const auto& column : columns_) table.names.push_back(column.name);
     }
     void started(const simulation& of) override { add(of); }
     void committed(const simulation& of, const macro_step&) override { add(of); }

@@ -29,6 +29,8 @@ struct model_info {
     std::function<std::unique_ptr<equations>(const parameter_values&, const std::vector<part>&)> make_of_parts = {};
     std::function<std::unique_ptr<subsystem>(const parameter_values&, const std::vector<part>&)> make_with_solver = {};
     std::function<bool(const parameter_values&)> integrates_itself = {};
+    std::function<model_scene(const parameter_values&, const std::vector<part>&)> scene_of_parts =
+        {};  ///< in place of scene
 };
 
 using model_registration = registration<model_info>;

@@ -154,6 +154,14 @@ export interface SceneShape {
   points?: TrackData[][];
   size: TrackData[];
   rotation: TrackData[];
+  place?: TrackData[];
+  closed?: boolean;
+  chain?: ChainData;
+}
+/// Coordinates are low + step * n; data: n of 16 bit, all points of a frame, frame after frame. 65535 is none.
+export interface ChainData {
+  count: number;
+  coordinates: { low: number; step: number; data: string }[];
 }
 export interface SceneSubsystem {
   subsystem: string;
@@ -214,6 +222,7 @@ function bytes(text: string): Uint8Array {
   return out;
 }
 export const doubles = (text: string): Float64Array => new Float64Array(bytes(text).buffer);
+export const shorts = (text: string): Uint16Array => new Uint16Array(bytes(text).buffer);
 export const singles = (text: string): Float32Array => new Float32Array(bytes(text).buffer);
 
 /// Recorded columns, decoded when they are asked for.

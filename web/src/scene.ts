@@ -1,5 +1,5 @@
 // The subsystems in motion: shapes that follow recorded outputs, with a slider in step with the plots.
-import { doubles, type RunReport, type SceneData, type SceneShape, type SceneSubsystem, singles, type SystemConnection } from "./data";
+import { doubles, type RunReport, type SceneData, type SceneShape, type SceneSubsystem, shorts, singles, type SystemConnection } from "./data";
 import { button, h, s, section } from "./dom";
 import { number, shorten } from "./format";
 import { arrangeRow } from "./row";
@@ -17,6 +17,9 @@ function decode(subsystem: SceneSubsystem, index: number): Scene {
     points: (from.points ?? []).map((point) => point.map(track)),
     size: from.size.map(track),
     rotation: from.rotation.map(track),
+    place: (from.place ?? []).map(track),
+    closed: from.closed ?? true,
+    chain: from.chain ? { count: from.chain.count, coordinates: from.chain.coordinates.map(({ low, step, data }) => ({ low, step, values: shorts(data) })) } : null,
   });
   return { subsystem: subsystem.subsystem, colour: colour(index), shapes: subsystem.shapes.map(shape) };
 }

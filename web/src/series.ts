@@ -16,7 +16,9 @@ function firstChoice(names: string[]): string[] {
   const last = (name: string) => name.slice(name.indexOf(".") + 1);
   const alike = names.filter((name) => last(name) === last(names[0])).slice(0, 6);
   const coupling = names.filter((name) => name.endsWith(".u")).slice(0, 3);
-  return [...new Set([...alike, ...coupling])];
+  // Recorded only where they were asked for.
+  const asked = names.filter((name) => name.endsWith(".micro-steps")).slice(0, 6);
+  return [...new Set([...alike, ...coupling, ...asked])].slice(0, mostChosen);
 }
 
 export class SeriesSection {

@@ -21,15 +21,32 @@ type Vector = [number, number, number];
 const vector = (point: Track[], frame: number): Vector => [at(point[0], frame), at(point[1], frame), at(point[2], frame)];
 const radiusOf = (shape: Shape, frame: number) => Math.max(0, ...shape.size.map((size) => at(size, frame))) / 2;
 
+/// The points of a frame: of an outline turned and put to its place, of a chain those of its vectors.
+function pointsOf(shape: Shape, frame: number): Vector[] {
+  if (shape.chain) {
+    const { count, coordinates } = shape.chain;
+    const value = (k: number, i: number): number => {
+      const c = coordinates[k];
+      const n = c ? c.values[frame * count + i] : 0;
+      return !c ? 0 : n === 65535 ? NaN : c.low + c.step * n;
+    };
+    return Array.from({ length: count }, (_, i) => [value(0, i), value(1, i), value(2, i)]);
+  }
+  const points = shape.points.map((point) => vector(point, frame));
+  if (shape.kind !== "outline") return points;
+  const place = vector(shape.place, frame);
+  return points.map((point) => rotate(shape, frame, point).map((v, k) => v + place[k]) as Vector);
+}
+
 export function spaceExtent(scenes: Scene[], frames: number): Extent {
   const low: Vector = [Infinity, Infinity, Infinity];
   const high: Vector = [-Infinity, -Infinity, -Infinity];
   const every = Math.max(1, Math.floor(frames / 200));
   for (const scene of scenes)
     for (const shape of scene.shapes)
-      for (let i = 0; i < frames; i += every)
-        for (const point of shape.points)
-          vector(point, i).forEach((v, k) => {
+      for (let i = 0; i < frames; i += shape.chain ? 8 * every : every)
+        for (const point of pointsOf(shape, i))
+          point.forEach((v, k) => {
             const room = k < 2 ? radiusOf(shape, i) : 0;
             if (!Number.isFinite(v)) return;
             low[k] = Math.min(low[k], v - room);
@@ -70,17 +87,19 @@ export function drawSpace(scenes: Scene[], links: SceneLink[], extent: Extent, c
   const named = new Map<string, Vector>();
   for (const scene of scenes) {
     for (const shape of scene.shapes) {
-      const places = shape.points.map((point) => project(vector(point, frame)));
+      const places = pointsOf(shape, frame).map(project);
       if (places.some((place) => place.some((v) => !Number.isFinite(v)))) continue;
       shape.ports.forEach((port) => ports.set(`${scene.subsystem}.${port}`, places[0]));
       const depth = places.reduce((sum, place) => sum + place[2], 0) / places.length;
       const radius = zoom * radiusOf(shape, frame);
-      const [x, y] = places[places.length - 1];
+      const [x, y] = shape.chain || shape.kind === "outline" ? places.reduce((most, place) => (place[0] > most[0] ? place : most)) : places[places.length - 1];
       const before = named.get(scene.subsystem);
       const right = x + Math.max(radius, 5) + 7;
       if (!before || right > before[0]) named.set(scene.subsystem, [right, y + 4, 0]);
       if (shape.kind === "box") drawBox(shape, scene, frame, project, zoom, put);
       else if (shape.kind === "ball") put(depth, s("circle", { class: "body", cx: places[0][0], cy: places[0][1], r: Math.max(5, radius), style: `fill:var(--${scene.colour});stroke:var(--card)`, "stroke-width": 1.5 }));
+      else if (shape.kind === "chain") put(depth, ...chain(places, shape.closed, radius));
+      else if (shape.kind === "outline") put(depth, outline(places, shape.closed, radius, scene.colour));
       else if (shape.kind === "disc") put(depth, ...disc(places[0], Math.max(8, radius), at(shape.rotation[0], frame), scene.colour));
       else
         for (let k = 0; k + 1 < places.length; ++k) {
@@ -116,6 +135,24 @@ function drawBox(shape: Shape, scene: Scene, frame: number, project: (v: Vector)
     put(depth, s("path", { d: path, style: "fill:var(--ink)" }),
       s("path", { class: "body", d: path, style: `fill:var(--${scene.colour});stroke:var(--card)`, "fill-opacity": 0.65 + 0.35 * Math.min(1, light), "stroke-width": 1.2, "stroke-linejoin": "round" }));
   }
+}
+
+const path = (places: Vector[], closed: boolean) => `M${places.map((p) => `${p[0].toFixed(1)} ${p[1].toFixed(1)}`).join("L")}${closed ? "Z" : ""}`;
+
+/// Two elements however many links there are: rollers are strokes without length.
+function chain(places: Vector[], closed: boolean, radius: number): SVGElement[] {
+  const roller = Math.max(3, 2 * radius);
+  const rollers = places.map((p) => `M${p[0].toFixed(1)} ${p[1].toFixed(1)}h0`).join("");
+  return [
+    s("path", { class: "body", d: path(places, closed), fill: "none", "stroke-width": Math.max(1.5, 0.45 * roller), "stroke-linejoin": "round", style: "stroke:var(--quiet)" }),
+    s("path", { d: rollers, fill: "none", "stroke-width": roller, "stroke-linecap": "round", style: "stroke:var(--ink)" }),
+  ];
+}
+
+function outline(places: Vector[], closed: boolean, radius: number, tone: string): SVGElement {
+  return closed
+    ? s("path", { class: "body", d: path(places, true), "stroke-width": 1.2, "stroke-linejoin": "round", style: `fill:var(--${tone});fill-opacity:0.75;stroke:var(--${tone})` })
+    : s("path", { class: "body", d: path(places, false), fill: "none", "stroke-width": Math.max(2.5, 2 * radius), "stroke-linejoin": "round", "stroke-linecap": "round", style: `stroke:var(--${tone})` });
 }
 
 function disc(place: Vector, radius: number, angle: number, tone: string): SVGElement[] {

@@ -7,6 +7,13 @@ export interface Shape {
   size: Track[];
   rotation: Track[];
   ports: string[];
+  place: Track[];
+  closed: boolean;
+  chain: Chain | null;
+}
+export interface Chain {
+  count: number;
+  coordinates: { low: number; step: number; values: Uint16Array }[];
 }
 export interface Scene {
   subsystem: string;

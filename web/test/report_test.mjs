@@ -388,6 +388,86 @@ subsystems:
   await page.context().close();
 });
 
+await check("a chain from vector outputs and toothed wheels move together", async () => {
+  const pins = 40, rows = 61, radius = 1, half = 2;
+  const around = 2 * Math.PI * radius + 4 * half;
+  const pin = (t, k) => {
+    let s = (((t + (k * around) / pins) % around) + around) % around;
+    if (s < 2 * half) return [half - s, radius];
+    if ((s -= 2 * half) < Math.PI * radius) return [-half - Math.sin(s / radius) * radius, Math.cos(s / radius) * radius];
+    if ((s -= Math.PI * radius) < 2 * half) return [-half + s, -radius];
+    s -= 2 * half;
+    return [half + Math.sin(s / radius) * radius, -Math.cos(s / radius) * radius];
+  };
+  const wheel = Array.from({ length: 48 }, (_, k) => ((r, a) => [r * Math.cos(a), r * Math.sin(a)])(k % 2 ? 0.85 : 1.05, (Math.PI * k) / 24));
+  const list = Array.from({ length: pins }, (_, k) => k);
+  const lines = [["time", ...list.map((k) => `pins.x[${k}]`), ...list.map((k) => `pins.y[${k}]`)]];
+  for (let row = 0; row < rows; ++row) lines.push([0.05 * row, ...list.map((k) => pin(0.05 * row, k)[0]), ...list.map((k) => pin(0.05 * row, k)[1])]);
+  writeFileSync(at("pins.csv"), lines.map((line) => line.join()).join("\n"));
+  const outline = JSON.stringify(wheel.map((point) => point.map((v) => Number(v.toFixed(4)))));
+  writeFileSync(at("chain.yaml"), `
+time: {end: 3 s, step: 50 ms}
+subsystems:
+  drive:
+    file: pins.csv
+    scene:
+      - {outline: ${outline}, at: [-2, 0], angle: t}
+      - {outline: ${outline}, at: [2, 0], angle: t}
+      - {outline: [[-1.5, 1.1], [0, 1.06], [1.5, 1.1]], closed: no, size: 0.06}
+      - {chain: [pins.x, pins.y], size: 0.12}
+`);
+  run(program, "run", at("chain.yaml"), "--out", at("chain"), "--report", "--quiet");
+  const page = await open(browser, at("chain", "report.html"));
+  for (const frame of [0, 7, 60]) {
+    await page.locator("#animation input[type=range]").fill(String(frame));
+    const t = parse(/t = (\S+) s/.exec(await page.textContent("#animation .clock"))[1]);
+    near(t, 0.05 * frame, 1e-4, "time of the picture");
+    const [wheelPath, , guide, , rollers] = await page.$$eval("#animation svg.scene path", (x) => x.map((y) => y.getAttribute("d")));
+    const points = (d) => [...d.matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g)].map((m) => [Number(m[1]), Number(m[2])]);
+    const seen = points(rollers);
+    assert.equal(seen.length, pins);
+    assert.equal(points(wheelPath).length, 48);
+    assert.equal(points(guide).length, 3);
+    // Pixels are a + zoom x, b - zoom y; pins, wheels and guide with the same three numbers.
+    const [left, right] = [list.reduce((m, k) => (pin(t, k)[0] < pin(t, m)[0] ? k : m), 0), list.reduce((m, k) => (pin(t, k)[0] > pin(t, m)[0] ? k : m), 0)];
+    const zoom = (seen[right][0] - seen[left][0]) / (pin(t, right)[0] - pin(t, left)[0]);
+    const a = seen[left][0] - zoom * pin(t, left)[0];
+    const b = seen[left][1] + zoom * pin(t, left)[1];
+    list.forEach((k) => {
+      near(seen[k][0], a + zoom * pin(t, k)[0], 0.3, `pin ${k}, x`);
+      near(seen[k][1], b - zoom * pin(t, k)[1], 0.3, `pin ${k}, y`);
+    });
+    const tooth = points(wheelPath)[0];
+    near(tooth[0], a + zoom * (-2 + 1.05 * Math.cos(t)), 0.3, "tooth, x");
+    near(tooth[1], b - zoom * 1.05 * Math.sin(t), 0.3, "tooth, y");
+    near(points(guide)[0][1], b - zoom * 1.1, 0.3, "guide");
+  }
+  assert.deepEqual(page.problems(), []);
+  await page.context().close();
+});
+
+await check("micro steps over time are drawn where they were recorded", async () => {
+  writeFileSync(at("micro.yaml"), `
+time: {end: 1 s, step: 2 ms}
+subsystems:
+  A: {model: mass-spring-damper, set: {mass: 1, stiffness: 1e4, x0: 10 mm}, solver: {name: erk-3, rtol: 1e-5}}
+  B: {model: mass-spring-damper, set: {mass: 1, stiffness: 100}, solver: {name: erk-3, rtol: 1e-5}}
+connections:
+  spring: {law: spring, between: [A.mass, B.mass], stiffness: 100}
+record: {every: 20 ms, only: ["*.position", "*.micro-steps"]}
+`);
+  run(program, "run", at("micro.yaml"), "--out", at("micro"), "--report", "--quiet", "--no-verify");
+  const csv = readCsv(at("micro", "results.csv"));
+  const page = await open(browser, at("micro", "report.html"));
+  await point(figure(page, "series", 1), 0.5);
+  const drawn = (await figures(page, "series"))[1];
+  assert.deepEqual(drawn.entries.map((x) => x.name), ["A.micro-steps", "B.micro-steps"]);
+  const row = Math.round(timeOf(drawn) / 0.02);
+  for (const entry of drawn.entries) assert.equal(parse(entry.value), csv.column(entry.name)[row], entry.name);
+  assert.deepEqual(page.problems(), []);
+  await page.context().close();
+});
+
 // ---- hostile names, a failed run ------------------------------------------------------------------------------------
 await check("hostile names are text", async () => {
   const markup = "<img src=x onerror=\"window.hacked=1\">";

@@ -59,6 +59,97 @@ TEST(largest_step, is_that_of_the_spectral_radius) {
     }
 }
 
+/// Bodies of different mass, on springs of their own with dampers.
+TEST(largest_step, is_that_of_the_spectral_radius_for_unequal_damped_bodies) {
+    for (const double V : {0.2, 6.0}) {
+        test_system_parameters p;
+        p.F = 8;
+        p.V = V;
+        p.damping = 0.01;
+        p.rule = make_extrapolation("lin-2-3-opt");
+        const double exact = stability_scan(p).limit().omega_max;
+        const std::string text = fmt::format(R"(time: {{end: {}, step: {}}}
+subsystems:
+  A: {{model: mass-spring-damper, set: {{mass: 1, stiffness: 1, damping: 0.02, x0: 1}}, solver: &s {{name: erk-5, rtol: 1e-9, atol: 1e-11}}}}
+  B: {{model: mass-spring-damper, set: {{mass: {}, stiffness: {}, damping: {}}}, solver: *s}}
+connections:
+  spring: {{law: spring, between: [A.mass, B.mass], stiffness: 8}}
+)",
+                                             1500 * exact, 0.7 * exact, V, V, 0.02 * V);
+        auto wanted = request(text, {{"explicit", "lin-2-3-opt"}});
+        wanted.error = 10;
+        EXPECT_NEAR(find_largest_steps(wanted).found[0].largest, exact, 0.01 * exact) << V;
+    }
+}
+
+/// A force held over the step pushes a light damped oscillator at every step but where a whole period passes in one: stable steps above ones
+/// that are not.
+TEST(largest_step, tells_of_smaller_steps_that_are_not_stable) {
+    const std::string text = R"(time: {end: 300, step: 6}
+subsystems:
+  A: {model: mass-spring-damper, set: {mass: 1, stiffness: 1, damping: 0.02, x0: 1}}
+  B: {model: mass-spring-damper, set: {mass: 1e6, stiffness: 1}}
+connections:
+  spring: {law: spring, between: [A.mass, B.mass], stiffness: 0.2}
+)";
+    const auto found = find_largest_steps(request(text, {{"explicit", "poly-1"}}));
+    const largest_step& one = found.found[0];
+    EXPECT_EQ(one.outcome, largest_step::kind::limit);
+    EXPECT_GT(one.largest, 6);
+    ASSERT_FALSE(one.pockets().empty());
+    for (const double step : one.pockets()) EXPECT_LT(step, 6);
+    EXPECT_GT(one.unstable, one.largest);
+    EXPECT_THAT(to_table(found), HasSubstr("NOT STABLE with smaller steps of"));
+}
+
+/// Samples every 10 ms leave their whole parts as steps.
+TEST(largest_step, takes_steps_that_samples_leave) {
+    const std::string text = R"(time: {end: 3, step: 1e-3}
+subsystems:
+  set: {model: source, set: {kind: step, amplitude: 1, start: 0.5}}
+  control: {model: pid-sampled, set: {kp: 1, ki: 2, lower: -10, upper: 10}, sample: {time: 10 ms}}
+  plant: {model: lag-1, set: {time-constant: 0.2}}
+signals: [set.y -> control.setpoint, plant.y -> control.measurement, control.y -> plant.u]
+)";
+    const auto found = find_largest_steps(request(text, {{"explicit", ""}}));
+    const largest_step& one = found.found[0];
+    EXPECT_EQ(one.outcome, largest_step::kind::unbounded);
+    EXPECT_DOUBLE_EQ(one.largest, 0.01);
+    EXPECT_GT(one.runs.size(), 5U);
+    for (const step_run& r : one.runs) {
+        EXPECT_NEAR(0.01 / r.step, std::round(0.01 / r.step), 1e-9);
+        EXPECT_LT(r.error, 1e-3) << r.step;  // held values jump between rows, which is no error
+    }
+}
+
+TEST(largest_step, begins_no_run_that_takes_too_long) {
+    auto wanted = request(two_mass(3, 20, 0.05), {{"explicit", "quad-2-4"}});
+    wanted.most_seconds = 0;
+    const auto found = find_largest_steps(wanted);
+    EXPECT_EQ(found.found[0].outcome, largest_step::kind::ended);
+    EXPECT_EQ(found.found[0].runs.size(), 1U);
+    EXPECT_TRUE(found.found[0].out_of_time);
+    EXPECT_THAT(to_table(found), HasSubstr("the time for the search is over"));
+}
+
+/// FMUs show no equations; a step whose eighth is not stable leaves nothing to compare with.
+TEST(largest_step, wants_a_reference_that_is_one) {
+    const std::string text = fmt::format(R"(time: {{end: 4, step: 0.6}}
+subsystems:
+  A: {{fmu: {0}/fmus/inertia-3.fmu, set: {{J: 0.2, w0: 1}}}}
+  B: {{fmu: {0}/fmus/inertia-3.fmu, set: {{J: 0.2}}}}
+connections:
+  shaft: {{law: spring, between: [A.shaft, B.shaft], stiffness: 200}}
+)",
+                                         MDPCOSIM_BINARY_DIR);
+    try {
+        find_largest_steps(request(text, {{"explicit", "lin-2-3-opt"}}));
+        FAIL();
+    } catch (const run_error& problem) {
+        EXPECT_THAT(problem.what(), testing::AnyOf(HasSubstr("Give a smaller step (--step)"), HasSubstr("fails: ")));
+    }
+}
+
 TEST(largest_step, keeps_an_error_and_names_the_fastest) {
     auto wanted =
         request(two_mass(3, 20, 0.05, ", damping: 0.1"), {{"explicit", "const-2-3-opt"}, {"explicit", "quad-2-4"}});

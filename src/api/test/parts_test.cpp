@@ -1,14 +1,22 @@
 // Parts of a model, from the scenario to the model's factory, with a model that these tests register.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "api/list.hpp"
 #include "api/schema.hpp"
 #include "core/json.hpp"
+#include "report/reduce.hpp"
+#include "report/run_report.hpp"
+#include "results/result_table.hpp"
 #include "scenario/read.hpp"
+#include "simulation/run.hpp"
 #include "subsystem/description_parts.hpp"
 #include "subsystem/factory.hpp"
 #include "subsystem/model.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim {
 namespace {
@@ -17,7 +25,7 @@ using testing::HasSubstr;
 
 std::vector<part> received;
 
-/// Integrates nothing; keeps what it was made of.
+/// Four pins on a circle, at the angle of the time; keeps what it was made of.
 class belt final : public equations {
    public:
     explicit belt(const std::vector<part>& parts) { received = parts; }
@@ -26,7 +34,9 @@ class belt final : public equations {
         static const subsystem_description shared = [] {
             subsystem_description d;
             d.type = "model test-belt";
-            add_output(d, "x", "", "nothing");
+            add_output(d, "x", "", "the time");
+            add_output(d, "pins.x", "m", "pins, to the right", 4);
+            add_output(d, "pins.y", "m", "pins, upwards", 4);
             return d;
         }();
         return shared;
@@ -34,8 +44,29 @@ class belt final : public equations {
     int state_count() const override { return 1; }
     void initial_state(double /*t0*/, double* x) const override { x[0] = 0; }
     void derivatives(double /*t*/, const double* /*x*/, const double* /*u*/, double* dx) const override { dx[0] = 1; }
-    void outputs(double /*t*/, const double* x, const double* /*u*/, double* y) const override { y[0] = x[0]; }
+    void outputs(double /*t*/, const double* x, const double* /*u*/, double* y) const override {
+        y[0] = x[0];
+        for (int k = 0; k < 4; ++k) {
+            y[1 + k] = std::cos(x[0] + 1.5708 * k);
+            y[5 + k] = std::sin(x[0] + 1.5708 * k);
+        }
+    }
 };
+
+/// A wheel for every sprocket, as large as its part says, and the belt.
+model_scene belt_scene(const parameter_values&, const std::vector<part>& parts) {
+    model_scene made;
+    for (const part& p : parts) {
+        if (p.kind != "sprocket") continue;
+        const std::string r = fmt::format("{}", p.values["radius"]);
+        made.shapes.push_back({.kind = "outline",
+                               .points = {{r, "0"}, {"0", r}, {"-" + r, "0"}},
+                               .rotation = {"x"},
+                               .place = {fmt::format("{}", p.values["teeth"]), "0"}});
+    }
+    made.shapes.push_back({.kind = "chain", .size = {"0.01"}, .vectors = {"pins.x", "pins.y"}});
+    return made;
+}
 
 using range = parameter_info::range;
 
@@ -60,6 +91,7 @@ const model_registration registered_belt{{
     .make_of_parts = [](const parameter_values&, const std::vector<part>& parts) -> std::unique_ptr<equations> {
         return std::make_unique<belt>(parts);
     },
+    .scene_of_parts = belt_scene,
 }};
 
 const std::string head =
@@ -97,6 +129,46 @@ TEST(parts, reach_the_factory_as_typed_data) {
     EXPECT_EQ(received[2].refers_to("beside"), "");
     EXPECT_EQ(received[2].values["stiffness"], 2000);
     EXPECT_EQ(find_part(received, "wheel.hub"), &received[0].parts[0]);
+}
+
+/// From the parts to the page's data: what is drawn follows the parts of this instance, all of it at the same times.
+TEST(parts, make_the_scene_of_reports) {
+    const test::temporary_folder folder;
+    run(read(good), {.out = folder.path()});
+    const json report = json::parse(run_report_json({folder.path(), {}}));
+    const json& scene = report["scene"];
+    const json& shapes = scene["subsystems"][0]["shapes"];
+    ASSERT_EQ(shapes.size(), 3U);
+    EXPECT_EQ(shapes[0]["kind"], "outline");
+    EXPECT_EQ(shapes[0]["points"][1], json::array({0.0, 0.04}));
+    EXPECT_EQ(shapes[0]["place"], json::array({19.0, 0.0}));
+    EXPECT_EQ(shapes[1]["points"][1], json::array({0.0, 0.1}));
+    EXPECT_EQ(shapes[2]["chain"]["count"], 4);
+    const result_table table = read_results(folder.path(), [](std::string_view) { return true; });
+    std::vector<double> angles;
+    for (std::size_t row = 0; row < table.rows(); ++row) angles.push_back(table.value(row, 0));
+    EXPECT_EQ(scene["time"], encode(table.time));
+    EXPECT_EQ(shapes[0]["rotation"][0], encode(angles, true));
+    EXPECT_EQ(scene["subsystems"][0]["missing"], json::array());
+}
+
+TEST(parts, a_chain_needs_vectors_of_one_length) {
+    const auto message = [](const std::string& shape) -> std::string {
+        const test::temporary_folder folder;
+        try {
+            run(read(good + "    scene: [" + shape + "]\n"), {.out = folder.path()});
+        } catch (const user_error& problem) {
+            return problem.what();
+        }
+        return "accepted";
+    };
+    EXPECT_EQ(message("{chain: [pins.x, pins.y]}"), "accepted");
+    EXPECT_EQ(message("{chain: pins.y, closed: no}"), "accepted");
+    EXPECT_EQ(
+        message("{chain: [pins.x, pin.y]}"),
+        "s.yaml:10:30: subsystem 'a': shape 1 of the scene: vector output 'pin.y' does not exist. The subsystem has: "
+        "pins.x, pins.y. Did you mean 'pins.y'?");
+    EXPECT_THAT(message("{chain: x}"), HasSubstr("vector output 'x' does not exist"));
 }
 
 TEST(parts, are_written_with_their_defaults_and_read_back) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <random>
 
+#include "core/error.hpp"
+
 namespace mdpcosim {
 namespace {
 
@@ -18,6 +20,7 @@ struct dense_problem {
     Eigen::MatrixXd inverse_mass, G;
     Eigen::VectorXd before, free, speeds;
     double restitution = 0;
+    std::vector<bool> without_rebound;
 
     contact_problem make(const contact_settings& settings) const {
         contact_problem made(sizes, static_cast<int>(G.rows()), settings);
@@ -36,7 +39,7 @@ struct dense_problem {
         const Eigen::VectorXd was = G * before + speeds, now = G * free + speeds;
         Eigen::VectorXd b(was.size());
         for (int k = 0; k < b.size(); ++k) {
-            const double rebound = restitution * std::max(0.0, -was[k]);
+            const double rebound = without_rebound[k] ? 0 : restitution * std::max(0.0, -was[k]);
             b[k] = rebound > was[k] - now[k] ? -rebound : 0;
         }
         return b;
@@ -72,6 +75,7 @@ dense_problem any_problem(std::mt19937& dice, bool rebounds) {
     p.free = p.before + 0.1 * Eigen::VectorXd::NullaryExpr(n, [&] { return normal(dice); });
     p.speeds = Eigen::VectorXd::Zero(contacts);
     p.restitution = rebounds ? 0.5 : 0;
+    p.without_rebound.resize(static_cast<std::size_t>(contacts));
     return p;
 }
 
@@ -98,32 +102,62 @@ std::optional<Eigen::VectorXd> velocities_by_enumeration(const dense_problem& p)
     return std::nullopt;
 }
 
+/// Contacts that hang together, directly or through others, as bits.
+std::vector<unsigned> islands_of(const dense_problem& p) {
+    const Eigen::MatrixXd W = p.G * p.inverse_mass * p.G.transpose();
+    std::vector<unsigned> islands;
+    for (int k = 0; k < W.rows(); ++k) {
+        unsigned joined = 1U << k;
+        for (int l = 0; l < W.rows(); ++l)
+            if (W(k, l) != 0) joined |= 1U << l;
+        std::erase_if(islands, [&](unsigned one) { return (one & joined) != 0 && (joined |= one, true); });
+        islands.push_back(joined);
+    }
+    return islands;
+}
+
+/// Of the solutions in which some islands keep their rebounds, not all, the one that is nearest.
+double least_difference_without_rebound(dense_problem p, const Eigen::VectorXd& v) {
+    const auto islands = islands_of(p);
+    double least = HUGE_VAL;
+    for (unsigned dropped = 1; dropped < 1U << islands.size(); ++dropped) {
+        for (std::size_t k = 0; k < p.without_rebound.size(); ++k)
+            for (std::size_t i = 0; i < islands.size(); ++i)
+                if (islands[i] >> k & 1U) p.without_rebound[k] = (dropped >> i & 1U) != 0;
+        if (const auto exact = velocities_by_enumeration(p))
+            least = std::min(least, (v - *exact).lpNorm<Eigen::Infinity>());
+    }
+    return least;
+}
+
 TEST(contact_problem, agrees_with_a_direct_solver_on_a_thousand_problems) {
     std::mt19937 dice(24);
     int not_converged = 0, without_rebound = 0, compared = 0;
     double worst = 0;
     for (int n = 0; compared < 1000; ++n) {
-        dense_problem p = any_problem(dice, n % 3 == 0);
+        const dense_problem p = any_problem(dice, n % 3 == 0);
         contact_problem problem = p.make({.tolerance = 1e-11, .most_sweeps = 200000});
         Eigen::VectorXd v = p.free;
         const auto outcome = problem.solve({p.before.data(), static_cast<std::size_t>(p.before.size())},
                                            {v.data(), static_cast<std::size_t>(v.size())});
+        if (!outcome.converged) {
+            ++not_converged;
+            EXPECT_FALSE(problem.unsolved().empty());
+            continue;
+        }
+        double difference = 0;
         if (outcome.without_rebound) {
             ++without_rebound;
             EXPECT_GT(p.restitution, 0) << n;
-            p.restitution = 0;
+            difference = least_difference_without_rebound(p, v);
+        } else {
+            const auto exact = velocities_by_enumeration(p);
+            ASSERT_TRUE(exact) << n;
+            difference = (v - *exact).lpNorm<Eigen::Infinity>();
         }
-        if (!outcome.converged) {
-            ++not_converged;
-            EXPECT_GE(outcome.worst, 0);
-            continue;
-        }
-        const auto exact = velocities_by_enumeration(p);
-        ASSERT_TRUE(exact) << n;
         ++compared;
-        const double difference = (v - *exact).lpNorm<Eigen::Infinity>();
         worst = std::max(worst, difference);
-        EXPECT_LT(difference, 1e-8 * std::max(1.0, exact->lpNorm<Eigen::Infinity>())) << n;
+        EXPECT_LT(difference, 1e-8 * std::max(1.0, v.lpNorm<Eigen::Infinity>())) << n;
     }
     RecordProperty("compared", compared);
     RecordProperty("not_converged", not_converged);
@@ -221,7 +255,7 @@ TEST(contact_problem, tells_what_did_not_converge) {
         if (step == 0) {
             EXPECT_FALSE(outcome.converged);
             EXPECT_EQ(outcome.sweeps, 3);
-            EXPECT_GE(outcome.worst, 0);
+            EXPECT_FALSE(problem.unsolved().empty());
             EXPECT_GT(outcome.change, 0);
         }
         solved += outcome.converged;
@@ -229,6 +263,88 @@ TEST(contact_problem, tells_what_did_not_converge) {
     // The next problem begins where the last one ended: in the end nothing is left to do.
     EXPECT_GT(solved, 100);
     EXPECT_NEAR(problem.impulses()[0], n * 1e-2, 1e-8);
+}
+
+/// A body between two walls that close is never solved; what hangs together with nothing of it is, and bounces.
+TEST(contact_problem, what_is_not_solved_does_not_reach_the_rest) {
+    const std::vector<int> sizes{1, 1, 1};
+    contact_problem problem(sizes, 4, {.most_sweeps = 100});
+    const std::vector<double> unit{1};
+    for (int b = 0; b < 3; ++b) problem.set_inverse_mass(b, unit);
+    const std::vector<direction_term> right{{0, 1}}, left{{0, -1}}, ball{{1, 1}}, other{{2, 1}};
+    problem.add({.id = 3, .restitution = 0.5, .normal = ball});
+    problem.add({.id = 1, .restitution = 0.5, .normal = right, .normal_speed = -1});
+    problem.add({.id = 2, .normal = left, .normal_speed = -1});
+    problem.add({.id = 0, .normal = other});
+    std::vector<double> v{0, -2, -3}, before = v;
+    const auto outcome = problem.solve(before, v);
+    EXPECT_FALSE(outcome.converged);
+    EXPECT_TRUE(outcome.without_rebound);  // of contact 1
+    ASSERT_EQ(problem.unsolved().size(), 2U);
+    EXPECT_EQ(problem.unsolved()[0] + problem.unsolved()[1], 3);
+    EXPECT_EQ(v[1], 1);
+    EXPECT_EQ(v[2], 0);
+}
+
+/// Sweeps get ahead slowly in a tall stack: an error that one problem leaves must not grow from problem to problem.
+TEST(contact_problem, a_tall_stack_under_changing_load_is_solved_each_time) {
+    constexpr int n = 40;
+    constexpr double tolerance = 1e-8;
+    const std::vector<int> sizes(n, 1);
+    contact_problem problem(sizes, n, {.tolerance = tolerance, .most_sweeps = 100000});
+    const std::vector<double> unit{1}, still(n, 0.0);
+    for (int b = 0; b < n; ++b) problem.set_inverse_mass(b, unit);
+    double worst = 0;
+    for (int step = 0; step < 100; ++step) {
+        problem.clear();
+        for (int k = n - 1; k >= 0; --k) {
+            const std::vector<direction_term> terms{{k, 1}, {k - 1, -1}};
+            problem.add({.id = k, .normal = std::span(terms).first(k > 0 ? 2 : 1)});
+        }
+        std::vector<double> v(n);
+        for (int b = 0; b < n; ++b) v[static_cast<std::size_t>(b)] = -1 - 1e-6 * std::sin(0.1 * step + b);
+        EXPECT_TRUE(problem.solve(still, v).converged) << step;
+        for (const double one : v) worst = std::max(worst, std::fabs(one));
+    }
+    std::printf("largest velocity in a stack at rest: %.2g\n", worst);
+    EXPECT_LE(worst, 2 * tolerance);
+}
+
+/// Pairs come and go: what stays is found by its id, what went is forgotten, and a saved state holds it.
+TEST(contact_problem, contacts_are_known_by_their_ids) {
+    constexpr int bodies = 5;
+    const std::vector<int> sizes(bodies, 1);
+    contact_problem problem(sizes, 1000), other(sizes, 1000);
+    const std::vector<double> unit{1};
+    for (int b = 0; b < bodies; ++b) {
+        problem.set_inverse_mass(b, unit);
+        other.set_inverse_mass(b, unit);
+    }
+    const auto on_floor = [](contact_problem& in, int body, int id) {
+        const std::vector<direction_term> up{{body, 1}};
+        in.add({.id = id, .normal = up});
+    };
+    const std::vector<double> still(bodies, 0.0);
+    std::vector<double> v(bodies, -1.0);
+    for (const int b : {3, 0, 2}) on_floor(problem, b, 100 * b + 7);
+    problem.solve(still, v);
+    EXPECT_EQ(problem.impulses()[3 * 307], 1);
+    v.assign(bodies, -1.0);
+    problem.clear();
+    for (const int b : {4, 3, 0}) on_floor(problem, b, 100 * b + 7);
+    EXPECT_EQ(problem.solve(still, v).sweeps, 2);
+    EXPECT_EQ(problem.impulses()[3 * 207], 0);
+    std::vector<double> state(contact_problem::state_size(4));
+    problem.save(state);
+    other.restore(state);
+    EXPECT_TRUE(std::ranges::equal(other.impulses(), problem.impulses()));
+    v.assign(bodies, -1.0);
+    for (const int b : {4, 3, 0}) on_floor(other, b, 100 * b + 7);
+    EXPECT_EQ(other.solve(still, v).sweeps, 1);  // nothing was left to do
+    std::vector<double> small(contact_problem::state_size(2));
+    EXPECT_THROW(problem.save(small), std::logic_error);
+    state[1] = 1000;
+    EXPECT_THROW(other.restore(state), run_error);
 }
 
 /// Newton's law with one restitution for contacts that are closed at once: not the toy on the desk, but what the law says.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <string>
 
 #include "core/json.hpp"
 #include "report/reduce.hpp"
@@ -64,6 +66,57 @@ TEST(scene_tracks, takes_some_of_many_rows_the_last_one_too) {
     for (std::size_t i = 0; i < 600; ++i) times.push_back(static_cast<double>(i * 10'000 / 599));
     EXPECT_EQ(out["time"], encode(times));
     EXPECT_EQ(times.back(), 10'000);
+}
+
+/// Two chains of 1000 pins and a ball that follows one of them: fewer frames, the same ones for everything, each a row.
+TEST(scene_tracks, chains_take_vectors_at_the_times_of_everything_else) {
+    constexpr int pins = 1000, rows = 1001;
+    result_table table;
+    for (const char* name : {"p.pins.x", "p.pins.y", "p.both"})
+        for (int k = 0; k < pins; ++k) table.names.push_back(name + ("[" + std::to_string(k) + "]"));
+    const auto x = [](int row, int pin) { return std::sin(0.01 * row) + pin; };
+    for (int row = 0; row < rows; ++row) {
+        table.time.push_back(1e-3 * row);
+        for (int k = 0; k < pins; ++k) table.values.push_back(x(row, k));
+        for (int k = 0; k < pins; ++k) table.values.push_back(k == 7 && row == 0 ? std::nan("") : 0.5 * row);
+        for (int k = 0; k < pins; ++k) table.values.push_back(k % 2 == 0 ? k : -row);
+    }
+    json chain = shape(json::array()), both = shape(json::array()), lost = shape(json::array());
+    for (json* one : {&chain, &both, &lost}) {
+        (*one)["kind"] = "chain";
+        (*one)["points"] = json::array();
+    }
+    chain["vectors"] = json::array({"pins.x", "pins.y"});
+    both["vectors"] = json::array({"both"});
+    lost["vectors"] = json::array({"pins.x", "pins.z"});
+    const json out =
+        scene_tracks(scene_of(json::array({chain, both, lost, shape(json::array({"pins_x_3", "t"}))})), table);
+    const json& shapes = out["subsystems"][0]["shapes"];
+    ASSERT_EQ(shapes.size(), 3u);
+    EXPECT_EQ(out["subsystems"][0]["missing"], json::array({"pins.z"}));
+    const std::size_t frames = 100;  // 5000 numbers each
+    std::vector<double> times, ball;
+    std::vector<std::size_t> at;
+    for (std::size_t i = 0; i < frames; ++i) {
+        at.push_back(i * (rows - 1) / (frames - 1));
+        times.push_back(table.time[at.back()]);
+        ball.push_back(x(static_cast<int>(at.back()), 3));
+    }
+    EXPECT_EQ(out["time"], encode(times));
+    EXPECT_EQ(shapes[2]["points"][0][0], encode(ball, true));
+    const json& made = shapes[0]["chain"];
+    EXPECT_EQ(made["count"], pins);
+    const auto low = made["coordinates"][0]["low"].get<double>(), step = made["coordinates"][0]["step"].get<double>();
+    std::vector<std::uint8_t> bytes;
+    for (const std::size_t row : at)
+        for (int k = 0; k < pins; ++k) {
+            const auto n = static_cast<unsigned>(std::lround((x(static_cast<int>(row), k) - low) / step));
+            bytes.push_back(static_cast<std::uint8_t>(n & 0xff));
+            bytes.push_back(static_cast<std::uint8_t>(n >> 8));
+        }
+    EXPECT_EQ(made["coordinates"][0]["data"], encode(bytes));
+    EXPECT_NEAR(step * 65534, 1001, 1.1);
+    EXPECT_EQ(shapes[1]["chain"]["count"], pins / 2);
 }
 
 TEST(scene_tracks, of_nothing_is_nothing) {

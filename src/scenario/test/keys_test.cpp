@@ -41,6 +41,8 @@ subsystems:
       - {rod: [[0, 0], [1, x]]}
       - {spring: [[0, 0], [1, x]]}
       - {line: [[0, 0], [1, x], [2, 3]]}
+      - {outline: [[0, 0], [1, 0], [1, 1]], at: [1, x], angle: phi, closed: no}
+      - {chain: [pins.x, pins.y], size: 5 mm}
   e:
     ode:
       parameters: {L: 1 m}

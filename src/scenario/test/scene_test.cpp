@@ -13,9 +13,18 @@ TEST(scene, is_read_and_written) {
     const std::string text = begin +
                              "      - {rod: [[0, 0], [L*sin(phi), -L*cos(phi), 1]], size: $d, port: p}\n"
                              "      - {box: [x, y, z], size: [1, 2, 3], quaternion: [q0, q1, q2, q3]}\n"
-                             "      - {disc: [0, 0], angle: phi}\n";
+                             "      - {disc: [0, 0], angle: phi}\n"
+                             "      - {outline: [[0, 0], [1, 0], [0, 1]], at: [x, y], angle: phi, closed: no}\n"
+                             "      - {chain: [pins.x, pins.y]}\n"
+                             "      - {chain: pins, closed: no}\n";
     const auto check = [](const std::vector<scene_shape_spec>& scene) {
-        ASSERT_EQ(scene.size(), 3u);
+        ASSERT_EQ(scene.size(), 6u);
+        EXPECT_EQ(scene[3].points.size(), 3u);
+        EXPECT_EQ(scene[3].place[1].value, "y");
+        EXPECT_FALSE(scene[3].closed);
+        EXPECT_EQ(scene[4].vectors[1].value, "pins.y");
+        EXPECT_TRUE(scene[4].closed);
+        EXPECT_EQ(scene[5].vectors.size(), 1u);
         EXPECT_EQ(scene[0].kind.value, "rod");
         EXPECT_EQ(scene[0].points[1][1].value, "-L*cos(phi)");
         EXPECT_EQ(scene[0].points[1].size(), 3u);
@@ -44,6 +53,8 @@ TEST(scene, mistakes_have_their_place) {
               "s.yaml:7:15: " + object + "rod: at least two points are expected, [[x, y], [x, y]].");
     EXPECT_EQ(message("{ball: [1]}"),
               "s.yaml:7:16: " + object + "ball: a list of 2 to 3 numbers or expressions is expected.");
+    EXPECT_EQ(message("{outline: [[0, 0], [1, 0]]}"),
+              "s.yaml:7:19: " + object + "outline: at least three points are expected, [[x, y], [x, y], ...].");
     EXPECT_NE(message("{ball: [0, 0], disc: [0, 0]}").find("it is a ball and a disc"), std::string::npos);
     EXPECT_NE(message("{size: 2}").find("one of the keys ball, box"), std::string::npos);
     EXPECT_NE(message("{bal: [0, 0]}").find("Did you mean 'ball'?"), std::string::npos);
