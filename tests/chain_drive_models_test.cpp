@@ -10,7 +10,9 @@
 
 #include "core/error.hpp"
 #include "scenario/read.hpp"
+#include "scenario/resolve.hpp"
 #include "subsystem/factory.hpp"
+#include "subsystem/model.hpp"
 #include "support/subsystem_contract.hpp"
 
 namespace mdpcosim::test {
@@ -335,6 +337,18 @@ TEST(chain_drive, mistakes_have_their_place) {
                 HasSubstr("Set 'step' to less than"));
     EXPECT_THAT(refusal(chain + crank + cam, rigid + "    solver: erk-3\n"),
                 HasSubstr("integrates itself. Leave 'solver' out."));
+}
+
+TEST(chain_drive, is_drawn) {
+    const subsystem_spec spec = entry(with_rail);
+    const model_info& info = *model_registry::instance().find("chain-drive");
+    const model_scene scene =
+        info.scene_of_parts(parameter_values(info.parameters), resolve_parts(info.parts, spec.parts, ""));
+    ASSERT_EQ(scene.shapes.size(), 5U);  // crank, guide, cam, rail, chain
+    EXPECT_EQ(scene.shapes[0].points.size(), 80U);
+    EXPECT_THAT(scene.shapes[2].place[0], HasSubstr("(1)*cam_x_position"));
+    EXPECT_EQ(scene.shapes[3].rotation, std::vector<std::string>{"rail_shoe_angle"});
+    EXPECT_EQ(scene.shapes[4].vectors, (std::vector<std::string>{"chain.x", "chain.y"}));
 }
 
 TEST(chain_drive, rigid_contacts_have_no_equations) {

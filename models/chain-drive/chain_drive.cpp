@@ -150,6 +150,7 @@ const model_registration registered{{
     .make_with_solver = [](const parameter_values& p,
                            const std::vector<part>& parts) { return make_rigid_drive(p, ready(parts)); },
     .integrates_itself = [](const parameter_values& p) { return p["contacts"] == 1; },
+    .scene_of_parts = [](const parameter_values&, const std::vector<part>& parts) { return draw(ready(parts)); },
 }};
 
 }  // namespace

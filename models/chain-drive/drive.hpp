@@ -5,6 +5,7 @@
 
 #include "core/parameter.hpp"
 #include "core/part.hpp"
+#include "subsystem/scene.hpp"
 
 /// Chain drives as data: what the parts say (read_drive), laid around its supports (lay) and brought to rest under its preloads (relax).
 ///
@@ -93,7 +94,10 @@ void lay(drive_data& d);
 /// with the chains' motion along themselves.
 void relax(drive_data& d);
 
-/// Angle, speed and acceleration of a prescribed rotation at time t.
+/// How reports draw it: wheels with their teeth, surfaces, chains.
+model_scene draw(const drive_data& d);
+
+/// A prescribed rotation at time t.
 struct rotation_law {
     double speed, acceleration;
 };

@@ -114,7 +114,8 @@ void drive_forces::touches(const support& s, const pose& p, const double* q, con
     const double come = std::floor(wheel.turn * q[wheel.rotation] * wheel.teeth / (2 * std::numbers::pi) + 0.5);
     const int step = s.turn > 0 ? 1 : -1;
     const auto place = [](double of, int size) {
-        const int at = static_cast<int>(std::fmod(of, size));
+        const double rest = std::fmod(of, size);
+        const int at = std::isfinite(rest) ? static_cast<int>(rest) : 0;  // an attempt of a solver may be anywhere
         return at < 0 ? at + size : at;
     };
     const int usual = 2 * s.window + 1;

@@ -212,16 +212,16 @@ class rigid_drive final : public subsystem {
     /// The first time in words.
     void tell(const contact_outcome& outcome, double t) {
         if (not_converged_++ > 0) return;
+        const int worst = stepper_.unsolved().front();
         std::string support;
         for (const auto& one : contacts_.touched)
-            if (one.id == outcome.worst) support = d_.supports[one.support].name;
-        const chain_data& c =
-            d_.chains[static_cast<std::size_t>(d_.chain_of_pin[static_cast<std::size_t>(outcome.worst / 2)])];
+            if (one.id == worst) support = d_.supports[one.support].name;
+        const chain_data& c = d_.chains[static_cast<std::size_t>(d_.chain_of_pin[static_cast<std::size_t>(worst / 2)])];
         messages_.send(
             fmt::format("chain-drive at t = {:.9g}: the contacts were not solved within {} sweeps; that of pin {} of "
                         "chain '{}' on '{}' "
                         "still changed by {:.3g} m/s. Raise 'max-sweeps', or make 'step' smaller.",
-                        t, outcome.sweeps, outcome.worst / 2 - c.first_pin, c.name, support, outcome.change));
+                        t, outcome.sweeps, worst / 2 - c.first_pin, c.name, support, outcome.change));
     }
 
     drive_data d_;
