@@ -210,9 +210,11 @@ TEST(registered_models, have_cases_defaults_and_shared_descriptions) {
         covered.insert(model);  // control_models_test.cpp
     for (const char* model : {"fixed-frame", "planar-link", "rigid-body"})
         covered.insert(model);  // body_models_test.cpp
+    for (const model_info* info : model_registry::instance().all())
+        if (!info->parts.empty()) covered.insert(info->name);  // there is none without its parts: tests of their own
     EXPECT_THAT(model_registry::instance().names(), testing::ElementsAreArray(covered));
     for (const model_info* info : model_registry::instance().all()) {
-        if (info->make_sampled) continue;
+        if (info->make_sampled || !info->parts.empty()) continue;
         const auto a = make(info->name), b = make(info->name);
         EXPECT_EQ(&a->describe(), &b->describe()) << info->name;
         EXPECT_EQ(a->describe().type, "model " + info->name);
@@ -230,6 +232,7 @@ TEST(registered_models, have_cases_defaults_and_shared_descriptions) {
 std::vector<std::string> readme_rows(const model_info& model) {
     const auto unit = [](const std::string& text) { return text.empty() ? "-" : text; };
     std::vector<std::string> rows;
+    if (!model.parts.empty()) return rows;
     const auto described = make(model.name);
     for (const auto& v : described->describe().inputs)
         rows.push_back(fmt::format("| `{}` | input | {} | {} |", v.name, unit(v.unit), v.description));
@@ -255,6 +258,17 @@ TEST(registered_models, are_described_by_their_readmes) {
         EXPECT_EQ(text.substr(0, text.find('\n')), "# " + info->name);
         for (const auto& row : readme_rows(*info))
             EXPECT_NE(text.find(row + "\n"), std::string::npos) << info->name << ": " << row;
+        // Variables follow the parts; what can be written has its name in the text.
+        const auto named = [&](const std::string& name) {
+            EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << info->name << ": " << name;
+        };
+        if (info->parts.empty()) continue;
+        for (const auto& p : info->parameters) named(p.name);
+        for (const auto& kind : info->parts) {
+            named(kind.kind);
+            for (const auto& p : kind.parameters) named(p.name);
+            for (const auto& r : kind.references) named(r.name);
+        }
     }
 }
 
