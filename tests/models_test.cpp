@@ -262,6 +262,17 @@ TEST(registered_models, are_described_by_their_readmes) {
         EXPECT_EQ(text.substr(0, text.find('\n')), "# " + info->name);
         for (const auto& row : readme_rows(*info))
             EXPECT_NE(text.find(row + "\n"), std::string::npos) << info->name << ": " << row;
+        // Variables follow the parts; what can be written has its name in the text.
+        const auto named = [&](const std::string& name) {
+            EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << info->name << ": " << name;
+        };
+        if (info->parts.empty()) continue;
+        for (const auto& p : info->parameters) named(p.name);
+        for (const auto& kind : info->parts) {
+            named(kind.kind);
+            for (const auto& p : kind.parameters) named(p.name);
+            for (const auto& r : kind.references) named(r.name);
+        }
     }
 }
 

@@ -94,8 +94,9 @@ std::string to_table(const largest_steps& found) {
                                name);
         if (!refused && one.accurate.step == 0)
             if (const step_run* best = least_error(one))
-                out += fmt::format("{}: no step keeps the error; the least is {:.2g}, with {:.4g} s\n", name,
-                                   best->error, best->step);
+                out += fmt::format("{}: no step that was run keeps the error; the least is {:.2g}, with {:.4g} s{}\n",
+                                   name, best->error, best->step,
+                                   best->wrong ? ", and the verdict on that run is wrong" : "");
     }
     return out;
 }

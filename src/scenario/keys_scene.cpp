@@ -37,12 +37,16 @@ std::vector<std::vector<text>> read_points(const std::string& kind, const yaml_n
 
 /// One of the keys that say what it is and where.
 key_info shape_key(const std::string& kind) {
-    const bool point = kind == "ball" || kind == "box" || kind == "disc";
+    const bool point = kind == "ball" || kind == "box" || kind == "disc", outline = kind == "outline";
     return special<scene_shape_spec>(
         kind, point ? "`[x, y]` or `[x, y, z]`" : "a list of points",
-        point ? R"({"$ref": "#/definitions/coordinates"})" : R"({"$ref": "#/definitions/stretch"})",
-        point ? fmt::format("A {} at this point; numbers in m, or expressions of outputs.", kind)
-              : fmt::format("A {} through these points; numbers in m, or expressions of outputs.", kind),
+        point     ? R"({"$ref": "#/definitions/coordinates"})"
+        : outline ? R"({"allOf": [{"$ref": "#/definitions/stretch"}, {"minItems": 3}]})"
+                  : R"({"$ref": "#/definitions/stretch"})",
+        (point     ? fmt::format("A {} at this point", kind)
+         : outline ? std::string("A polygon through these points, about an origin that 'at' and 'angle' move")
+                   : fmt::format("A {} through these points", kind)) +
+            "; numbers in m, or expressions of outputs.",
         [kind](scene_shape_spec& shape, const yaml_node& node, const key_place& at) {
             shape.kind = {kind, node.where};
             shape.points = read_points(kind, node, at.in.let, at.value());

@@ -348,6 +348,17 @@ class ode_reader {
         model_.differential += ode_.contacts.size();
     }
 
+    /// A number with a unit, as everywhere else, or an expression.
+    expression parse_speed(const text& written, const std::string& object) const {
+        if (const auto number = parse_quantity(written.value); number && !number->unit.empty()) {
+            try {
+                return convert(number->value, number->unit, si_unit(number->unit));
+            } catch (const unit_error&) {  // '2*v' is no unit
+            }
+        }
+        return parse(written, object);
+    }
+
     void read_contacts() {
         std::vector<contact_formulas> all;
         for (const auto& c : ode_.contacts) {
@@ -359,7 +370,7 @@ class ode_reader {
                 fail(c.restitution.where,
                      fmt::format("{}: restitution {} is not allowed. Allowed: 0 to 1.", object, e.value()));
             if (!c.rest_speed.empty())
-                made.rest_speed = parse(c.rest_speed, object + ": rest-speed");
+                made.rest_speed = parse_speed(c.rest_speed, object + ": rest-speed");
             else if (!made.restitution.is(0))
                 fail(c.where,
                      fmt::format("{}: 'rest-speed' is missing: rebounds get slower without end, and below this "

@@ -161,6 +161,8 @@ TEST(ode_contacts, mistakes_have_their_place) {
                        "      contacts:\n        floor: {" + contact + "}\n");
     };
     EXPECT_EQ(with("gap: h, impulse: {v: 1}"), "accepted");
+    EXPECT_EQ(with("gap: h, impulse: {v: 1}, restitution: 0.5, rest-speed: 1 mm/s"), "accepted");
+    EXPECT_THAT(with("gap: h, impulse: {v: 1}, restitution: 0.5, rest-speed: 1 mm/z"), HasSubstr("rest-speed: "));
     EXPECT_THAT(with("gap: h, impulse: {v: -1}"),
                 HasSubstr("s.yaml:9:9: subsystem 'a': contact 'floor': a unit of impulse "
                           "changes the rate of its gap by -1"));
