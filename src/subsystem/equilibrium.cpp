@@ -44,7 +44,8 @@ class relaxation {
         delta_.reset(N_VNew_Serial(static_cast<sunindextype>(n_), context_.get()));
         if (!residual_ || !delta_) throw run_error("no memory for the search for an equilibrium");
         matrix_.emplace(model, linear_solver_choice::automatic, residual_.get(), context_.get(), t, x, u);
-        if (SUNLinSolInitialize(matrix_->linear_solver()) != 0) throw run_error("the linear solver cannot be initialised");
+        if (SUNLinSolInitialize(matrix_->linear_solver()) != 0)
+            throw run_error("the linear solver cannot be initialised");
     }
 
     void run() {
