@@ -66,11 +66,11 @@ TEST_F(hydraulics_coupled, a_network_may_be_cut_at_a_node) {
                            coupled = run_text("coupled", cut(fluid, law), false);
         EXPECT_LT(test::shown("law as one system, " + fluid,
                               test::difference(reference, "middle.u", one, "all.middle.pressure")),
-                  2e-6);
-        EXPECT_LT(test::difference(reference, "right.hole.flow", one, "all.hole.flow"), 2e-6);
+                  1e-8);
+        EXPECT_LT(test::difference(reference, "right.hole.flow", one, "all.hole.flow"), 1e-8);
         EXPECT_LT(
             test::shown("co-simulated, " + fluid, test::difference(coupled, "middle.u", one, "all.middle.pressure")),
-            2e-4);
+            4e-6);
     }
 }
 

@@ -13,11 +13,14 @@ namespace {
 
 using range = parameter_info::range;
 
-std::vector<hydraulics::element_kind> element_kinds() {
-    std::vector<hydraulics::element_kind> all;
-    for (const auto* kinds : {&hydraulics::flow_kinds(), &hydraulics::valve_kinds(), &hydraulics::moving_kinds()})
-        all.insert(all.end(), kinds->begin(), kinds->end());
-    return all;
+const std::vector<hydraulics::element_kind>& element_kinds() {
+    static const std::vector<hydraulics::element_kind> known = [] {
+        std::vector<hydraulics::element_kind> all;
+        for (const auto* kinds : {&hydraulics::flow_kinds(), &hydraulics::valve_kinds(), &hydraulics::moving_kinds()})
+            all.insert(all.end(), kinds->begin(), kinds->end());
+        return all;
+    }();
+    return known;
 }
 
 std::vector<part_info> part_kinds() {

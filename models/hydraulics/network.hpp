@@ -216,16 +216,17 @@ inline void network::derivatives(double t, const double* x, const double* u, dou
         gather(*e, x, z.data());
         e->evaluate(z.data(), u + e->input, results.data());
         const int terminals = e->terminals();
+        const double* const rates = results.data() + terminals;
         for (int k = 0; k < terminals; ++k) {
             const int i = e->nodes[static_cast<std::size_t>(k)];
             if (!is_algebraic(i) || !balances_rates(i)) {
                 dx[i] += results[static_cast<std::size_t>(k)];
             } else {
                 const flow_nature flow = e->nature(k);
-                dx[i] += flow.factor * results[static_cast<std::size_t>(terminals + flow.state)];
+                dx[i] += flow.factor * rates[flow.state];
             }
         }
-        for (int k = 0; k < e->states; ++k) dx[e->state + k] = results[static_cast<std::size_t>(terminals + k)];
+        std::copy_n(rates, e->states, dx + e->state);
     }
 }
 

@@ -400,7 +400,7 @@ std::vector<key_info> of_most() {
                             "A name out of 'mdpcosim list solvers', or its name and options.", "name")
                       .from(catalogue::solvers)
                       .of(not_files & ~program_bit)
-                      .by_default("`erk-5`");
+                      .by_default("what the model prefers, else `erk-5`");
     solver.elsewhere = "'solver' is not allowed: a program brings its own.";
     solver.elsewhere_for = program_bit;
     auto initial = word<spec>("initial", &spec::initial,

@@ -18,6 +18,8 @@ constexpr double longest_step = 10;    // s
 constexpr int most_attempts = 1000, most_iterations = 6;
 
 class relaxation {
+    enum class kind : char { resting, held, algebraic };
+
    public:
     relaxation(const equations& model, double t, const double* u, double* x)
         : model_(model),
@@ -27,9 +29,14 @@ class relaxation {
           n_(static_cast<std::size_t>(model.state_count())),
           before_(n_),
           f_(n_),
-          size_(n_) {
+          size_(n_),
+          kind_(n_) {
         // What runs away must not seem slow beside how far it has come.
-        for (std::size_t i = 0; i < n_; ++i) size_[i] = std::fabs(x[i]) + model.nominal(static_cast<int>(i));
+        for (std::size_t i = 0; i < n_; ++i) {
+            const int state = static_cast<int>(i);
+            size_[i] = std::fabs(x[i]) + model.nominal(state);
+            kind_[i] = model.is_algebraic(state) ? kind::algebraic : model.rests(state) ? kind::resting : kind::held;
+        }
         SUNContext created = nullptr;
         if (SUNContext_Create(nullptr, &created) != 0) throw run_error("the search for an equilibrium cannot begin");
         context_.reset(created);
@@ -37,7 +44,8 @@ class relaxation {
         delta_.reset(N_VNew_Serial(static_cast<sunindextype>(n_), context_.get()));
         if (!residual_ || !delta_) throw run_error("no memory for the search for an equilibrium");
         matrix_.emplace(model, linear_solver_choice::automatic, residual_.get(), context_.get(), t, x, u);
-        SUNLinSolInitialize(matrix_->linear_solver());
+        if (SUNLinSolInitialize(matrix_->linear_solver()) != 0)
+            throw run_error("the linear solver cannot be initialised");
     }
 
     void run() {
@@ -64,8 +72,7 @@ class relaxation {
         for (int k = 1; k <= most_iterations; ++k) {
             model_.derivatives(t_, x_, u_, f_.data());
             for (std::size_t i = 0; i < n_; ++i) {
-                const bool algebraic = model_.is_algebraic(static_cast<int>(i));
-                R[i] = (algebraic ? 0 : before_[i] - x_[i]) + h * f_[i];
+                R[i] = (kind_[i] == kind::algebraic ? 0 : before_[i] - x_[i]) + h * f_[i];
                 if (!std::isfinite(R[i])) return 0;
             }
             matrix_->evaluate(t_, x_, u_, f_.data(), h);
@@ -75,7 +82,7 @@ class relaxation {
                 return 0;
             double most = 0;
             for (std::size_t i = 0; i < n_; ++i) {
-                if (!model_.rests(static_cast<int>(i))) continue;
+                if (kind_[i] == kind::held) continue;
                 if (!std::isfinite(delta[i])) return 0;
                 x_[i] += delta[i];
                 most = std::max(most, std::fabs(delta[i]) / (size_[i] + std::fabs(x_[i])));
@@ -90,8 +97,7 @@ class relaxation {
         bool all = true;
         double worst = at_rest;
         for (std::size_t i = 0; i < n_; ++i) {
-            const int state = static_cast<int>(i);
-            if (!model_.rests(state) || model_.is_algebraic(state)) continue;
+            if (kind_[i] != kind::resting) continue;
             if (const double moves = std::fabs(f_[i]) / size_[i]; !(moves <= worst)) {
                 all = false;
                 worst = moves;
@@ -118,6 +124,7 @@ class relaxation {
     double* x_;
     std::size_t n_;
     std::vector<double> before_, f_, size_;
+    std::vector<kind> kind_;
     context_handle context_;
     vector_handle residual_, delta_;
     std::optional<newton_matrix> matrix_;
