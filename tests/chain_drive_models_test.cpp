@@ -295,6 +295,7 @@ TEST(chain_drive, mistakes_have_their_place) {
                                 "parts has 60 pitches. 60 to 61 links would "
                                 "fit."),
                       HasSubstr("gets shorter by 24 mm")));
+    EXPECT_THAT(refusal("      chain: {kind: chain, links: 1e8}\n" + crank + cam), HasSubstr("'links'"));
     EXPECT_THAT(refusal("      chain: {kind: chain, links: 64}\n" + crank + cam), HasSubstr("is too long: 64 links"));
     EXPECT_THAT(refusal(chain + crank + "      cam: {kind: sprocket, teeth: 20, y: 48 mm, inertia: 1e-3}\n"),
                 AllOf(HasSubstr("s.yaml:8:7: sprockets 'crank' and 'cam' overlap by 3.14"), HasSubstr("48 mm apart"),

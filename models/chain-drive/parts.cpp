@@ -53,7 +53,7 @@ std::vector<part_info> part_kinds() {
     return {
         {.kind = "chain",
          .summary = "a closed chain; passes the parts that name it in the order in which they are listed",
-         .parameters = {{"links", "1", "number of links, and of pins", 0, range::whole, true},
+         .parameters = {{"links", "1", "number of links, and of pins", 0, range::whole, true, false, {}, {}, 1e5},
                         {"pitch", "m", "length of a link", 8e-3, range::positive},
                         {"stiffness", "N/m", "of a link", 1e8, range::positive},
                         {"damping", "N.s/m", "of a link", 60, range::not_negative},
@@ -62,7 +62,7 @@ std::vector<part_info> part_kinds() {
          .summary = "a wheel with teeth: free on its shaft, or with a prescribed rotation",
          .parameters =
              with(circle(0, 5e7),
-                  {{"teeth", "1", "number of teeth", 0, range::whole, true},
+                  {{"teeth", "1", "number of teeth", 0, range::whole, true, false, {}, {}, 1e4},
                    {"drive",
                     "",
                     "whether it turns freely or as prescribed",
