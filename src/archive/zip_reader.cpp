@@ -63,7 +63,7 @@ zip_reader::zip_reader(const std::filesystem::path& archive, const archive_limit
     const auto no_file = [&](const std::string& why) { throw no_archive(fmt::format("{}: {}", owner_, why)); };
     if (!std::filesystem::exists(archive, status)) no_file("the file does not exist.");
     if (std::filesystem::is_directory(archive, status))
-        no_file("this is a folder. Pack what is in it: 'cd FOLDER && zip -r ../NAME .'");
+        no_file("this is a folder; 'cd FOLDER && zip -r ../NAME .' packs what is in it.");
     if (!std::filesystem::is_regular_file(archive, status)) no_file("this is not a file.");
     int code = 0;
     zip_ = ::zip_open(archive.c_str(), ZIP_RDONLY, &code);
