@@ -59,5 +59,22 @@ connections:
     }
 }
 
+/// Bodies that swing by themselves and meet at a stop alone: at the ends of long steps nothing is to be seen of a contact within.
+TEST(controlled_steps, contacts_within_one_step_are_found) {
+    const test::controlled_system system{"swinging into a stop", R"(subsystems:
+  a: {model: mass-spring-damper, set: {mass: 1, stiffness: 44, x0: 0.1}, solver: &s {name: erk-5, rtol: 1e-11, atol: 1e-13}}
+  b: {model: mass-spring-damper, set: {mass: 3, stiffness: 170}, solver: *s}
+connections:
+  c: {law: stop, between: [a.mass, b.mass], stiffness: 900, lower: -0.095}
+)",
+                                         3};
+    const test::seen_values should = test::run(system, "", true);
+    for (const std::string method : {"explicit", "semi-implicit", "one-pass", "iterated"})
+        for (const double rtol : {1e-3, 1e-4, 1e-5}) {
+            SCOPED_TRACE(fmt::format("{}, rtol {}", method, rtol));
+            EXPECT_LT(test::controlled_error(system, should, method, rtol, test::looked_at::at_the_end), 3);
+        }
+}
+
 }  // namespace
 }  // namespace mdpcosim

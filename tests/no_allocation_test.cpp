@@ -121,6 +121,24 @@ TEST(no_allocation_in, methods_that_repeat_steps) {
         }
 }
 
+/// Steps that flew through a contact are undone.
+TEST(no_allocation_in, contacts_within_one_step) {
+    for (const char* estimate : {"trial", "jump"}) {
+        const measured m = run_counted(
+            fmt::format("time: {{end: 3 s, step: 0.12 s}}\nstep-control: {{rtol: 1e-4, atol: 1e-5, estimate: {}}}\n",
+                        estimate) +
+                R"(subsystems:
+  a: {model: mass-spring-damper, set: {stiffness: 44, x0: 0.1}}
+  b: {model: mass-spring-damper, set: {mass: 3, stiffness: 170}}
+connections:
+  c: {law: stop, between: [a.mass, b.mass], stiffness: 900, lower: -0.095}
+)",
+            1, {});
+        EXPECT_EQ(m.allocations, 0) << estimate;
+        EXPECT_GT(m.steps, 20);
+    }
+}
+
 /// Few multipliers, whose system is solved with pivoting, and many, whose system is sparse.
 TEST(no_allocation_in, joints) {
     std::string masses = "time: {end: 0.1 s, step: 1 ms}\nsubsystems:\n", joints = "connections:\n";

@@ -41,8 +41,8 @@ constexpr double loan_at_events = 0.25, loan_else = 1.0 / 64, least_loan = 0.5;
 constexpr double for_noise = 0.02;
 /// Estimates are right to leading order: true errors may be larger by some percent.
 constexpr double estimates_fall_short = 1.07;
-/// Of the run: contacts within shorter steps do little.
-constexpr double shortest_for_corners = 1e-4;
+/// Of the run: contacts that begin and end within shorter steps change little.
+constexpr double shortest_for_contacts = 1e-6;
 /// Part of the user's step that comes first where nothing can be undone.
 constexpr double careful = 1e-3;
 
@@ -113,10 +113,7 @@ void step_controller::prepare(coupled_system& system, method& chosen) {
     if (options_.estimate == estimator::trial) {
         chosen.keep(system);  // makes room
         system.forget_begin();
-        corners_ = system.coupling.corners();
-        for (auto* values : {&q_, &v_, &q_end_, &v_end_}) values->assign(channels, 0.0);
-        for (const auto& c : corners_)
-            for (auto& z : z_) z.resize(std::max(z.size(), static_cast<std::size_t>(c.corners)));
+        corners_.prepare(system);
         levels_ = output_levels(system);
         error_.assign(levels_.size(), 0.0);
         largest_.assign(levels_.size(), 0.0);
@@ -152,6 +149,7 @@ void step_controller::prepare(coupled_system& system, method& chosen) {
     if (goes_back_) {
         chosen.keep(system);
         system.forget_begin();
+        corners_.prepare(system);
     } else {
         H_ = first_step_for_good(system);
     }
@@ -199,20 +197,21 @@ macro_step step_controller::step_with_trials(coupled_system& system, method& cho
         chosen.keep(system);
         const macro_step step = next_step(*system.subsystems);
         const double H = step.end - step.begin;
-        if (!corners_.empty()) system.coupling.motions(step.begin, system.outputs(), q_, v_);
+        corners_.begin(system, step.begin);
         verdict v;
         try {
             const estimate_orders orders = chosen.attempt_and_estimate(system, step, error_);
             v = judge(system.subsystems->outputs(), orders, H);
-            if (v.error <= 1 && passed_corners(system, step)) v = {2, 0.5, v.worst};
+            if (v.error <= 1) look_for_contacts(system, step, v);
         } catch (const run_error&) {
             // A model or a law that has no answer over a long step may have one over a shorter one.
             if (std::min(H, H_) <= options_.smallest) throw;
             v = {std::numeric_limits<double>::infinity(), most_shrinking, 0};
         }
         const std::string_view worst = name_of_worst(v);
-        if (v.error <= 1) {
+        if (v.error <= 1 && v.flown_through.empty()) {
             chosen.commit(system);
+            corners_.accept();
             const auto y = system.subsystems->outputs();
             for (std::size_t slot = 0; slot < largest_.size(); ++slot)
                 largest_[slot] = std::max(largest_[slot], std::abs(y[slot]));
@@ -224,33 +223,19 @@ macro_step step_controller::step_with_trials(coupled_system& system, method& cho
     }
 }
 
-/// Between begin and end the motion is taken to be the cubic that values and rates make.
-bool step_controller::passed_corners(const coupled_system& system, const macro_step& step) {
+/// The step then ends where the contact is deepest, and what it does is to be seen there.
+void step_controller::look_for_contacts(const coupled_system& system, const macro_step& step, verdict& v) {
     const double H = step.end - step.begin;
-    if (corners_.empty() || H < shortest_for_corners * (end_ - start_)) return false;
-    const network& net = system.coupling;
-    net.motions(step.end, system.subsystems->outputs(), q_end_, v_end_);
-    auto& [begin, end, between] = z_;
-    for (const auto& corner : corners_) {
-        const std::size_t c = corner.channel.value();
-        const law& acting = *net.law_of(corner.channel);
-        acting.corners(q_[c], v_[c], begin.data());
-        acting.corners(q_end_[c], v_end_[c], end.data());
-        const double rise = q_end_[c] - q_[c], bend = H * v_[c] - rise, bend_back = H * v_end_[c] - rise;
-        constexpr int parts = 8;
-        for (int k = 1; k < parts; ++k) {
-            const double s = static_cast<double>(k) / parts, r = 1 - s;
-            acting.corners(q_[c] + s * rise + s * r * (r * bend - s * bend_back),
-                           (rise + r * (r - 2 * s) * bend - s * (2 * r - s) * bend_back) / H, between.data());
-            for (std::size_t i = 0; i < static_cast<std::size_t>(corner.corners); ++i)
-                if (begin[i] * end[i] > 0 && between[i] * begin[i] < 0) return true;
-        }
-    }
-    return false;
+    if (H < shortest_for_contacts * (end_ - start_) || std::min(H, H_) <= options_.smallest) return;
+    const corner_watch::turn found = corners_.end(system, step.end);
+    if (found.at == 1) return;
+    v.flown_through = found.name;
+    v.factor = std::max(found.at, most_shrinking);
 }
 
 std::string_view step_controller::name_of_worst(const verdict& v) const {
     if (!std::isfinite(v.error)) return "a failure";
+    if (!v.flown_through.empty()) return v.flown_through;
     return names_.empty() ? std::string_view{} : std::string_view(names_[v.worst]);
 }
 
@@ -313,17 +298,20 @@ macro_step step_controller::step_and_look(coupled_system& system, method& chosen
         if (goes_back_) chosen.keep(system);
         const macro_step step = next_step(*system.subsystems);
         const double H = step.end - step.begin;
+        corners_.begin(system, step.begin);
         verdict v;
         try {
             chosen.attempt(system, step);
             v = look(system, chosen, H);
+            if (v.error <= 1) look_for_contacts(system, step, v);
         } catch (const run_error&) {
             if (!goes_back_ || std::min(H, H_) <= options_.smallest) throw;
             v = {std::numeric_limits<double>::infinity(), most_shrinking, 0};
         }
         const std::string_view worst = name_of_worst(v);
-        if (v.error <= 1 || !goes_back_) {
+        if ((v.error <= 1 && v.flown_through.empty()) || !goes_back_) {
             chosen.commit(system);
+            corners_.accept();
             largest_.swap(largest_tried_);
             error_before_ = std::max(v.error, 1e-6);
             if (v.error > 1) {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "master/corner_watch.hpp"
 #include "master/error_constants.hpp"
 #include "master/stepper.hpp"
 
@@ -69,6 +69,7 @@ class step_controller final : public stepper {
     const step_control_counts& counts() const { return counts_; }
     void state(state_bytes& bytes) override {
         bytes(t_, H_, n_, repeated_, error_before_, factor_before_, counts_, largest_, bank_, starting_);
+        corners_.state(bytes);
     }
 
     bool stands_at(double t) const override { return t_ == t; }
@@ -78,15 +79,15 @@ class step_controller final : public stepper {
         double error = 0;   ///< 1: just what is allowed
         double factor = 1;  ///< that the next step may be longer by
         std::size_t worst = 0;
-        double quiet = 0;  ///< errors below are nothing
+        double quiet = 0;                     ///< errors below are nothing
+        std::string_view flown_through = {};  ///< a contact, which undoes the step whatever the error
     };
 
     macro_step next_step(const transport& subsystems) const;
     macro_step step_with_trials(coupled_system& system, method& chosen);
     macro_step step_and_look(coupled_system& system, method& chosen);
     double first_step_for_good(const coupled_system& system);
-    /// Whether a law with corners turned one and back within the step: a contact that begins and ends there leaves nothing at its end.
-    bool passed_corners(const coupled_system& system, const macro_step& step);
+    void look_for_contacts(const coupled_system& system, const macro_step& step, verdict& v);
     verdict judge(std::span<const double> y, const estimate_orders& orders, double H);
     double tolerance_of(std::size_t slot, double y) const;
     /// What a step of the length H may add to the errors of the run, as a part of the tolerance.
@@ -116,9 +117,7 @@ class step_controller final : public stepper {
     std::vector<double> missed_, q_, v_;           ///< by channel
     std::vector<double> largest_, largest_tried_;  ///< so far: outputs (trial), coupling variables or powers
     std::vector<bool> by_nature_;                  ///< by channel: held
-    std::vector<network::corner_of> corners_;      ///< of laws (trial)
-    std::vector<double> q_end_, v_end_;            ///< by channel; q_, v_: where the step begins
-    std::array<std::vector<double>, 3> z_;         ///< of one law's corners: where the step begins, ends, and between
+    corner_watch corners_;                         ///< where steps are undone
     bool goes_back_ = true;
     bool smooth_ = false;                       ///< tolerances speak of the whole run, and no law has corners
     bool starting_ = false;                     ///< steps are still to grow to what errors allow
