@@ -89,7 +89,7 @@ TEST_F(bounds, few_open_files) {
     for (const char* transport : {"processes", "tcp"})
         for (int most = 4; most <= 14; ++most) {
             const outcome seen = run(std::string("run s.yaml --quiet --no-verify --out r --transport ") + transport,
-                                     "ulimit -n " + std::to_string(most) + "; ");
+                                     "exec 3>&- 4>&- 5>&-; ulimit -n " + std::to_string(most) + "; ");
             if (seen.status == 0) break;
             EXPECT_THAT(seen.status, testing::AnyOf(1, 2)) << most;  // 2: of a file of the user
             EXPECT_THAT(seen.err, HasSubstr("Too many open files")) << most << " files, " << transport;
