@@ -85,6 +85,19 @@ TEST_F(fmi_1, runs_give_the_values_of_2) {
         }
 }
 
+TEST_F(fmi_1, who_says_nothing_about_events_at_the_start_is_asked) {
+    run("run '" + fmu("silent-stairs-1-me") + "' --quiet --end 0.9 --step 0.05 --fmi-log --out silent");
+    run("run '" + fmu("stairs-1-me") + "' --quiet --end 0.9 --step 0.05 --out one");
+    const auto silent = rows("silent"), one = rows("one");
+    ASSERT_EQ(silent.size(), one.size());
+    for (std::size_t n = 1; n < one.size(); ++n) EXPECT_EQ(silent[n], one[n]);
+    EXPECT_EQ(silent.back()[1], "9");  // an event every 0.1 s
+    const std::string log = content("silent/fmi.log");
+    EXPECT_THAT(log, AllOf(HasSubstr("fmiInitialize(tolerance 0) gives (nothing) -> ok"),
+                           HasSubstr("\n0 silent_stairs (silent-stairs-1-me.fmu): fmiEventUpdate() gives (converged 1, "
+                                     "terminate 0, next event 0.1) -> ok")));
+}
+
 TEST_F(fmi_1, the_one_initialisation_has_the_inputs_that_others_give) {
     test::write_file(path("in.csv"), "time,force\n0,5\n1,7\n");
     for (const bool steps : {true, false}) {

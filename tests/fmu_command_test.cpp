@@ -223,8 +223,14 @@ TEST_F(fmu_command, every_call_is_traced_when_asked) {
 TEST_F(fmu_command, validate_reads_parameters_back) {
     const outcome verdict = run("fmu validate '" + fmu("forgetful-witness-2") + "'");
     EXPECT_EQ(verdict.status, 1);
-    EXPECT_THAT(verdict.out, HasSubstr("co-simulation: its parameter 'gain' is 0 (SI) and not 2"));
+    EXPECT_THAT(verdict.out, HasSubstr("error: co-simulation: its parameter 'gain' is 0 (SI) and not 2, as its "
+                                       "description says, until it is given that value."));
     EXPECT_THAT(verdict.out, HasSubstr("2 errors"));
+    const outcome converting = run("fmu validate '" + fmu("converting-witness-2") + "'");
+    EXPECT_EQ(converting.status, 0);
+    EXPECT_THAT(converting.out,
+                HasSubstr("warning: model-exchange: its parameter 'gain' is 0.002 (SI) and not 2, as its "
+                          "description says; given that value, it stays so."));
 }
 
 /// 0.1 is no multiple of anything in binary: differences of times are not the step that was asked for.

@@ -80,6 +80,23 @@ TEST(verdict, signals_are_judged_too) {
     EXPECT_EQ(fine.level, trust::good) << fine.text;
 }
 
+/// Held because the scenario says so, not because what they join is sampled: the same loop loses its damping.
+TEST(verdict, signals_that_are_held_by_choice_are_judged) {
+    const auto held = [](const char* step) {
+        std::string text = quarter_by_signals(step);
+        text.replace(text.find("signals: ["), std::string::npos, "signals:\n");
+        for (const char* signal : {"body.F -> wheel.F", "wheel.x -> body.xw", "wheel.v -> body.vw"})
+            text += fmt::format("  - {{connect: {}, extrapolation: poly-1}}\n", signal);
+        return text;
+    };
+    EXPECT_EQ(judge_text(held("5 ms")).level, trust::doubtful);
+    for (const char* step : {"10 ms", "20 ms"}) {
+        const judged_run r = judge_text(held(step));
+        EXPECT_EQ(r.level, trust::wrong) << step << r.message;
+        EXPECT_THAT(r.text, HasSubstr("signal to '")) << step;
+    }
+}
+
 /// What nothing comes back from is late by a step at its edges, which neither adds up nor diverges: 11 % is the truth here.
 TEST(verdict, square_waves_of_sources_are_neither_stopped_nor_wrong) {
     const auto driven = [](const char* step) {

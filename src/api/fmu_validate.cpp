@@ -100,12 +100,14 @@ class validation {
         spec.fmu.interface.value = interface;
         spec.fmu.isolate = true;
         spec.limit = trial_limit;
+        const subsystem_spec plain = spec;
         const auto parameters = declared_parameters(spec, most_parameters);
         for (const declared_parameter& p : parameters) spec.fmu.outputs.push_back({p.name, {}});
         try {
             const std::unique_ptr<subsystem> trial = make_subsystem(spec);
             passed(fmt::format("{}: the library loads and gives an instance", interface));
-            run_briefly(*trial, kind, interface, parameters);
+            const span_of_trial span(description_, kind);
+            tell_parameters(interface, plain, span, run_briefly(*trial, span, interface, parameters));
         } catch (const user_error& problem) {
             violation(interface, without_name(problem.what(), path_));
         } catch (const run_error& problem) {
@@ -113,12 +115,19 @@ class validation {
         }
     }
 
-    void run_briefly(subsystem& trial, fmi::kind kind, const char* interface,
-                     const std::vector<declared_parameter>& parameters) {
-        const auto& e = description_.experiment;
-        const double t0 = e.start.value_or(0);
-        const double span = e.stop && *e.stop > t0 ? *e.stop - t0 : 1;
-        const double H = fmu_macro_step(description_, kind, span);
+    /// The FMU's own experiment.
+    struct span_of_trial {
+        double start, length, step;
+        span_of_trial(const fmi::description& fmu, fmi::kind kind)
+            : start(fmu.experiment.start.value_or(0)),
+              length(fmu.experiment.stop && *fmu.experiment.stop > start ? *fmu.experiment.stop - start : 1),
+              step(fmu_macro_step(fmu, kind, length)) {}
+    };
+
+    /// Parameters that are not as the description says.
+    std::vector<other_parameter> run_briefly(subsystem& trial, const span_of_trial& span, const char* interface,
+                                             const std::vector<declared_parameter>& parameters) {
+        const double t0 = span.start, H = span.step;
         const subsystem_description& d = trial.describe();
         std::vector<double> u(static_cast<std::size_t>(d.input_count())), y(static_cast<std::size_t>(d.output_count()));
         for (const auto& input : d.inputs) std::fill_n(u.begin() + input.slot, input.size, input.start);
@@ -133,16 +142,14 @@ class validation {
                     throw run_error(fmt::format("at t = {} s its output '{}' is {}", t0 + (n + 1) * H, output.name,
                                                 y[static_cast<std::size_t>(output.slot)]));
         };
-        const auto steps = static_cast<int>(std::clamp(std::floor(span / H * (1 + 1e-9)), 1.0, double(trial_steps)));
+        const auto steps =
+            static_cast<int>(std::clamp(std::floor(span.length / H * (1 + 1e-9)), 1.0, double(trial_steps)));
         for (int n = 0; n < steps - 1; ++n) step(n);
-        for (const other_parameter& p : other_parameters(parameters, d, y))
-            violation(interface, fmt::format("its parameter '{}' is {:.6g} (SI) and not {:.6g}, as its description "
-                                             "says.",
-                                             p.name, p.is, p.said));
+        std::vector<other_parameter> others = other_parameters(parameters, d, y);
         if (!trial.offers().save_restore) {
             step(steps - 1);
             passed(fmt::format("{}: {} steps of {} s", interface, steps, H));
-            return;
+            return others;
         }
         const auto before = trial.make_snapshot();
         trial.save(*before);
@@ -159,6 +166,21 @@ class validation {
                                 t0 + (steps - 1) * H, y[i], output.name, first[i]));
         }
         passed(fmt::format("{}: {} steps of {} s, the last one repeated from a saved state", interface, steps, H));
+        return others;
+    }
+
+    void tell_parameters(const char* interface, const subsystem_spec& spec, const span_of_trial& span,
+                         const std::vector<other_parameter>& others) {
+        if (others.empty()) return;
+        const auto waiting = waiting_parameters(spec, span.start, span.step, others);
+        for (const other_parameter& p : others) {
+            const bool waits = std::ranges::find(waiting, p.name, &other_parameter::name) != waiting.end();
+            violation(
+                interface,
+                fmt::format("its parameter '{}' is {:.6g} (SI) and not {:.6g}, as its description says{}.", p.name,
+                            p.is, p.said, waits ? ", until it is given that value" : "; given that value, it stays so"),
+                waits ? "error" : "warning");
+        }
     }
 
     std::filesystem::path path_;

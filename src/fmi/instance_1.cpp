@@ -69,6 +69,9 @@ struct types_1 {
 
 constexpr fmi1EventInfo nothing_new{fmi1True, fmi1False, fmi1False, fmi1False, fmi1False, 0};
 
+/// Some FMUs leave it as it is when they are initialised: they have said nothing about events.
+constexpr fmi1Boolean unsaid = 2;
+
 class instance_1 final : public scalar_instance<types_1> {
    public:
     instance_1(const std::shared_ptr<fmu_library>& library, const instance_options& options)
@@ -95,12 +98,13 @@ class instance_1 final : public scalar_instance<types_1> {
                 [&] { return fmt::format("start {}, stop {}", setup_.start, setup_.stop.value_or(0)); }, setup_.start,
                 static_cast<fmi1Boolean>(setup_.stop ? fmi1True : fmi1False), setup_.stop.value_or(0));
         } else {
-            at_start_ = nothing_new;
+            fmi1EventInfo info = nothing_new;
+            info.iterationConverged = unsaid;
             call(
                 f_.Initialize, discard::refused,
-                [&] { return fmt::format("tolerance {}{}", setup_.tolerance.value_or(0), info_text(*at_start_)); },
-                static_cast<fmi1Boolean>(setup_.tolerance ? fmi1True : fmi1False), setup_.tolerance.value_or(0),
-                &*at_start_);
+                [&] { return fmt::format("tolerance {}{}", setup_.tolerance.value_or(0), info_text(info)); },
+                static_cast<fmi1Boolean>(setup_.tolerance ? fmi1True : fmi1False), setup_.tolerance.value_or(0), &info);
+            if (info.iterationConverged != unsaid) at_start_ = info;
         }
         phase_ = phase::running;
     }
@@ -260,6 +264,7 @@ class instance_1 final : public scalar_instance<types_1> {
     }
 
     static std::string info_text(const fmi1EventInfo& info) {
+        if (info.iterationConverged == unsaid) return ") gives (nothing";
         return fmt::format(") gives (converged {}, terminate {}, next event {}",
                            static_cast<int>(info.iterationConverged), static_cast<int>(info.terminateSimulation),
                            info.upcomingTimeEvent != fmi1False ? info.nextEventTime : INFINITY);
@@ -276,7 +281,7 @@ class instance_1 final : public scalar_instance<types_1> {
     const bool steps_;  ///< co-simulation
     const std::string uri_;
     experiment_setup setup_;
-    std::optional<fmi1EventInfo> at_start_;  ///< what the initialisation of model exchange says about events
+    std::optional<fmi1EventInfo> at_start_;  ///< what the initialisation of model exchange has said about events
     bool discarded_ = false;                 ///< the last step, which began at
     double step_begin_ = 0;
     std::vector<int> states_;             ///< variables

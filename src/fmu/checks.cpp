@@ -8,6 +8,7 @@
 #include "fmu/component.hpp"
 #include "fmu/fmu_subsystem.hpp"
 #include "fmu/structure.hpp"
+#include "subsystem/factory.hpp"
 
 namespace mdpcosim {
 
@@ -143,6 +144,34 @@ std::vector<other_parameter> other_parameters(const std::vector<declared_paramet
             result.push_back({p->name, is, p->value});
     }
     return result;
+}
+
+std::vector<other_parameter> waiting_parameters(subsystem_spec spec, double start, double step,
+                                                std::vector<other_parameter> others) {
+    std::vector<declared_parameter> given;
+    for (const other_parameter& p : others) {
+        given.push_back({p.name, p.said});
+        spec.set.push_back({p.name, {}, {text{fmt::format("{}", p.said), {}}}});
+        spec.fmu.outputs.push_back({p.name, {}});
+    }
+    try {
+        const std::unique_ptr<subsystem> fmu = make_subsystem(spec);
+        const subsystem_description& d = fmu->describe();
+        std::vector<double> u(static_cast<std::size_t>(d.input_count())), y(static_cast<std::size_t>(d.output_count()));
+        for (const auto& input : d.inputs) std::fill_n(u.begin() + input.slot, input.size, input.start);
+        std::vector<polynomial> inputs(u.size());
+        for (std::size_t i = 0; i < u.size(); ++i) inputs[i].c[0] = u[i];
+        fmu->initialise(start);
+        fmu->outputs(u, y);
+        fmu->advance({start, start + step, 0}, inputs, y);  // some convert what they were given on their way
+        const auto still = other_parameters(given, d, y);
+        std::erase_if(others, [&](const other_parameter& p) {
+            return std::ranges::find(still, p.name, &other_parameter::name) != still.end();
+        });
+    } catch (const run_error&) {  // who cannot be asked is told of
+    } catch (const user_error&) {
+    }
+    return others;
 }
 
 void check_fmu_step(const subsystem_spec& spec, double H) {

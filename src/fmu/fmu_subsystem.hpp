@@ -54,6 +54,11 @@ struct other_parameter {
 std::vector<other_parameter> other_parameters(const std::vector<declared_parameter>& parameters,
                                               const subsystem_description& described, std::span<const double> y);
 
+/// Of `others` those that are as the description says once they are given it. An FMU that gives other values back whatever it is given, having converted
+/// them, say, waits for nothing. The FMU of `spec` is started and does one step.
+std::vector<other_parameter> waiting_parameters(subsystem_spec spec, double start, double step,
+                                                std::vector<other_parameter> others);
+
 /// Variables of a co-simulation of which the FMU does not say what they depend on: by the standard on all inputs.
 std::vector<std::string> silent_fmu_outputs(const subsystem_spec& spec);
 

@@ -41,11 +41,8 @@ struct choice {
 
 class trial {
    public:
-    trial(subsystem_spec spec, const time_spec& time, bool goes_back) : time_(time), goes_back_(goes_back) {
-        spec.fmu.isolate = true;
-        spec.fmu.trace.clear();
-        spec.limit = call_limit;
-        own_step_ = spec.step.value.value_or(time.step);
+    trial(subsystem_spec spec, const time_spec& time, bool goes_back)
+        : time_(time), goes_back_(goes_back), own_step_(spec.step.value.value_or(time.step)) {
         parameters_ = declared_parameters(spec, most_parameters);
         for (const declared_parameter& p : parameters_) spec.fmu.outputs.push_back({p.name, {}});
         model_ = make_subsystem(spec);
@@ -105,17 +102,23 @@ class trial {
 
     time_spec time_;
     bool goes_back_;
-    double own_step_ = 0;
+    double own_step_;
     std::vector<declared_parameter> parameters_;
     std::unique_ptr<subsystem> model_;
     std::vector<double> u_, y_;
     std::vector<polynomial> inputs_;
 };
 
-choice choose(const subsystem_spec& spec, const time_spec& time, bool goes_back) {
+choice choose(subsystem_spec spec, const time_spec& time, bool goes_back) {
     const message_scope silence({});  // the run itself will tell
+    spec.fmu.isolate = true;
+    spec.fmu.trace.clear();
+    spec.limit = call_limit;
     try {
-        return trial(spec, time, goes_back).run();
+        choice made = trial(spec, time, goes_back).run();
+        if (!made.others.empty())
+            made.others = waiting_parameters(spec, time.start, spec.step.value.value_or(time.step), made.others);
+        return made;
     } catch (const run_error& problem) {
         return {true, fmt::format("in a trial {}", problem.what())};
     } catch (const user_error&) {
@@ -151,14 +154,14 @@ void tell_other_parameters(const subsystem_spec& entry, const std::vector<other_
     for (const other_parameter& p : others) {
         if (std::ranges::find(entry.set, p.name, &setting::name) != entry.set.end() || ++n > most_named) continue;
         values += fmt::format("{}'{}' is {:.6g} and not {:.6g}", n == 1 ? "" : ", ", p.name, p.is, p.said);
-        set += fmt::format("{}\"{}\": {:.6g}", n == 1 ? "" : ", ", p.name, p.said);
+        set += fmt::format("{}\"{}\": {}", n == 1 ? "" : ", ", p.name, p.said);  // every digit: it is copied
     }
     if (n == 0) return;
-    messages().send(fmt::format(
-        "warning: subsystem '{}': fmu '{}' does not have the values that its description says: {}{}. It seems to wait "
-        "until it is given them: set: {{{}}}.",
-        entry.name, entry.source.value, values, n > most_named ? fmt::format(" and {} more", n - most_named) : "",
-        set));
+    messages().send(
+        fmt::format("warning: subsystem '{}': fmu '{}' does not have the values that its description says: {}{}. It "
+                    "waits until it is given them: set: {{{}}}.",
+                    entry.name, entry.source.value, values,
+                    n > most_named ? fmt::format(" and {} more", n - most_named) : "", set));
 }
 
 }  // namespace

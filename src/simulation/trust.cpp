@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "master/error_constants.hpp"
+
 namespace mdpcosim {
 
 namespace {
@@ -179,8 +181,9 @@ verdict judge(const assembly& a, const coupling_watch& watch, double start, std:
         double& largest = ranges[kind(c)];
         largest = std::max(largest, q.u_max - q.u_min);
     }
+    const std::vector<bool> held = held_by_nature(a.system);
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
-        if (a.channels[c].internal || a.system.coupling.held(channel_index(c))) continue;
+        if (a.channels[c].internal || held[c]) continue;
         const coupling_quality q = watch.monitor().quality(c);
         const double range = q.u_max - q.u_min, least = least_share * ranges[kind(c)];
         const double deviation = with_events(q.deviation(), events) * (range < least ? range / least : 1);
@@ -214,9 +217,10 @@ std::string cause_of_failure(const assembly& a, const coupling_watch& watch) {
     constexpr double sudden = 5;
     std::string text;
     double worst = 0;
+    const std::vector<bool> held = held_by_nature(a.system);
     for (std::size_t c = 0; c < a.channels.size(); ++c) {
         const channel_report& channel = a.channels[c];
-        if (channel.internal || a.system.coupling.held(channel_index(c))) continue;
+        if (channel.internal || held[c]) continue;
         const double surge = watch.monitor().surge(c);
         const bool wrong = channel.equation < 0 && watch.monitor().quality(c).deviation() >= wrong_from;
         if (!(surge > worst) || !(wrong || surge > sudden)) continue;

@@ -125,7 +125,7 @@ fmi1Status FMI1(Initialize)(fmi1Component c, fmi1Boolean tolerance_defined, fmi1
     if (m->co_simulation || !m->state->set_up) return (fmi1Status)fmu_fail(m, __func__, "fmiSetTime comes first");
     const int initialised = initialise(m, model, __func__);
     const fmu_update nothing = {false, false, false};
-    tell_events(m, &nothing, info);
+    if (!(m->model->capabilities & fmu_silent_start)) tell_events(m, &nothing, info);
     return (fmi1Status)(initialised ? initialised : status);
 }
 

@@ -82,7 +82,8 @@ enum { /* capabilities */
        fmu_needs_completed_step = 512,
        fmu_no_model_exchange = 1024,
        fmu_no_co_simulation = 2048,
-       fmu_refuses_event_mode = 65536 /* gives no instance that has it (3.0) */
+       fmu_refuses_event_mode = 65536, /* gives no instance that has it (3.0) */
+       fmu_silent_start = 131072       /* the initialisation says nothing about events (1.0) */
 };
 
 /* Status codes of all versions. */

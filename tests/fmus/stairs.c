@@ -28,8 +28,10 @@ static const fmu_model model = {
     .description = "counter with time events",
     .variables = variables,
     .variable_count = sizeof variables / sizeof *variables,
-#ifdef REFUSES
+#if defined REFUSES
     .capabilities = fmu_saves | fmu_event_mode | fmu_early_return | fmu_refuses_event_mode,
+#elif defined SILENT
+    .capabilities = fmu_silent_start,
 #else
     .capabilities = fmu_saves | fmu_event_mode | fmu_early_return,
 #endif

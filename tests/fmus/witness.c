@@ -1,6 +1,6 @@
 /* Tells what the importer did: which stop time it set, whether the last step may be taken back, with which input the initialisation ended. Setting
  * the experiment up (2.0) puts the gain back to its start value, as FMUs of some tools do. Of a FORGETFUL one this is not the value that its description says: it waits until it is set.
- */
+ * A CONVERTING one gives its gain in thousandths once it is initialised, and computes as it should. */
 #include "fmu.h"
 
 #ifdef FORGETFUL
@@ -16,6 +16,9 @@ static void start(fmu* m) { *fmu_real(m, x) = *fmu_real(m, u); }
 static void evaluate(fmu* m) {
     *fmu_real(m, dx) = 0;
     *fmu_real(m, y) = *fmu_real(m, gain) * *fmu_real(m, u);
+#ifdef CONVERTING
+    if (!(m->state->mode & (fmu_instantiated | fmu_initialization))) *fmu_real(m, y) *= 1e3;
+#endif
     *fmu_integer(m, d) = 10 * *fmu_integer(m, k);
     *fmu_real(m, stop) = m->state->stop;
     *fmu_real(m, keeps) = m->state->keeps_state;
@@ -23,6 +26,9 @@ static void evaluate(fmu* m) {
 
 static int enter(fmu* m, fmu_call call) {
     if (call == fmu_call_set_up) *fmu_real(m, gain) = OWN_GAIN;
+#ifdef CONVERTING
+    if (call == fmu_call_exit_initialization) *fmu_real(m, gain) *= 1e-3;
+#endif
     return fmu_ok;
 }
 
