@@ -314,6 +314,10 @@ TEST(chain_drive, mistakes_have_their_place) {
                         "      idler: {kind: sprocket, teeth: 20, x: 2 mm, y: 80 mm, turn: right, inertia: 1}\n"),
                 AllOf(HasSubstr("s.yaml:9:7: chain 'chain' and sprocket 'idler' penetrate each other by 2 mm at the "
                                 "start, between 'crank' and 'cam'")));
+    EXPECT_THAT(refusal("      chain: {kind: chain, links: 67}\n" + crank +
+                        "      cam: {kind: sprocket, teeth: 20, y: 180 mm, turn: right, inertia: 1e-3}\n"),
+                AllOf(HasSubstr("s.yaml:8:7: chain 'chain': the chain would cross itself: it turns by 213"),
+                      HasSubstr("Change the 'turn' of sprocket 'cam'")));
     EXPECT_THAT(refusal(chain + "      crank: {kind: sprocket, teeth: 20, drive: prescribed, speed: 100}\n" +
                         "      cam: {kind: sprocket, teeth: 20, y: 160 mm, inertia: 1e-3, speed: 90}\n"),
                 AllOf(HasSubstr("s.yaml:8:7: sprocket 'cam': its speed of 90 rad/s moves chain 'chain' with 2.29183 "
@@ -345,11 +349,19 @@ TEST(chain_drive, is_drawn) {
     const model_info& info = *model_registry::instance().find("chain-drive");
     const model_scene scene =
         info.scene_of_parts(parameter_values(info.parameters), resolve_parts(info.parts, spec.parts, ""));
-    ASSERT_EQ(scene.shapes.size(), 5U);  // crank, guide, cam, rail, chain
+    ASSERT_EQ(scene.shapes.size(), 7U);  // crank and its mark, guide, cam and its mark, rail, chain
     EXPECT_EQ(scene.shapes[0].points.size(), 80U);
-    EXPECT_THAT(scene.shapes[2].place[0], HasSubstr("(1)*cam_x_position"));
-    EXPECT_EQ(scene.shapes[3].rotation, std::vector<std::string>{"rail_shoe_angle"});
-    EXPECT_EQ(scene.shapes[4].vectors, (std::vector<std::string>{"chain.x", "chain.y"}));
+    EXPECT_EQ(scene.shapes[1].rotation, scene.shapes[0].rotation);
+    EXPECT_THAT(scene.shapes[3].place[0], HasSubstr("(1)*cam_x_position"));
+    EXPECT_EQ(scene.shapes[4].place, scene.shapes[3].place);
+    EXPECT_EQ(scene.shapes[5].rotation, std::vector<std::string>{"rail_shoe_angle"});
+    EXPECT_EQ(scene.shapes[6].vectors, (std::vector<std::string>{"chain.x", "chain.y"}));
+    // The band of the guide lies behind the links: the circle of the pins has a radius of 110 mm.
+    for (const auto& point : scene.shapes[2].points) {
+        const double r = std::hypot(std::stod(point[0]), std::stod(point[1]));
+        EXPECT_LT(r, 0.110 - 0.3 * pitch);
+        EXPECT_GT(r, 0.110 - 2 * pitch);
+    }
 }
 
 TEST(chain_drive, rigid_contacts_have_no_equations) {
