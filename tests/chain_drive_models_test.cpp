@@ -8,6 +8,7 @@
 #include <map>
 #include <numbers>
 
+#include "../models/chain-drive/team.hpp"
 #include "core/error.hpp"
 #include "scenario/read.hpp"
 #include "scenario/resolve.hpp"
@@ -274,6 +275,35 @@ TEST(chain_drive, threads) {
     }
     EXPECT_EQ(ended[0], ended[1]);
     EXPECT_EQ(ended[0], ended[2]);
+}
+
+/// Threads that wait for each other longer than the work takes are left alone for a while, and tried again.
+TEST(chain_drive, threads_work_together_only_where_that_gains) {
+    using drive::benefit;
+    const auto shares = [](double alone, double together, int pieces, benefit& b) {
+        int done = 0;
+        for (int n = 0; n < pieces; ++n) {
+            const bool both = b.together();
+            done += both;
+            b.took(b.is_timed() ? (both ? together : alone) : 0);
+        }
+        return static_cast<double>(done) / pieces;
+    };
+    benefit b;
+    EXPECT_FALSE(b.together());
+    EXPECT_GT(shares(5e-6, 3e-6, 100000, b), 0.99);
+    // The cores are taken: each meeting takes 4 ms.
+    int waits = 0;
+    for (int n = 0; n < 1000000; ++n) {
+        waits += b.together();
+        b.took(b.together() ? 4e-3 : 5e-6);
+    }
+    EXPECT_GE(waits, 5);
+    EXPECT_LE(waits, 12);
+    // They are free again.
+    EXPECT_GT(shares(5e-6, 3e-6, 2000000, b), 0.7);
+    benefit slower;
+    EXPECT_LT(shares(5e-6, 6e-6, 100000, slower), 0.01);
 }
 
 std::string refusal(const std::string& parts, const std::string& more = "") {

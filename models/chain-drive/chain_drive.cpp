@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <stdexcept>
 
@@ -76,14 +77,25 @@ class chain_drive final : public equations {
 
    private:
     void find_forces(double t, const double* x, const double* u, double* f) const {
-        if (team_) {
+        if (team_)
+            find_forces_timed(t, x, f);
+        else
+            forces_.all(t, x, x + n_, f);
+        variables_.add_loads(u, f);
+    }
+
+    void find_forces_timed(double t, const double* x, double* f) const {
+        using clock = std::chrono::steady_clock;
+        const bool timed = benefit_.is_timed();
+        const auto begin = timed ? clock::now() : clock::time_point();
+        if (benefit_.together()) {
             at_ = {t, x, x + n_};
             team_->work_together();
             forces_.finish(t, x, x + n_, f);
         } else {
             forces_.all(t, x, x + n_, f);
         }
-        variables_.add_loads(u, f);
+        benefit_.took(timed ? std::chrono::duration<double>(clock::now() - begin).count() : 0);
     }
 
     drive_data d_;
@@ -98,6 +110,7 @@ class chain_drive final : public equations {
         const double *q, *v;
     };
     mutable instant at_{};
+    mutable benefit benefit_;
     std::unique_ptr<team> team_;  ///< last: its threads use all of it
 };
 
