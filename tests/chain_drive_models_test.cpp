@@ -302,6 +302,16 @@ TEST(chain_drive, threads_work_together_only_where_that_gains) {
     EXPECT_LE(waits, 12);
     // They are free again.
     EXPECT_GT(shares(5e-6, 3e-6, 2000000, b), 0.7);
+    // The first evaluation together wakes the others, which takes longer than it gains in a trial.
+    benefit sleepy;
+    int together = 0;
+    for (int n = 0, last = -2; n < 100000; ++n) {
+        const bool both = sleepy.together();
+        sleepy.took(both ? (last == n - 1 ? 3e-6 : 1e-4) : sleepy.is_timed() ? 5e-6 : 0);
+        if (both) last = n;
+        together += both;
+    }
+    EXPECT_GT(together, 90000);
     benefit slower;
     EXPECT_LT(shares(5e-6, 6e-6, 100000, slower), 0.01);
 }

@@ -85,9 +85,17 @@ class chain_drive final : public equations {
     }
 
     void find_forces_timed(double t, const double* x, double* f) const {
+        // From one evaluation to the next: what the solver does in between waits for what the other core had, too.
         using clock = std::chrono::steady_clock;
-        const bool timed = benefit_.is_timed();
-        const auto begin = timed ? clock::now() : clock::time_point();
+        if (timed_) {
+            const auto now = clock::now();
+            benefit_.took(std::chrono::duration<double>(now - begin_).count());
+            begin_ = now;
+        } else {
+            benefit_.took(0);
+            if (benefit_.is_timed()) begin_ = clock::now();
+        }
+        timed_ = benefit_.is_timed();
         if (benefit_.together()) {
             at_ = {t, x, x + n_};
             team_->work_together();
@@ -95,7 +103,6 @@ class chain_drive final : public equations {
         } else {
             forces_.all(t, x, x + n_, f);
         }
-        benefit_.took(timed ? std::chrono::duration<double>(clock::now() - begin).count() : 0);
     }
 
     drive_data d_;
@@ -111,6 +118,8 @@ class chain_drive final : public equations {
     };
     mutable instant at_{};
     mutable benefit benefit_;
+    mutable bool timed_ = false;
+    mutable std::chrono::steady_clock::time_point begin_{};
     std::unique_ptr<team> team_;  ///< last: its threads use all of it
 };
 

@@ -16,6 +16,7 @@ namespace mdpcosim::drive {
 class benefit {
    public:
     static constexpr int window = 32;             ///< pieces of work that are compared
+    static constexpr double least_gain = 0.95;
     static constexpr int least_pause = 1000;      ///< alone, before the next trial
     static constexpr int longest_pause = 256000;  ///< each trial in vain doubles it, up to this
     static constexpr int longest_trust = 16384;   ///< together, before working alone is timed again
@@ -23,6 +24,11 @@ class benefit {
     bool together() const { return phase_ == phase::trial || phase_ == phase::together; }
     bool is_timed() const { return phase_ != phase::alone; }
     void took(double seconds) {
+        // The first of a trial wakes the others.
+        if (phase_ == phase::trial && !awake_ && seconds <= alone_) {
+            awake_ = true;
+            return;
+        }
         sum_ += seconds;
         ++count_;
         const bool whole = count_ == window;
@@ -34,7 +40,7 @@ class benefit {
             case phase::trial:
             case phase::together:
                 // One long wait is enough.
-                if (sum_ > alone_) {
+                if (sum_ > least_gain * alone_) {
                     pause_ = phase_ == phase::trial ? std::min(2 * pause_, longest_pause) : least_pause;
                     return go(phase::alone);
                 }
@@ -49,6 +55,7 @@ class benefit {
    private:
     enum class phase { reference, trial, together, alone };
     void go(phase next) {
+        awake_ = false;
         phase_ = next;
         sum_ = 0;
         count_ = 0;
@@ -57,6 +64,7 @@ class benefit {
     phase phase_ = phase::reference;
     double sum_ = 0, alone_ = 0;
     int count_ = 0, trusted_ = 0, pause_ = least_pause / 2;
+    bool awake_ = false;
 };
 
 class team {
