@@ -81,6 +81,22 @@ TEST(bench_command, largest_step_of_a_scenario) {
     EXPECT_GT(found["results"][1]["largest_stable_step"].get<double>(),
               2 * found["results"][0]["largest_stable_step"].get<double>());
     EXPECT_THAT(content(figure), testing::HasSubstr("one-pass"));
+    const auto rows =
+        process({MDPCOSIM_PROGRAM, "bench", "largest-step", example, "--end", "5 s", "--row", "method=one-pass", "--row",
+                 "damped: extrapolation=poly-1; spring.law=spring-damper; spring.damping=10 N.s/m", "--json"},
+                {})
+            .wait();
+    ASSERT_EQ(rows.exit_status, 0) << rows.err;
+    const auto by_rows = nlohmann::json::parse(rows.out)["results"];
+    ASSERT_EQ(by_rows.size(), 2U);
+    EXPECT_EQ(by_rows[0]["method"], "one-pass");
+    EXPECT_EQ(by_rows[1]["label"], "damped");
+    EXPECT_EQ(by_rows[1]["changes"]["spring.damping"], "10 N.s/m");
+    for (const char* no_row : {"one-pass", "=3", "method=one-pass; spring"}) {
+        const auto refused = process({MDPCOSIM_PROGRAM, "bench", "largest-step", example, "--row", no_row}, {}).wait();
+        EXPECT_EQ(refused.exit_status, 2);
+        EXPECT_THAT(refused.err, testing::HasSubstr("is no change. Write object.parameter=value"));
+    }
     const auto wrong = process({MDPCOSIM_PROGRAM, "bench", "largest-step", example, "--method", "onepass"}, {}).wait();
     EXPECT_EQ(wrong.exit_status, 2);
     EXPECT_THAT(wrong.err, testing::HasSubstr("Did you mean 'one-pass'?"));

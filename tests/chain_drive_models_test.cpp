@@ -8,6 +8,7 @@
 #include <map>
 #include <numbers>
 
+#include "../models/chain-drive/team.hpp"
 #include "core/error.hpp"
 #include "scenario/read.hpp"
 #include "scenario/resolve.hpp"
@@ -276,6 +277,45 @@ TEST(chain_drive, threads) {
     EXPECT_EQ(ended[0], ended[2]);
 }
 
+/// Threads that wait for each other longer than the work takes are left alone for a while, and tried again.
+TEST(chain_drive, threads_work_together_only_where_that_gains) {
+    using drive::benefit;
+    const auto shares = [](double alone, double together, int pieces, benefit& b) {
+        int done = 0;
+        for (int n = 0; n < pieces; ++n) {
+            const bool both = b.together();
+            done += both;
+            b.took(b.is_timed() ? (both ? together : alone) : 0);
+        }
+        return static_cast<double>(done) / pieces;
+    };
+    benefit b;
+    EXPECT_FALSE(b.together());
+    EXPECT_GT(shares(5e-6, 3e-6, 100000, b), 0.99);
+    // The cores are taken: each meeting takes 4 ms.
+    int waits = 0;
+    for (int n = 0; n < 1000000; ++n) {
+        waits += b.together();
+        b.took(b.together() ? 4e-3 : 5e-6);
+    }
+    EXPECT_GE(waits, 5);
+    EXPECT_LE(waits, 12);
+    // They are free again.
+    EXPECT_GT(shares(5e-6, 3e-6, 2000000, b), 0.7);
+    // The first evaluation together wakes the others, which takes longer than it gains in a trial.
+    benefit sleepy;
+    int together = 0;
+    for (int n = 0, last = -2; n < 100000; ++n) {
+        const bool both = sleepy.together();
+        sleepy.took(both ? (last == n - 1 ? 3e-6 : 1e-4) : sleepy.is_timed() ? 5e-6 : 0);
+        if (both) last = n;
+        together += both;
+    }
+    EXPECT_GT(together, 90000);
+    benefit slower;
+    EXPECT_LT(shares(5e-6, 6e-6, 100000, slower), 0.01);
+}
+
 std::string refusal(const std::string& parts, const std::string& more = "") {
     try {
         make_subsystem(entry(parts, more));
@@ -314,6 +354,10 @@ TEST(chain_drive, mistakes_have_their_place) {
                         "      idler: {kind: sprocket, teeth: 20, x: 2 mm, y: 80 mm, turn: right, inertia: 1}\n"),
                 AllOf(HasSubstr("s.yaml:9:7: chain 'chain' and sprocket 'idler' penetrate each other by 2 mm at the "
                                 "start, between 'crank' and 'cam'")));
+    EXPECT_THAT(refusal("      chain: {kind: chain, links: 67}\n" + crank +
+                        "      cam: {kind: sprocket, teeth: 20, y: 180 mm, turn: right, inertia: 1e-3}\n"),
+                AllOf(HasSubstr("s.yaml:8:7: chain 'chain': the chain would cross itself: it turns by 213"),
+                      HasSubstr("Change the 'turn' of sprocket 'cam'")));
     EXPECT_THAT(refusal(chain + "      crank: {kind: sprocket, teeth: 20, drive: prescribed, speed: 100}\n" +
                         "      cam: {kind: sprocket, teeth: 20, y: 160 mm, inertia: 1e-3, speed: 90}\n"),
                 AllOf(HasSubstr("s.yaml:8:7: sprocket 'cam': its speed of 90 rad/s moves chain 'chain' with 2.29183 "
@@ -345,11 +389,19 @@ TEST(chain_drive, is_drawn) {
     const model_info& info = *model_registry::instance().find("chain-drive");
     const model_scene scene =
         info.scene_of_parts(parameter_values(info.parameters), resolve_parts(info.parts, spec.parts, ""));
-    ASSERT_EQ(scene.shapes.size(), 5U);  // crank, guide, cam, rail, chain
+    ASSERT_EQ(scene.shapes.size(), 7U);  // crank and its mark, guide, cam and its mark, rail, chain
     EXPECT_EQ(scene.shapes[0].points.size(), 80U);
-    EXPECT_THAT(scene.shapes[2].place[0], HasSubstr("(1)*cam_x_position"));
-    EXPECT_EQ(scene.shapes[3].rotation, std::vector<std::string>{"rail_shoe_angle"});
-    EXPECT_EQ(scene.shapes[4].vectors, (std::vector<std::string>{"chain.x", "chain.y"}));
+    EXPECT_EQ(scene.shapes[1].rotation, scene.shapes[0].rotation);
+    EXPECT_THAT(scene.shapes[3].place[0], HasSubstr("(1)*cam_x_position"));
+    EXPECT_EQ(scene.shapes[4].place, scene.shapes[3].place);
+    EXPECT_EQ(scene.shapes[5].rotation, std::vector<std::string>{"rail_shoe_angle"});
+    EXPECT_EQ(scene.shapes[6].vectors, (std::vector<std::string>{"chain.x", "chain.y"}));
+    // The band of the guide lies behind the links: the circle of the pins has a radius of 110 mm.
+    for (const auto& point : scene.shapes[2].points) {
+        const double r = std::hypot(std::stod(point[0]), std::stod(point[1]));
+        EXPECT_LT(r, 0.110 - 0.3 * pitch);
+        EXPECT_GT(r, 0.110 - 2 * pitch);
+    }
 }
 
 TEST(chain_drive, rigid_contacts_have_no_equations) {

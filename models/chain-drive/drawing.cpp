@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -37,15 +38,30 @@ scene_shape draw_wheel(const support& s, double pitch) {
     return shape;
 }
 
-scene_shape draw_surface(const support& s) {
-    scene_shape shape{.kind = "outline", .size = {"0.003"}, .closed = false};
+/// A dot that shows how far the wheel has turned.
+scene_shape draw_mark(const support& s, const scene_shape& wheel) {
+    scene_shape shape{.kind = "outline", .rotation = wheel.rotation, .place = wheel.place};
+    constexpr int corners = 8;
+    for (int k = 0; k < corners; ++k) {
+        const double angle = 2 * pi * k / corners, size = 0.09 * s.radius;
+        shape.points.push_back({number(size * std::cos(angle)), number(0.6 * s.radius + size * std::sin(angle))});
+    }
+    return shape;
+}
+
+/// What lies behind the plates of the links.
+scene_shape draw_surface(const support& s, double pitch) {
+    scene_shape shape{.kind = "outline"};
     const bool pivots = s.kind == support_kind::pivoting_rail;
     const double from_x = pivots ? s.x - s.pivot_x : 0, from_y = pivots ? s.y - s.pivot_y : 0;
     constexpr int pieces = 16;
-    for (int k = 0; k <= pieces; ++k) {
-        const double angle = s.middle + s.arc * (2.0 * k / pieces - 1);
-        shape.points.push_back(
-            {number(from_x + s.radius * std::cos(angle)), number(from_y + s.radius * std::sin(angle))});
+    const double outer = std::max(s.radius - 0.35 * pitch, 0.5 * s.radius),
+                 inner = std::max(outer - pitch, 0.5 * outer);
+    for (int k = 0; k < 2 * (pieces + 1); ++k) {
+        const bool back = k > pieces;
+        const double angle = s.middle + s.arc * (2.0 * (back ? 2 * pieces + 1 - k : k) / pieces - 1),
+                     radius = back ? inner : outer;
+        shape.points.push_back({number(from_x + radius * std::cos(angle)), number(from_y + radius * std::sin(angle))});
     }
     shape.place = {number(s.x), number(s.y)};
     if (s.kind == support_kind::rail)
@@ -63,9 +79,11 @@ scene_shape draw_surface(const support& s) {
 
 model_scene draw(const drive_data& d) {
     model_scene scene;
-    for (const support& s : d.supports)
-        scene.shapes.push_back(s.is_sprocket() ? draw_wheel(s, d.chains[static_cast<std::size_t>(s.chain)].pitch)
-                                               : draw_surface(s));
+    for (const support& s : d.supports) {
+        const double pitch = d.chains[static_cast<std::size_t>(s.chain)].pitch;
+        scene.shapes.push_back(s.is_sprocket() ? draw_wheel(s, pitch) : draw_surface(s, pitch));
+        if (s.is_sprocket()) scene.shapes.push_back(draw_mark(s, scene.shapes.back()));
+    }
     for (const chain_data& c : d.chains)
         scene.shapes.push_back(
             {.kind = "chain", .size = {number(0.6 * c.pitch)}, .vectors = {c.name + ".x", c.name + ".y"}});

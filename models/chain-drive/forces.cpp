@@ -189,23 +189,36 @@ void drive_forces::work(const part_of_work& part, double t, const double* q, con
 }
 
 std::vector<std::vector<drive_forces::part_of_work>> drive_forces::shares(int members) const {
-    // The largest first, each to whom has least; a pin near a support costs as much as a link.
-    std::vector<std::pair<int, part_of_work>> parts;
-    for (std::size_t k = 0; k < d_.supports.size(); ++k)
-        parts.push_back({2 * d_.supports[k].window + 1, {.support = static_cast<int>(k)}});
-    constexpr int slice = 16;
-    for (std::size_t c = 0; c < d_.chains.size(); ++c)
-        for (int from = 0; from < d_.chains[c].links; from += slice) {
-            const int to = std::min(from + slice, d_.chains[c].links);
-            parts.push_back({to - from, {.chain = static_cast<int>(c), .from = from, .to = to}});
-        }
-    std::ranges::stable_sort(parts, std::greater{}, &std::pair<int, part_of_work>::first);
+    constexpr double pin_near_support = 4;  // times a link
+    std::vector<std::pair<double, int>> contacts;
+    double all = d_.pins;
+    for (std::size_t k = 0; k < d_.supports.size(); ++k) {
+        contacts.emplace_back(pin_near_support * (2 * d_.supports[k].window + 1), static_cast<int>(k));
+        all += contacts.back().first;
+    }
+    // The largest first, each to whom has least.
+    std::ranges::stable_sort(contacts, std::greater{}, &std::pair<double, int>::first);
     std::vector<std::vector<part_of_work>> result(static_cast<std::size_t>(members));
-    std::vector<int> sizes(result.size());
-    for (const auto& [size, part] : parts) {
+    std::vector<double> sizes(result.size());
+    for (const auto& [size, support] : contacts) {
         const auto least = std::ranges::min_element(sizes) - sizes.begin();
         sizes[static_cast<std::size_t>(least)] += size;
-        result[static_cast<std::size_t>(least)].push_back(part);
+        result[static_cast<std::size_t>(least)].push_back({.support = support});
+    }
+    // Links in one piece each: what two cores write side by side they wait for.
+    double room = 0;
+    for (const double size : sizes) room += std::max(0.0, all / members - size);
+    int pin = 0;
+    double until = 0;
+    for (std::size_t m = 0; m < result.size(); ++m) {
+        until += std::max(0.0, all / members - sizes[m]) * d_.pins / room;
+        const int end = m + 1 == result.size() ? d_.pins : static_cast<int>(until);
+        for (std::size_t c = 0; c < d_.chains.size(); ++c) {
+            const int first = d_.chains[c].first_pin, from = std::max(pin - first, 0),
+                      to = std::min(end - first, d_.chains[c].links);
+            if (to > from) result[m].push_back({.chain = static_cast<int>(c), .from = from, .to = to});
+        }
+        pin = std::max(pin, end);
     }
     return result;
 }

@@ -111,6 +111,17 @@ std::string find_path(const std::vector<support>& all, double pitch, std::vector
                 "towards the chain, change its 'turn', or list it between other parts.",
                 title(*here.round), here.wrap * 180 / pi);
     }
+    // A closed path that does not cross itself turns once.
+    double left = 0, right = 0;
+    for (const piece& p : pieces) (p.round->turn > 0 ? left : right) += p.wrap * 180 / pi;
+    if (std::fabs(std::fabs(left - right) - 360) > 180) {
+        const double few = left < right ? 1 : -1;
+        const auto odd = std::ranges::find_if(all, [&](const support& s) { return s.turn == few; });
+        return fmt::format(
+            "the chain would cross itself: it turns by {:.4g} deg to the left and {:.4g} deg to the right, which would "
+            "have to differ by 360. Change the 'turn' of {}, or the order of the parts.",
+            left, right, title(odd == all.end() ? all.back() : *odd));
+    }
     return {};
 }
 

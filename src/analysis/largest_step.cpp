@@ -13,6 +13,8 @@
 #include "coupling/extrapolation.hpp"
 #include "master/method.hpp"
 #include "results/compare.hpp"
+#include "simulation/simulation.hpp"
+#include "simulation/trust.hpp"
 #include "simulation/verify.hpp"
 
 namespace mdpcosim {
@@ -40,8 +42,12 @@ band band_of(const result_table& t, std::size_t column, std::size_t first, std::
 class step_reference {
    public:
     explicit step_reference(scenario s, const largest_step_request& request) {
-        s.record = {};
         s.step_control = {};
+        s.record = {};
+        // What nobody compares is not evaluated: times are those of a run.
+        const simulation made(s, {.workers = 1, .writable = false});
+        for (const std::string& name : coupled_columns(made.parts())) s.record.only.push_back({name, {}});
+        record_ = s.record;
         const double span = s.time.end - s.time.start;
         scenario dense = s;
         while (span / dense.time.step < 500) dense = with_steps(dense, 0.5);
@@ -66,6 +72,7 @@ class step_reference {
     }
 
     const std::string& said() const { return said_; }
+    const record_spec& record() const { return record_; }
     double growth() const { return growth_; }
 
     /// Empty: it does not.
@@ -157,6 +164,7 @@ class step_reference {
     }
 
     std::string said_;
+    record_spec record_;
     result_table table_;
     std::map<std::string, band> bands_;
     std::map<std::string, double> widest_;
@@ -167,7 +175,7 @@ class step_search {
    public:
     step_search(const largest_step_request& request, const step_reference& reference, largest_step& into, scenario s)
         : request_(request), reference_(reference), into_(into), scenario_(std::move(s)) {
-        scenario_.record = {};
+        scenario_.record = reference.record();
         scenario_.step_control = {};
     }
 
@@ -181,6 +189,7 @@ class step_search {
         if (into_.outcome == largest_step::kind::limit) narrow();
         if (into_.largest > 0) look_below();
         if (into_.largest > 0) look_for_error();
+        if (into_.accurate.step > 0) look_for_fastest();
         std::ranges::sort(into_.runs, {}, &step_run::step);
     }
 
@@ -221,7 +230,6 @@ class step_search {
         step_run one;
         one.step = step;
         kept_run run;
-        const auto begin = clock::now();
         try {
             run = run_with(step);
         } catch (const user_error& problem) {
@@ -229,7 +237,8 @@ class step_search {
             refusal_ = problem.what();
             return {};
         }
-        one.seconds = seconds_since(begin);
+        one.seconds = run.seconds;
+        one.evaluations = run.evaluations;
         one.macro_steps = static_cast<std::int64_t>(run.table.rows()) - 1;
         one.why = run.done ? reference_.leaves(run) : run.message;
         one.wrong = run.judged.level == trust::wrong;
@@ -300,9 +309,7 @@ class step_search {
     const step_run* largest_accurate() const {
         const step_run* best = nullptr;
         for (const step_run& r : into_.runs)
-            if (r.stable && !r.wrong && r.step <= into_.largest && r.error <= request_.error &&
-                (!best || r.step > best->step))
-                best = &r;
+            if (keeps_error(r) && (!best || r.step > best->step)) best = &r;
         return best;
     }
 
@@ -328,11 +335,32 @@ class step_search {
             const auto is = stable(std::sqrt(above * best->step));
             if (!is || into_.runs.size() == before) break;
         }
-        for (int n = 0; n < 2 && into_.accurate.seconds < 1; ++n) {
-            const auto begin = clock::now();
-            run_with(into_.accurate.step);
-            into_.accurate.seconds = std::min(into_.accurate.seconds, seconds_since(begin));
+    }
+
+    bool keeps_error(const step_run& r) const {
+        return r.stable && !r.wrong && r.step <= into_.largest && r.error <= request_.error;
+    }
+
+    /// Of the largest accurate step and those to about a half of it. Those that took least take part in two rounds more, so that a disturbance decides nothing.
+    void look_for_fastest() {
+        const double from = into_.accurate.step;
+        for (int n = 1; n <= 3; ++n) {
+            const double step = from * std::pow(0.8, n);
+            if (std::ranges::none_of(into_.runs, [&](const step_run& r) { return std::fabs(r.step / step - 1) < 0.1; }))
+                stable(step);
         }
+        std::vector<step_run*> runs;
+        for (step_run& r : into_.runs)
+            if (keeps_error(r) && r.step >= 0.5 * from) runs.push_back(&r);
+        std::ranges::sort(runs, {}, &step_run::seconds);
+        constexpr std::size_t finalists = 4;
+        if (runs.size() > finalists) runs.resize(finalists);
+        for (int round = 0; round < 2; ++round)
+            for (step_run* r : runs)
+                if (seconds_since(begin_) + r->seconds <= request_.most_seconds)
+                    r->seconds = std::min(r->seconds, run_with(r->step).seconds);
+        into_.fastest = **std::ranges::min_element(runs, {}, &step_run::seconds);
+        into_.accurate = *known(from);
     }
 
     const largest_step_request& request_;
@@ -375,16 +403,21 @@ largest_steps find_largest_steps(const largest_step_request& request) {
     for (const step_choice& choice : request.choices) check_names(choice);
     largest_steps all;
     all.error = request.error;
-    std::optional<step_reference> reference;
+    std::vector<std::pair<const step_choice*, step_reference>> references;
+    const auto reference_of = [&](const step_choice& choice, const scenario& s) -> const step_reference& {
+        for (const auto& [of, reference] : references)
+            if (of->changes == choice.changes) return reference;
+        return references.emplace_back(&choice, step_reference(s, request)).second;
+    };
     std::optional<user_error> first_refusal;
     for (const step_choice& choice : request.choices) {
         largest_step& one = all.found.emplace_back();
         one.choice = choice;
         try {
             scenario s = request.load(choice);
-            if (!reference) reference.emplace(s, request);
+            const step_reference& reference = reference_of(choice, s);
             if (!choice.extrapolation.empty()) all.own_extrapolation = with_own_extrapolation(s);
-            step_search(request, *reference, one, std::move(s)).look();
+            step_search(request, reference, one, std::move(s)).look();
         } catch (const user_error& problem) {
             one.why = problem.what();
             if (!first_refusal) first_refusal = problem;
@@ -393,12 +426,12 @@ largest_steps find_largest_steps(const largest_step_request& request) {
     const bool any = std::ranges::any_of(
         all.found, [](const largest_step& one) { return one.outcome != largest_step::kind::refused; });
     if (!any && first_refusal) throw *first_refusal;
-    all.reference = reference->said();
-    all.growth = reference->growth();
-    largest_step* fastest = nullptr;
+    all.reference = references.front().second.said();
+    for (const auto& [choice, reference] : references) all.growth = std::max(all.growth, reference.growth());
+    largest_step* best = nullptr;
     for (largest_step& one : all.found)
-        if (one.accurate.step > 0 && (!fastest || one.accurate.seconds < fastest->accurate.seconds)) fastest = &one;
-    if (fastest != nullptr) fastest->fastest = true;
+        if (one.fastest.step > 0 && (!best || one.fastest.seconds < best->fastest.seconds)) best = &one;
+    if (best != nullptr) best->best = true;
     return all;
 }
 

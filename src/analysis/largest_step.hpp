@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenario/spec.hpp"
@@ -16,12 +17,15 @@
 ///
 /// The search begins at the scenario's own step, goes up by quarters (or down by halves, to the first stable one), and halves the interval
 /// to the wanted precision: the limit is the first crossing that steps of a quarter see. Three steps below it, by quarters, are looked at, too: a step that
-/// is not stable although a larger one is, is told. An instability that grows by less than what the run lets be seen counts as stable: longer runs
+/// is not stable although a larger one is, is told. So are three steps below the largest accurate one: the fastest is found among them. An instability that grows by less than what the run lets be seen counts as stable: longer runs
 /// see more. Where samples leave only some steps, the search takes those.
 namespace mdpcosim {
 
 struct step_choice {
     std::string method, extrapolation;  ///< empty: as the scenario has it
+    /// Of the scenario besides, as --set takes them. Choices with the same changes share a reference, the scenario with these.
+    std::vector<std::pair<std::string, std::string>> changes = {};
+    std::string label = {};  ///< in tables; empty: made of the others
 };
 
 struct largest_step_request {
@@ -39,8 +43,8 @@ struct step_run {
     std::string why;     ///< it is not
     double error = 0;    ///< against the reference, where it is stable
     bool wrong = false;  ///< its verdict is
-    std::int64_t macro_steps = 0;
-    double seconds = 0;  ///< wall clock, one worker; of the accurate ones the least of three runs
+    std::int64_t macro_steps = 0, evaluations = 0;
+    double seconds = 0;  ///< wall clock of the macro steps, one worker; of those that may be the fastest the least of three runs
 };
 
 struct largest_step {
@@ -56,7 +60,8 @@ struct largest_step {
     double largest = 0, unstable = 0;
     std::string why;             ///< `unstable` is not stable, or nothing was run
     step_run accurate;           ///< with the largest step that keeps the error; step 0: none did
-    bool fastest = false;        ///< the least time of all that keep the error
+    step_run fastest;            ///< that with the least time, which may have a smaller step: near the limit solvers work more
+    bool best = false;           ///< its time is the least of all choices
     bool out_of_time = false;    ///< most_seconds ended the search
     std::vector<step_run> runs;  ///< by step
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "analysis/largest_step.hpp"
 #include "analysis/plot.hpp"
 #include "core/json.hpp"
@@ -10,8 +12,12 @@ namespace mdpcosim {
 namespace {
 
 std::string name_of(const step_choice& choice) {
-    const std::string extrapolation = choice.extrapolation.empty() ? "" : " " + choice.extrapolation;
-    return (choice.method.empty() ? "as the scenario has it" : choice.method) + extrapolation;
+    if (!choice.label.empty()) return choice.label;
+    std::string name = choice.method;
+    const auto add = [&](const std::string& more) { name += (name.empty() || more.empty() ? "" : " ") + more; };
+    add(choice.extrapolation);
+    for (const auto& [address, value] : choice.changes) add(address + "=" + value);
+    return name.empty() ? "as the scenario has it" : name;
 }
 
 const char* word_for(largest_step::kind outcome) {
@@ -45,6 +51,11 @@ std::string step_of(const largest_step& one) {
     return "";
 }
 
+const step_run* run_of(const largest_step& one, double step) {
+    const auto found = std::ranges::find(one.runs, step, &step_run::step);
+    return found == one.runs.end() ? nullptr : &*found;
+}
+
 const step_run* least_error(const largest_step& one) {
     const step_run* best = nullptr;
     for (const step_run& r : one.runs)
@@ -56,6 +67,8 @@ const step_run* least_error(const largest_step& one) {
 
 std::string to_table(const largest_steps& found) {
     std::string out = fmt::format("errors against {}\n", found.reference);
+    if (std::ranges::any_of(found.found, [](const largest_step& one) { return !one.choice.changes.empty(); }))
+        out += "where a line changes the scenario, against the scenario with these changes\n";
     if (found.grows_by_itself())
         out += fmt::format(
             "the system grows by itself, to {:.3g} times in the reference's last quarter against its first: that is no "
@@ -64,13 +77,18 @@ std::string to_table(const largest_steps& found) {
     if (!found.own_extrapolation.empty())
         out += fmt::format("with the extrapolation that the scenario gives them, whatever a line says: {}\n",
                            fmt::join(found.own_extrapolation, ", "));
-    out += fmt::format("\n  {:<30} {:>14} {:>16} {:>12} {:>12} {:>10}\n", "method", "stable to [s]",
-                       fmt::format("error {:.3g} [s]", found.error), "macro steps", "time [ms]", "error");
+    out += fmt::format("\n  {:<30} {:>14} {:>12} {:>16} {:>10} {:>14} {:>12} {:>12} {:>12}\n", "method", "stable to [s]",
+                       "time [ms]", fmt::format("error {:.3g} [s]", found.error), "error", "fastest [s]", "macro steps",
+                       "evaluations", "time [ms]");
     for (const auto& one : found.found) {
-        out += fmt::format("  {:<30} {:>14}", name_of(one.choice), step_of(one));
+        const std::string name = name_of(one.choice);
+        if (name.size() > 30) out += fmt::format("  {}\n", name);
+        out += fmt::format("  {:<30} {:>14}", name.size() > 30 ? "" : name, step_of(one));
+        if (const step_run* limit = run_of(one, one.largest)) out += fmt::format(" {:>12.4g}", 1e3 * limit->seconds);
         if (one.accurate.step > 0)
-            out += fmt::format(" {:>16.4g} {:>12} {:>12.4g} {:>10.2g}{}", one.accurate.step, one.accurate.macro_steps,
-                               1e3 * one.accurate.seconds, one.accurate.error, one.fastest ? "  fastest" : "");
+            out += fmt::format(" {:>16.4g} {:>10.2g} {:>14.4g} {:>12} {:>12} {:>12.4g}{}", one.accurate.step,
+                               one.accurate.error, one.fastest.step, one.fastest.macro_steps, one.fastest.evaluations,
+                               1e3 * one.fastest.seconds, one.best ? "  fastest" : "");
         else if (one.outcome != largest_step::kind::refused)
             out += fmt::format(" {:>16}", "-");
         out += "\n";
@@ -105,13 +123,17 @@ std::string to_json(const largest_steps& found) {
     auto list = json::array();
     const auto run = [](const step_run& r) {
         return json{{"step", r.step},   {"stable", r.stable},           {"why", r.why},        {"error", r.error},
-                    {"wrong", r.wrong}, {"macro_steps", r.macro_steps}, {"seconds", r.seconds}};
+                    {"wrong", r.wrong}, {"macro_steps", r.macro_steps}, {"evaluations", r.evaluations}, {"seconds", r.seconds}};
     };
     for (const auto& one : found.found) {
         auto runs = json::array();
         for (const auto& r : one.runs) runs.push_back(run(r));
-        list.push_back({{"method", one.choice.method},
+        auto changes = json::object();
+        for (const auto& [address, value] : one.choice.changes) changes[address] = value;
+        list.push_back({{"label", one.choice.label},
+                        {"method", one.choice.method},
                         {"extrapolation", one.choice.extrapolation},
+                        {"changes", std::move(changes)},
                         {"outcome", word_for(one.outcome)},
                         {"largest_stable_step", one.largest > 0 ? json(one.largest) : json()},
                         {"unstable_step", one.unstable > 0 ? json(one.unstable) : json()},
@@ -119,7 +141,8 @@ std::string to_json(const largest_steps& found) {
                         {"unstable_below", one.pockets()},
                         {"out_of_time", one.out_of_time},
                         {"accurate", one.accurate.step > 0 ? run(one.accurate) : json()},
-                        {"fastest", one.fastest},
+                        {"fastest", one.fastest.step > 0 ? run(one.fastest) : json()},
+                        {"best", one.best},
                         {"runs", std::move(runs)}});
     }
     return json{{"reference", found.reference},

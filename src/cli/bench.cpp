@@ -44,6 +44,42 @@ std::vector<step_choice> choices_of(const std::vector<std::string>& methods,
     return all;
 }
 
+std::string trimmed(const std::string& s) {
+    const std::size_t begin = s.find_first_not_of(" \t\n");
+    return begin == std::string::npos ? "" : s.substr(begin, s.find_last_not_of(" \t\n") + 1 - begin);
+}
+
+/// `method=one-pass`, `damped: extrapolation=poly-1; shaft.law=spring-damper; shaft.damping=50`.
+step_choice row_of(const std::string& row) {
+    step_choice choice;
+    std::size_t begin = 0;
+    if (const std::size_t colon = row.find(": "); colon < row.find('=')) {
+        choice.label = trimmed(row.substr(0, colon));
+        begin = colon + 2;
+    }
+    while (begin <= row.size()) {
+        const std::size_t end = std::min(row.find(';', begin), row.size());
+        const std::string entry = trimmed(row.substr(begin, end - begin));
+        begin = end + 1;
+        if (entry.empty()) continue;
+        const std::size_t equals = entry.find('=');
+        const std::string address = trimmed(entry.substr(0, equals));
+        if (equals == std::string::npos || address.empty())
+            throw user_error(fmt::format(
+                "--row '{}': '{}' is no change. Write object.parameter=value, several with ';' between them, for "
+                "example --row 'method=one-pass; shaft.stiffness=2 kN.m/rad'.",
+                row, entry));
+        const std::string value = trimmed(entry.substr(equals + 1));
+        if (address == "method")
+            choice.method = value;
+        else if (address == "extrapolation")
+            choice.extrapolation = value;
+        else
+            choice.changes.emplace_back(address, value);
+    }
+    return choice;
+}
+
 void add_largest_step(CLI::App& bench, int& status) {
     CLI::App* command = bench.add_subcommand("largest-step",
                                              "The largest macro steps of a scenario that are stable and that keep an "
@@ -52,7 +88,7 @@ void add_largest_step(CLI::App& bench, int& status) {
     auto options = std::make_shared<scenario_options>();
     options->add_without_method(*command);
     struct wishes {
-        std::vector<std::string> methods, extrapolations;
+        std::vector<std::string> methods, extrapolations, rows;
         double error = 0.01, seconds = 600;
         bool json = false;
         std::string figure;
@@ -63,6 +99,13 @@ void add_largest_step(CLI::App& bench, int& status) {
         "--extrapolation", wanted->extrapolations,
         "With each of these (mdpcosim list extrapolations); without both options: explicit with several, "
         "one-pass, semi-implicit and iterated with their own. Connections that name one keep it, which is told");
+    command
+        ->add_option("--row", wanted->rows,
+                     "One line more, by changes of the scenario with ';' between them, method and extrapolation among "
+                     "them, and a name before them if you like: 'damped: extrapolation=poly-1; shaft.law=spring-damper; "
+                     "shaft.damping=50'")
+        ->type_name("CHANGES")
+        ->allow_extra_args(false);
     command
         ->add_option("--error", wanted->error,
                      "Largest error of a coupled variable, relative to its range, that the fastest step may make; "
@@ -78,13 +121,19 @@ void add_largest_step(CLI::App& bench, int& status) {
         status = watched([&] {
             largest_step_request request;
             request.load = [&](const step_choice& choice) {
-                std::vector<scenario_override> changes{{"method", choice.method, "--method " + choice.method}};
+                std::vector<scenario_override> changes;
+                if (!choice.method.empty())
+                    changes.push_back({"method", choice.method, "--method " + choice.method});
                 if (!choice.extrapolation.empty())
                     changes.push_back(
                         {"extrapolation", choice.extrapolation, "--extrapolation " + choice.extrapolation});
+                for (const auto& [address, value] : choice.changes)
+                    changes.push_back({address, value, fmt::format("--row {}={}", address, value)});
                 return options->load(changes);
             };
-            request.choices = choices_of(wanted->methods, wanted->extrapolations);
+            if (wanted->rows.empty() || !wanted->methods.empty() || !wanted->extrapolations.empty())
+                request.choices = choices_of(wanted->methods, wanted->extrapolations);
+            for (const std::string& row : wanted->rows) request.choices.push_back(row_of(row));
             request.error = wanted->error;
             request.most_seconds = wanted->seconds;
             request.told = [](const std::string& next) { tell("{}\n", next); };

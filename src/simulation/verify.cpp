@@ -179,6 +179,8 @@ kept_run run_in_memory(const scenario& s, bool monolithic, const std::atomic<boo
     }
     const run_summary summary = all.finish();
     if (summary.judged) out.judged = *summary.judged;
+    out.seconds = summary.wall_seconds;
+    for (const auto& one : summary.subsystems) out.evaluations += one.evaluations;
     out.table = std::move(rows.table);
     return out;
 }

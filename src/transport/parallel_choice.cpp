@@ -1,6 +1,7 @@
 #include "transport/parallel_choice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "transport/schedule.hpp"
 
@@ -16,6 +17,7 @@ constexpr double pause_by_loss = 100;   // at most so small a part of the time i
 constexpr double longest_pause = 10;    // s
 constexpr std::int64_t rounds_to_look = 1000;
 constexpr int looks = 4;
+constexpr std::int64_t recent_steps = 16;
 
 }  // namespace
 
@@ -31,21 +33,25 @@ void parallel_choice::begin() {
     parallel_ = true;
     aside_ = gained_ = 0;
     rounds_ = 0;
+    recent_ = 0;
 }
 
 void parallel_choice::took(std::int64_t step, double seconds, double now) {
     if (!parallel_) return took_serially(step, seconds, now);
-    if (serial_looks_ > 0) return look(seconds);
+    if (serial_looks_ > 0) return look(step, seconds, now);
     const double gain = serial_ - seconds;
+    recent_ += (seconds - recent_) / static_cast<double>(std::min(rounds_ + 1, recent_steps));
     gained_ += gain;
     aside_ = std::min(aside_ + gain, most_aside);
-    if (aside_ < -std::max(at_stake, 10 * serial_)) return give_way(step, now);
-    if (++rounds_ % rounds_to_look == 0) serial_looks_ = looks, samples_ = 0;
+    in_doubt_ = aside_ < -std::max(at_stake, 10 * serial_);
+    if (++rounds_ % rounds_to_look == 0 || in_doubt_) serial_looks_ = looks, samples_ = 0;
 }
 
-void parallel_choice::look(double seconds) {
+void parallel_choice::look(std::int64_t step, double seconds, double now) {
     serial_ = blend(serial_, seconds, samples_++);
-    --serial_looks_;
+    if (--serial_looks_ > 0 || !std::exchange(in_doubt_, false)) return;
+    if (recent_ > serial_) return give_way(step, now);
+    aside_ = 0;
 }
 
 void parallel_choice::took_serially(std::int64_t step, double seconds, double now) {

@@ -7,7 +7,8 @@ namespace mdpcosim {
 /// Whether steps are done in parallel: found out by doing so, for as long as it has not cost more than it has gained.
 ///
 /// Serial steps say what a step takes. Every parallel one is weighed against that: what it gains is put aside, up to a limit, and pays for
-/// later ones that are slower, as where another program takes a worker's core. When nothing is left steps are serial again, and the
+/// later ones that are slower, as where another program takes a worker's core. When nothing is left some serial steps are looked at once more, since
+/// the model itself may take longer than it did; where those are quicker steps are serial again, and the
 /// next try comes after a pause that is long against what this one has lost, and longer every time. While steps are parallel
 /// some serial ones are done now and then: what they take may have changed.
 class parallel_choice {
@@ -24,7 +25,7 @@ class parallel_choice {
 
    private:
     void took_serially(std::int64_t step, double seconds, double now);
-    void look(double seconds);
+    void look(std::int64_t step, double seconds, double now);
     bool may_pay() const;
     void begin();
     void give_way(std::int64_t step, double now);
@@ -39,6 +40,8 @@ class parallel_choice {
     double gained_ = 0;         ///< the same of all of them since they began
     std::int64_t rounds_ = 0;   ///< parallel ones since they began, or since serial ones were looked at
     int serial_looks_ = 0;      ///< serial steps to come among parallel ones
+    bool in_doubt_ = false;     ///< these decide whether it goes on
+    double recent_ = 0;         ///< s of a parallel step, the mean of the last ones
     double pause_ = 0, retry_at_ = 0;
 };
 

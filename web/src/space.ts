@@ -58,6 +58,9 @@ export function spaceExtent(scenes: Scene[], frames: number): Extent {
   return { center, radius: Math.hypot(...half) || 1, half: [half[0] || 1, half[1] || 1], flat: !spatial && !(half[2] > 1e-9 * Math.hypot(...half)) };
 }
 
+/// Of a wheel its centre.
+const middle = (places: Vector[]): Vector => [0, 1, 2].map((k) => places.reduce((sum, place) => sum + place[k], 0) / places.length) as Vector;
+
 /// A unit quaternion, or an angle about the viewer's axis, as a rotation of vectors.
 function rotate(shape: Shape, frame: number, v: Vector): Vector {
   const q = shape.rotation.map((track) => at(track, frame));
@@ -89,7 +92,8 @@ export function drawSpace(scenes: Scene[], links: SceneLink[], extent: Extent, c
     for (const shape of scene.shapes) {
       const places = pointsOf(shape, frame).map(project);
       if (places.some((place) => place.some((v) => !Number.isFinite(v)))) continue;
-      shape.ports.forEach((port) => ports.set(`${scene.subsystem}.${port}`, places[0]));
+      const anchor = shape.kind === "outline" ? middle(places) : places[0];
+      shape.ports.forEach((port) => ports.set(`${scene.subsystem}.${port}`, anchor));
       const depth = places.reduce((sum, place) => sum + place[2], 0) / places.length;
       const radius = zoom * radiusOf(shape, frame);
       const [x, y] = shape.chain || shape.kind === "outline" ? places.reduce((most, place) => (place[0] > most[0] ? place : most)) : places[places.length - 1];

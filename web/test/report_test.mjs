@@ -446,6 +446,32 @@ subsystems:
   await page.context().close();
 });
 
+await check("connections begin in the middle of wheels", async () => {
+  const wheel = JSON.stringify(Array.from({ length: 12 }, (_, k) => [Math.cos((Math.PI * k) / 6), Math.sin((Math.PI * k) / 6)].map((v) => Number(v.toFixed(4)))));
+  const rotor = (x) => `{model: inertia, set: {J: 1, w0: ${x}}, scene: [{outline: ${wheel}, at: [${x}, 0], angle: shaft_angle, port: shaft}]}`;
+  writeFileSync(at("wheels.yaml"), `
+time: {end: 1 s, step: 10 ms}
+subsystems:
+  a: ${rotor(-3)}
+  b: ${rotor(3)}
+connections: {shaft: {law: spring, between: [a.shaft, b.shaft], stiffness: 1}}
+`);
+  run(program, "run", at("wheels.yaml"), "--out", at("wheels"), "--report", "--quiet");
+  const page = await open(browser, at("wheels", "report.html"));
+  await page.locator("#animation input[type=range]").fill("30");
+  const paths = await page.$$eval("#animation svg.scene path", (x) => x.map((y) => y.getAttribute("d")));
+  const points = (d) => [...d.matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g)].map((m) => [Number(m[1]), Number(m[2])]);
+  const wheels = paths.filter((d) => d.endsWith("Z")).map(points);
+  const spring = points(paths.find((d) => !d.endsWith("Z")));
+  assert.equal(wheels.length, 2);
+  wheels.forEach((corners, k) => {
+    const end = spring[k === 0 ? 0 : spring.length - 1];
+    for (const i of [0, 1]) near(end[i], corners.reduce((sum, corner) => sum + corner[i], 0) / corners.length, 0.3, "end of the spring");
+  });
+  assert.deepEqual(page.problems(), []);
+  await page.context().close();
+});
+
 await check("micro steps over time are drawn where they were recorded", async () => {
   writeFileSync(at("micro.yaml"), `
 time: {end: 1 s, step: 2 ms}

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 
@@ -96,6 +97,16 @@ TEST(parallel_choice, looks_at_serial_steps_again) {
     const outcome all = run(
         400000, [](double now) { return now < 2 ? 100e-6 : 10e-6; }, always(55e-6));
     EXPECT_LT(all.late_share(), 0.01);
+}
+
+/// A drive that is set in motion: its steps take longer and longer, however they are done.
+TEST(parallel_choice, a_model_that_slows_down_is_no_reason_to_give_way) {
+    const auto grows = [](double by) { return [by](double now) { return by * (40e-6 + 90e-6 * std::min(1.0, now / 5e-3)); }; };
+    const outcome all = run(600, grows(1), grows(0.6));
+    EXPECT_GT(all.share(), 0.9);
+    EXPECT_LT(all.ratio(), 0.7);
+    const outcome slower = run(1000000, grows(1), grows(1.2));
+    EXPECT_LT(slower.ratio(), 1.01);
 }
 
 TEST(parallel_choice, a_long_first_step_needs_no_proof) {
