@@ -332,7 +332,7 @@ class iterated_method final : public method {
             const channel_index channel = channels_[c];
             if (expects_ &&
                 constants_.surprised(system, H, channel, expected_[channel.value()], missed_[channel.value()]))
-                surprised_[subsystem] = true;
+                surprised_[subsystem] = true, answers_little_ = false;
         }
         constants_.remember(system, H, missed_);
     }
