@@ -46,6 +46,11 @@ constexpr double less_of_rates = 0.05;
 /// Of what polynomials leave: what further iterations would change less by is not worth an integration.
 constexpr double not_worth_a_look = 0.05;
 
+/// Polynomials go through more values where coupling variables answer to themselves by less: what these values are off by then dies out.
+constexpr double little_answer = 0.5;
+/// Changes of coupling variables, as multiples of the iteration's tolerance, that answers can be seen from.
+constexpr double more_than_noise = 10;
+
 /// Integrals over the step, s from 0 to 1: what acts on a rate, and with (1 - s) on a value.
 struct effect {
     double rate = 0, value = 0;
@@ -68,22 +73,24 @@ struct way {
     std::vector<polynomial> basis;
     fixed_point solver;
     std::vector<effect> of_points;  ///< of polynomials that are 1 at one point
-    effect nodes, next_nodes;       ///< of prod (s - s_j), and of s prod (s - s_j)
+    std::vector<double> product;    ///< coefficients of prod (s - s_j)
+    effect nodes, next_nodes;       ///< of it, and of s prod (s - s_j)
 
     way(int m, int in_parts, const fixed_point_options& options)
         : parts(in_parts), basis(interpolation_basis(m, in_parts)), solver(0, options) {
         for (int j = 1; j <= m; ++j)
             of_points.emplace_back(
                 std::span(basis[static_cast<std::size_t>(j)].c).first(static_cast<std::size_t>(m + 1)));
-        std::vector<double> product{1};
+        product = {1};
         for (int j = 0; j <= m; ++j) {
             product.insert(product.begin(), 0.0);
             for (std::size_t k = 0; k + 1 < product.size(); ++k)
                 product[k] -= static_cast<double>(j) / parts * product[k + 1];
         }
         nodes = effect(product);
-        product.insert(product.begin(), 0.0);
-        next_nodes = effect(product);
+        std::vector<double> next{0};
+        next.insert(next.end(), product.begin(), product.end());
+        next_nodes = effect(next);
     }
 };
 
@@ -165,9 +172,11 @@ class iterated_method final : public method {
 
     void prepare_estimates(coupled_system& system) override {
         constants_ = error_constants(system);
+        system.coupling.widen(std::min(points_ + 2, max_degree));
         first_.assign(system.subsystems->outputs().size(), 0.0);
         last_.assign(x_.size(), 0.0);
         began_.assign(x_.size(), 0.0);
+        answered_ = began_;
         before_.assign(channels_.size(), {});
         tried_ = between_ = before_;
         polynomials_before_.assign(channels_.size(), {});
@@ -239,7 +248,7 @@ class iterated_method final : public method {
     }
 
     void state(state_bytes& bytes) override {
-        bytes(ways_[0].solver, ways_[1].solver, before_, polynomials_before_, H_before_);
+        bytes(ways_[0].solver, ways_[1].solver, before_, polynomials_before_, H_before_, answers_little_);
         constants_.state(bytes);
     }
 
@@ -261,6 +270,7 @@ class iterated_method final : public method {
         used_ = &w;
         looks_ = 0;
         const bool by_step_before = points_ > 1 && H_before_ > 0;
+        through_more_ = by_step_before && answers_little_ && &w == &ways_[0] && points_ + 2 <= max_degree;
         for (std::size_t c = 0; c < channels_.size(); ++c) {
             const polynomial& p = by_step_before ? polynomials_before_[c] : predictions_[c];
             const double from = by_step_before ? H_before_ : 0;
@@ -292,9 +302,22 @@ class iterated_method final : public method {
     /// After a look, for estimates: x as it was used, and what the first one gave.
     void note(const coupled_system& system) {
         std::ranges::copy(x_, last_.begin());
-        if (looks_++ > 0) return;
+        if (looks_++ > 0) return see_answer();
         std::ranges::copy(x_, began_.begin());
+        std::ranges::copy(g_, answered_.begin());
         std::ranges::copy(system.subsystems->outputs(), first_.begin());
+    }
+
+    /// What g changes by where x does, with variables relative to their size.
+    void see_answer() {
+        const fixed_point_options& allowed = used_->solver.options();
+        double asked = 0, answered = 0;
+        for (std::size_t i = 0; i < x_.size(); ++i) {
+            const double unit = allowed.tolerance * std::abs(x_[i]) + allowed.absolute;
+            asked = std::max(asked, std::abs(x_[i] - began_[i]) / unit);
+            answered = std::max(answered, std::abs(g_[i] - answered_[i]) / unit);
+        }
+        if (asked > more_than_noise) answers_little_ = answered < little_answer * asked;
     }
 
     /// What is new in the step, a contact, an event, is no polynomial: there the whole correction may be wrong. A jump at the end is none of
@@ -309,7 +332,7 @@ class iterated_method final : public method {
             const channel_index channel = channels_[c];
             if (expects_ &&
                 constants_.surprised(system, H, channel, expected_[channel.value()], missed_[channel.value()]))
-                surprised_[subsystem] = true;
+                surprised_[subsystem] = true, answers_little_ = false;
         }
         constants_.remember(system, H, missed_);
     }
@@ -341,14 +364,17 @@ class iterated_method final : public method {
     /// With one point, polynomials through accepted values, which x ends: their errors are those of the semi-implicit method.
     bool by_constants() const { return used_->parts == 1; }
 
-    /// What the converged polynomial leaves of u, as two more values have it, of the step before or between points:
-    /// (a + b (s - s_-1)) prod (s - s_j), a and b divided differences, a part each.
-    std::array<effect, 2> left_of(std::size_t c, double H) const {
+    /// Two more values of u, of the step before or between points: (a + b s) prod (s - s_j) goes through what they are off the polynomial through the
+    /// points.
+    struct two_more {
+        double a, b;
+    };
+    two_more more_of(std::size_t c, double H, std::span<const double> x) const {
         const int m = points_;
         std::array<double, max_degree + 3> s{}, u{};
         for (std::size_t j = 0; j <= points(); ++j) {
             s[j] = static_cast<double>(j) / used_->parts;
-            u[j] = j == 0 ? start_[channels_[c].value()] : last_[c * points() + j - 1];
+            u[j] = j == 0 ? start_[channels_[c].value()] : x[j - 1];
         }
         const std::size_t nodes = points() + 3;
         for (std::size_t k = 0; k < 2; ++k) {
@@ -358,8 +384,14 @@ class iterated_method final : public method {
         }
         for (std::size_t order = 1; order < nodes; ++order)
             for (std::size_t i = nodes - 1; i >= order; --i) u[i] = (u[i] - u[i - 1]) / (s[i] - s[i - order]);
-        return {u[points() + 1] * used_->nodes,
-                u[points() + 2] * (used_->next_nodes + -s[points() + 1] * used_->nodes)};
+        return {u[points() + 1] - s[points() + 1] * u[points() + 2], u[points() + 2]};
+    }
+
+    /// What the polynomial through the points leaves of u, a part each.
+    std::array<effect, 2> left_of(std::size_t c, double H) const {
+        const auto [a, b] = more_of(c, H, std::span(last_).subspan(c * points(), points()));
+        const double s = looks_between() ? 0.5 / used_->parts : -H_before_ / points_ / H;
+        return {(a + s * b) * used_->nodes, b * (used_->next_nodes + -s * used_->nodes)};
     }
 
     /// Whether what further iterations would change is little beside what the polynomials leave anyway.
@@ -423,7 +455,7 @@ class iterated_method final : public method {
     void look(coupled_system& system, const macro_step& step) {
         const double H = step.end - step.begin;
         for (std::size_t c = 0; c < channels_.size(); ++c)
-            set_polynomial(system.coupling, channels_[c], H, std::span(x_).subspan(c * points(), points()));
+            set_polynomial(system.coupling, c, H);
         for (std::size_t j = 0; j < static_cast<std::size_t>(used_->parts); ++j) {
             const macro_step part{time(step, j), time(step, j + 1), step.counter};
             if (looks_between() && (j == 0 || j + 1 == points())) {
@@ -450,16 +482,26 @@ class iterated_method final : public method {
         system.advance(part);
     }
 
-    void set_polynomial(network& net, channel_index channel, double H, std::span<const double> x) const {
-        if (used_->parts == 1) return net.correct(channel, x[0] - net.channel_polynomial(channel)(H));
+    void set_polynomial(network& net, std::size_t c, double H) const {
+        const auto x = std::span(x_).subspan(c * points(), points());
+        if (used_->parts == 1)
+            return net.correct(channels_[c], x[0] - net.channel_polynomial(channels_[c])(H));
         polynomial p{.c = {}, .degree = points_};
-        double power = 1;
-        for (int k = 0; k <= points_; ++k, power *= H) {
-            double sum = used_->basis[0].c[k] * start_[channel.value()];
-            for (std::size_t j = 0; j < points(); ++j) sum += used_->basis[j + 1].c[k] * x[j];
-            p.c[k] = sum / power;
+        for (int k = 0; k <= points_; ++k) {
+            p.c[k] = used_->basis[0].c[k] * start_[channels_[c].value()];
+            for (std::size_t j = 0; j < points(); ++j) p.c[k] += used_->basis[j + 1].c[k] * x[j];
         }
-        net.impose(channel, p);
+        if (through_more_) {
+            const auto [a, b] = more_of(c, H, x);
+            p.degree = points_ + 2;
+            for (std::size_t k = 0; k < used_->product.size(); ++k) {
+                p.c[k] += a * used_->product[k];
+                p.c[k + 1] += b * used_->product[k];
+            }
+        }
+        double power = 1;
+        for (int k = 1; k <= p.degree; ++k) p.c[k] /= power *= H;
+        net.impose(channels_[c], p);
     }
 
     [[noreturn]] void fail(const network& net, const macro_step& step) const {
@@ -516,8 +558,11 @@ class iterated_method final : public method {
     std::vector<double> expected_,
         missed_;            ///< by channel: what predictions were likely to miss at the end of the step, and did
     bool expects_ = false;  ///< there were enough accepted values for that
+    bool through_more_ = false;  ///< polynomials go through two values of the step before, too
+    bool answers_little_ = false;  ///< coupling variables to themselves, as seen last
     std::vector<double> first_, kept_;  ///< outputs of the first iterate, and of the last
     std::vector<double> began_, last_;  ///< x of the first and of the last look
+    std::vector<double> answered_;      ///< g of the first
     /// u at the last two points but one of the step before, and of this one, the later first.
     std::vector<std::array<double, 2>> before_, tried_;
     std::vector<std::array<double, 2>> between_;  ///< the same in the middle of the first and of the last part
