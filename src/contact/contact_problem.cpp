@@ -87,9 +87,9 @@ void contact_problem::add_row(std::span<const direction_term> terms, double spee
         touched_[static_cast<std::size_t>(b)] = false;
         const auto mass = inverse_mass(b);
         for (int i = 0; i < n; ++i) {
-            const std::size_t row = static_cast<std::size_t>(i) * static_cast<std::size_t>(n);
+            const std::size_t begin_of_row = static_cast<std::size_t>(i) * static_cast<std::size_t>(n);
             double sum = 0;
-            for (int j = 0; j < n; ++j) sum += mass[row + static_cast<std::size_t>(j)] * scratch_[first + j];
+            for (int j = 0; j < n; ++j) sum += mass[begin_of_row + static_cast<std::size_t>(j)] * scratch_[first + j];
             if (sum == 0) continue;
             responses_.push_back({first + i, sum});
             added.own += sum * scratch_[first + i];
