@@ -156,6 +156,7 @@ void train::add_adjusters() {
         output_named(description_, g.name + ".volume").rate_needs_input = true;
     }
     constexpr double usual_pressure = 1e5;
+    shut_.assign(d_.adjusters.size(), 0);
     for (const adjuster_data& a : d_.adjusters) {
         const follower_data& f = d_.followers[index(a.follower)];
         const int y = followers_[index(a.follower)], gallery = gallery_inputs_[index(a.gallery)];
@@ -165,15 +166,17 @@ void train::add_adjusters() {
         oil_.push_back(e);
         bodies_.push_back({a.mass, {z + 1}});
         result_place own{};
+        const char* const shut = &shut_[plungers_.size() - 1];
         if (a.ball_mass > 0) {
             const int b = add_motion(fmt::format("ball of adjuster '{}'", a.name), 1e-4, 0.1);
             bodies_.push_back({a.ball_mass, {b + 1}});
-            own =
-                put(adjusters_, {&a, &d_.oil, d_.surroundings, f.ratio}, {y, y + 1, z, z + 1, e, b, b + 1}, {gallery});
+            own = put(adjusters_, {&a, &d_.oil, d_.surroundings, f.ratio, shut}, {y, y + 1, z, z + 1, e, b, b + 1},
+                      {gallery});
             send(next(own, 6), b + 1, 1 / a.ball_mass);
             show(a.name + ".ball-lift", "m", "lift of the ball; below zero: pressed into its seat", {-1, {{b, 1}}});
         } else {
-            own = put(light_adjusters_, {&a, &d_.oil, d_.surroundings, f.ratio}, {y, y + 1, z, z + 1, e}, {gallery});
+            own = put(light_adjusters_, {&a, &d_.oil, d_.surroundings, f.ratio, shut}, {y, y + 1, z, z + 1, e},
+                      {gallery});
         }
         send(own, z + 1, 1 / a.mass);
         send(own, y + 1, -f.ratio / f.mass);

@@ -134,6 +134,7 @@ class train final : public equations {
     std::vector<int> ones_;  ///< slots of dq'/dv
     // Scratch; one thread at a time asks.
     mutable std::vector<double> results_, rates_, start_;
+    mutable std::vector<char> shut_;  ///< adjusters, while the start is sought
 };
 
 }  // namespace mdpcosim::valve_train

@@ -133,6 +133,7 @@ struct adjuster_law {
     const hydraulics::compressible* oil;
     hydraulics::surroundings around;
     double ratio;
+    const char* shut;  ///< not zero: nothing flows in or out, while the start is sought
 
     template <class T>
     void operator()(const T* z, const T* u, T* r) const {
@@ -142,7 +143,7 @@ struct adjuster_law {
         const T dp = u[0] - r[3];
         r[2] = hydraulics::orifice_flow(T(a->opening * ball_lift(z, dp)), a->discharge, dp, around);
         r[4] = a->leak * (r[3] - around.ambient);
-        r[1] = r[2] - r[4] - a->area * rate;
+        r[1] = (*shut != 0 ? T(0) : T(r[2] - r[4])) - a->area * rate;
         r[0] = a->area * (r[3] - around.ambient) + a->preload - a->stiffness * s +
                stop_force(s, rate, -a->inwards, a->outwards, a->stop_stiffness, a->contact_damping);
         r[5] = positive(T(oil->strain_vapour * volume - z[4]));

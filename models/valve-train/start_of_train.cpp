@@ -1,4 +1,4 @@
-#include <cmath>
+#include <algorithm>
 
 #include "equations_of_train.hpp"
 #include "subsystem/equilibrium.hpp"
@@ -10,39 +10,12 @@ namespace mdpcosim::valve_train {
 
 namespace {
 
-/// The model without its speed, in which some states are held.
-class standing final : public equations {
-   public:
-    standing(const equations& of, std::vector<bool> held) : of_(of), held_(std::move(held)) {}
-
-    const subsystem_description& describe() const noexcept override { return of_.describe(); }
-    int state_count() const override { return of_.state_count(); }
-    void initial_state(double t0, double* x) const override { of_.initial_state(t0, x); }
-    std::string state_name(int i) const override { return of_.state_name(i); }
-    double nominal(int i) const override { return of_.nominal(i); }
-    bool rests(int i) const override { return !held_[static_cast<std::size_t>(i)]; }
-    void outputs(double t, const double* x, const double* u, double* y) const override { of_.outputs(t, x, u, y); }
-    void derivatives(double t, const double* x, const double* u, double* dx) const override {
-        of_.derivatives(t, x, u, dx);
-    }
-    const sparsity* structure() const override { return of_.structure(); }
-    bool sparse_jacobian(double t, const double* x, const double* u, double* values) const override {
-        return of_.sparse_jacobian(t, x, u, values);
-    }
-
-   private:
-    const equations& of_;
-    std::vector<bool> held_;
-};
-
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
 void train::begin(double* x) const {
     std::fill_n(x, states_.size(), 0.0);
-    std::vector<bool> held(states_.size());
-    for (std::size_t i = 0; i < states_.size(); ++i) held[i] = !states_[i].rests;
     const auto law = [&](const follower_data& f) {
         const cam_data& c = d_.cam_of(f);
         return c.law.at(-c.angle);
@@ -53,7 +26,7 @@ void train::begin(double* x) const {
         const follower_data& f = d_.followers[index(a.follower)];
         x[plungers_[k]] = f.ratio * law(f).h;
         x[oil_[k]] = a.volume * d_.oil.strain(d_.galleries[index(a.gallery)].pressure);
-        held[index(oil_[k])] = law(f).h > 0;
+        shut_[k] = law(f).h > 0 ? 1 : 0;
     }
     // How fast a valve moves with the shaft, and with it the masses of its springs.
     const auto lift_of_valve = [&](const valve_data& v) {
@@ -68,7 +41,8 @@ void train::begin(double* x) const {
     }
     std::vector<double> u(index(description_.input_count()));
     for (const auto& input : description_.inputs) u[index(input.slot)] = input.start;
-    find_equilibrium(standing(*this, held), 0, u.data(), x);
+    find_equilibrium(*this, 0, u.data(), x);
+    std::ranges::fill(shut_, char{0});
 
     for (std::size_t k = 0; k < d_.shafts.size(); ++k) x[shafts_[k].phi + 1] = d_.shafts[k].speed;
     const auto speed = [&](const follower_data& f) {

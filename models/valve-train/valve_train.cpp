@@ -19,7 +19,7 @@ const model_registration registered{{
         [](const parameter_values& p, const std::vector<part>& parts) {
             return valve_train::draw(valve_train::read_train(p, parts));
         },
-    .solver = [](const std::vector<std::string>&) { return "dirk-4"; },
+    .solver = [](const std::vector<std::string>&) { return "erk-5"; },
 }};
 
 }  // namespace
