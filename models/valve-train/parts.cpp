@@ -94,7 +94,7 @@ part_info adjuster_kind() {
                        above_zero("mass", "kg", "mass of the plunger", 0.01),
                        at_least_zero("preload", "N", "force of its spring", 20),
                        at_least_zero("stiffness", "N/m", "stiffness of its spring", 1000),
-                       above_zero("inwards", "m", "how far the plunger goes in", 1.5e-3),
+                       above_zero("inwards", "m", "how far the plunger goes in", 1e-3),
                        above_zero("outwards", "m", "how far it comes out", 2e-3),
                        above_zero("gap", "m", "height h of the gap around the plunger", 8e-6),
                        above_zero("gap-length", "m", "length l of that gap", 0.01),
