@@ -39,7 +39,7 @@ TEST(ssp_read, a_description_with_any_prefix) {
     EXPECT_EQ(d.version, "1.0");
     EXPECT_EQ(d.stop, 2.0);
     EXPECT_EQ(d.annotation.text, "method: explicit");
-    EXPECT_EQ(d.annotation.where.line, 85);
+    EXPECT_EQ(d.annotation.where.line, 86);
     ASSERT_EQ(d.system.elements.size(), 5u);
     const element& inner = d.system.elements[0];
     EXPECT_EQ(inner.name, "inner");
