@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "api/mdpcosim.hpp"
+#include "archive/zip_reader.hpp"
 #include "support/archives.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -170,14 +171,14 @@ TEST_F(ssp_system, units_and_transformations_arrive) {
 }
 
 TEST_F(ssp_system, booleans_are_mapped) {
-    const std::string both = connector("Boolean_input", "input", "Boolean") + connector("Boolean_output", "output", "Boolean");
+    const std::string both = connector("boolean_in", "input", "Boolean") + connector("boolean_out", "output", "Boolean");
     const auto mapped = [&](const std::string& entries) {
         return signals(pack(component("a", "feedthrough-2", both) + component("b", "feedthrough-2", both),
-                            connection("a.Boolean_output", "b.Boolean_input",
+                            connection("a.boolean_out", "b.boolean_in",
                                        "<ssc:BooleanMappingTransformation>" + entries + "</ssc:BooleanMappingTransformation>")));
     };
     EXPECT_THAT(mapped(R"(<ssc:MapEntry source="true" target="false"/><ssc:MapEntry source="false" target="true"/>)"),
-                Contains(HasSubstr("-1*a.Boolean_output + 1 -> b.Boolean_input")));
+                Contains(HasSubstr("-1*a.boolean_out + 1 -> b.boolean_in")));
 }
 
 TEST_F(ssp_system, parameters_arrive_in_the_units_of_the_fmu) {
@@ -226,7 +227,12 @@ TEST_F(ssp_system, what_nobody_says_is_asked_for) {
     pack(one, "", "");
     EXPECT_EQ(run("run s.ssp --step 0.1"), 2);
     EXPECT_THAT(text("err.txt"), HasSubstr("it says no stop time in its default experiment. Give one: --end 10."));
-    EXPECT_EQ(run("run s.ssp --step 0.1 --end 1"), 0) << text("err.txt");
+    EXPECT_EQ(run("check s.ssp --end 1"), 0) << text("err.txt");
+    EXPECT_THAT(text("out.txt"), HasSubstr("macro step 0.1 s, the shortest one that a default experiment of its FMUs names (only-equations-2.fmu)"));
+    test::write_file(folder_ / "only.ssd", std::string(head) + R"(<ssd:Elements><ssd:Component name="in" source="in.csv"/></ssd:Elements></ssd:System></ssd:SystemStructureDescription>)");
+    test::write_file(folder_ / "in.csv", "time,x\n0,1\n1,2\n");
+    EXPECT_EQ(run("run only.ssd --end 1"), 2);
+    EXPECT_THAT(text("err.txt"), HasSubstr("it says no macro step, and no default experiment of its FMUs does. Give one: --step 0.01."));
 }
 
 TEST_F(ssp_system, what_does_not_fit_the_fmus) {
@@ -260,6 +266,99 @@ TEST_F(ssp_system, a_description_by_itself_with_its_files_beside_it) {
     ASSERT_EQ(run("run s.ssd --step 0.01"), 0) << text("err.txt");
     EXPECT_THAT(text("s.out/results.csv"), HasSubstr("a.position"));
     EXPECT_EQ(signals(folder_ / "s.ssd").size(), 1u);
+}
+
+// Out
+
+class ssp_export : public ssp_system {
+   protected:
+    static std::string fmu(const std::string& name) { return (fs::path(MDPCOSIM_BINARY_DIR) / "fmus" / (name + ".fmu")).string(); }
+
+    /// The scenario, and what is read back from its SSP, give the same results; gives the SSD.
+    std::string there_and_back(const std::string& yaml, const std::string& options = {}) {
+        test::write_file(folder_ / "a.yaml", yaml);
+        EXPECT_EQ(run("export ssp a.yaml --out a.ssp " + options), 0) << text("err.txt");
+        EXPECT_EQ(run("run a.yaml --out before"), 0) << text("err.txt");
+        EXPECT_EQ(run("run a.ssp --out after"), 0) << text("err.txt");
+        EXPECT_GT(text("before/results.csv").size(), 1000u);
+        EXPECT_EQ(text("after/results.csv"), text("before/results.csv"));
+        // In, out, in again.
+        EXPECT_EQ(run("export ssp a.ssp --out b.ssp " + options), 0) << text("err.txt");
+        EXPECT_EQ(run("run b.ssp --out again"), 0) << text("err.txt");
+        EXPECT_EQ(text("again/results.csv"), text("before/results.csv"));
+        return archive::zip_reader(folder_ / "a.ssp", {}).text(0, 1 << 20);
+    }
+    std::string refusal(const std::string& yaml, const std::string& options = {}) {
+        test::write_file(folder_ / "a.yaml", yaml);
+        EXPECT_EQ(run("export ssp a.yaml --out a.ssp " + options), 2);
+        EXPECT_FALSE(fs::exists(folder_ / "a.ssp"));
+        return text("err.txt");
+    }
+};
+
+TEST_F(ssp_export, signals_parameters_and_recorded_data) {
+    test::write_file(folder_ / "drive.csv", "time,push [kN],plain\n0,0.001,1\n0.5,0.003,2\n1,0.002,1\n");
+    const std::string text = there_and_back("time: {end: 1 s, step: 10 ms}\nmethod: explicit\nsubsystems:\n  first: {fmu: '" + fmu("oscillator-2") +
+                                            "', set: {m: 2300 g, c: 81 N/m}, input-degree: 0}\n  drive: {file: drive.csv}\n  second: {fmu: '" + fmu("oscillator-2") +
+                                            "', interface: model-exchange, solver: {name: erk-5, rtol: 1e-7}}\n  third: {fmu: '" + fmu("mover-in-mm-3") +
+                                            "'}\nsignals:\n  - drive.push -> first.force\n  - {connect: 0.1*drive.plain + 0.3 -> second.force, extrapolation: poly-0}\n"
+                                            "  - 3 N/m*first.position -> third.force\nrecord: {every: 20 ms}\n");
+    EXPECT_THAT(text, AllOf(HasSubstr("<ssd:Component name=\"first\" type=\"application/x-fmu-sharedlibrary\" source=\"resources/oscillator-2.fmu\" "
+                                      "implementation=\"CoSimulation\">"),
+                            HasSubstr("<ssv:Parameter name=\"m\">"), HasSubstr("value=\"2.3\" unit=\"kg\""),
+                            HasSubstr("type=\"text/csv\" source=\"resources/drive.csv\""),
+                            HasSubstr("startElement=\"first\" startConnector=\"position\" endElement=\"third\" endConnector=\"force\""),
+                            HasSubstr("<ssd:DefaultExperiment startTime=\"0\" stopTime=\"1\" />"), HasSubstr("step: 0.01 s")));
+    EXPECT_THAT(text, Not(HasSubstr("drive.push ->")));
+}
+
+TEST_F(ssp_export, values_of_every_type) {
+    const std::string text = there_and_back("time: {end: 1 s, step: 10 ms}\nsubsystems:\n  a: {fmu: '" + fmu("feedthrough-2") +
+                                            "', set: {boolean_in: true, int32_in: 7, enumeration_in: high, text: 'x & \"y\" <z>'}}\n  b: {fmu: '" +
+                                            fmu("feedthrough-2") + "'}\nsignals: [a.boolean_out -> b.boolean_in]\n");
+    EXPECT_THAT(text, AllOf(HasSubstr("<ssv:Boolean value=\"true\""), HasSubstr("<ssv:Integer value=\"7\""),
+                            HasSubstr("<ssv:Enumeration value=\"high\"")));
+}
+
+TEST_F(ssp_export, what_others_would_not_see_needs_a_word) {
+    const std::string yaml = "time: {end: 1 s, step: 1 ms}\nsubsystems:\n  a: {fmu: '" + fmu("oscillator-2") +
+                             "', ports: {body: {kind: translation, position: position, velocity: velocity, force: force}}}\n"
+                             "  b: {model: mass-spring-damper, set: {mass: 1, stiffness: 50, damping: 1}}\n"
+                             "connections:\n  link: {law: spring, between: [a.body, b.body], stiffness: 40 N/m}\n";
+    EXPECT_THAT(refusal(yaml), AllOf(HasSubstr("model 'mass-spring-damper' (subsystem 'b')"), HasSubstr("law 'spring' (connection 'link')"), HasSubstr("--annotated")));
+    const std::string text = there_and_back(yaml, "--annotated");
+    EXPECT_THAT(text, AllOf(HasSubstr("version=\"2.0\""), HasSubstr("<ssd:Component name=\"b\">"), HasSubstr("law: spring")));
+    EXPECT_THAT(this->text("out.txt"), HasSubstr("note: other tools do not see model 'mass-spring-damper'"));
+    EXPECT_THAT(refusal("time: {end: 1 s, step: 1 ms}\nsubsystems:\n  p: {program: ./none}\n", "--annotated"),
+                AllOf(HasSubstr("a.yaml:3:"), HasSubstr("subsystem 'p': a program of this machine cannot go into an SSP")));
+}
+
+TEST_F(ssp_export, signals_keep_their_places) {
+    const std::string one = "{fmu: '" + fmu("oscillator-2") + "'}\n";
+    there_and_back("time: {end: 1 s, step: 10 ms}\nsubsystems:\n  a: " + one + "  b: " + one + "  c: " + one +
+                       "signals:\n  - 2*a.position + 3*b.position + 1 -> c.force\n  - {connect: 5*c.position -> a.force, name: back}\n  - 2 -> b.force\n",
+                   "--annotated");
+    const scenario back = load_scenario(folder_ / "b.ssp");
+    ASSERT_EQ(back.signals.size(), 3u);
+    EXPECT_EQ(back.signals[0].terms.size(), 2u);
+    EXPECT_EQ(back.signals[1].name, "back");
+}
+
+TEST_F(ssp_export, nothing_is_overwritten) {
+    test::write_file(folder_ / "a.yaml", "time: {end: 1 s, step: 10 ms}\nsubsystems: {a: {fmu: '" + fmu("oscillator-2") + "'}}\n");
+    EXPECT_EQ(run("export ssp a.yaml --out a.yaml"), 2);
+    EXPECT_THAT(text("err.txt"), HasSubstr("the name of an SSP ends with .ssp"));
+    test::write_file(folder_ / "note.ssp", "my notes");
+    EXPECT_EQ(run("export ssp a.yaml --out note.ssp"), 2);
+    EXPECT_EQ(text("note.ssp"), "my notes");
+    ASSERT_EQ(run("export ssp a.yaml"), 0) << text("err.txt");
+    const std::string first = text("a.ssp");
+    ASSERT_EQ(run("export ssp a.yaml"), 0) << text("err.txt");
+    EXPECT_EQ(text("a.ssp"), first);
+    EXPECT_EQ(run("export ssp a.ssp"), 2);
+    EXPECT_THAT(text("err.txt"), HasSubstr("a.ssp: this is a file of the scenario"));
+    EXPECT_EQ(text("a.ssp"), first);
+    EXPECT_EQ(run("export ssp a.yaml --out none/a.ssp"), 1);
 }
 
 }  // namespace

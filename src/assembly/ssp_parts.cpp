@@ -81,8 +81,8 @@ void ssp_parts::read_table(const ssp::part& part, const yaml_node& annotation) {
     spec.kind = subsystem_spec::source_kind::file;
     spec.source = {part.path.filename().string(), part.what->where};
     spec.file.path = part.path;
-    if (const yaml_node* units = annotation.find("units"))
-        for (const auto& [key, value] : units->entries)
+    if (const yaml_node* said = annotation.find("units"))
+        for (const auto& [key, value] : said->entries)
             spec.file.units.push_back({key.name, key.where, {{value.scalar, value.where}}, false});
     const csv_header& header = tables_[part.what] = read_csv_header(spec);
     for (const ssp::connector& c : part.what->connectors)

@@ -442,11 +442,10 @@ class ssp_writer {
 void refuse_file(const scenario& s, const std::filesystem::path& file) {
     if (file.extension() != ".ssp")
         throw user_error(fmt::format("--out {}: the name of an SSP ends with .ssp.", file.string()));
-    if (const auto* own = find_same_file(file, files_read(s)))
-        throw user_error(fmt::format("--out {}: this is a file of the scenario, '{}'. Choose another name.", file.string(), own->string()));
-    for (const auto& read : files_read(s))
-        if (std::error_code ignored; std::filesystem::equivalent(archive::file_on_disk(read), file, ignored))
-            throw user_error(fmt::format("--out {}: the scenario reads '{}', which lies in it. Choose another name.", file.string(), read.string()));
+    std::vector<std::filesystem::path> own = files_read(s);
+    for (auto& read : own) read = archive::file_on_disk(read);
+    if (find_same_file(file, own) != nullptr)
+        throw user_error(fmt::format("--out {}: this is a file of the scenario. Choose another name.", file.string()));
     std::error_code ignored;
     if (!std::filesystem::exists(file, ignored)) return;
     std::string begin(2, ' ');

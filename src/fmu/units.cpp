@@ -75,8 +75,10 @@ fmu_unit unit_of(const fmi::unit_definition& unit) {
 
 fmu_unit unit_of(const fmi::description& fmu, const fmi::variable& v) {
     if (v.unit.empty() || !fmi::is_float(v.type)) return {};
-    const fmi::unit_definition* defined = fmu.find_unit(v.unit);
-    return unit_of(defined != nullptr ? *defined : fmi::unit_definition{.name = v.unit});
+    if (const fmi::unit_definition* defined = fmu.find_unit(v.unit)) return unit_of(*defined);
+    fmi::unit_definition named;
+    named.name = v.unit;
+    return unit_of(named);
 }
 
 }  // namespace mdpcosim
