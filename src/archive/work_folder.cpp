@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "core/error.hpp"
@@ -30,7 +31,7 @@ bool is_same(int folder, const char* path) {
 }
 
 [[noreturn]] void throw_no_room(const std::filesystem::path& base) {
-    throw user_error(fmt::format("cannot make a folder for unpacked FMUs in '{}' ({}). TMPDIR chooses another place.",
+    throw user_error(fmt::format("cannot make a folder for what is unpacked in '{}' ({}). TMPDIR chooses another place.",
                                  base.string(), std::strerror(errno)));
 }
 
@@ -75,6 +76,17 @@ std::filesystem::path work_folder::add() {
 void work_folder::remove(const std::filesystem::path& inside) const {
     std::error_code ignored;
     if (mine()) std::filesystem::remove_all(inside, ignored);
+}
+
+std::shared_ptr<work_folder> shared_work_folder() {
+    static std::mutex mutex;
+    static std::weak_ptr<work_folder> shared;
+    const std::scoped_lock lock(mutex);
+    std::shared_ptr<work_folder> work = shared.lock();
+    if (work && work->mine()) return work;
+    remove_left_folders();
+    shared = work = std::make_shared<work_folder>();
+    return work;
 }
 
 int remove_stale_folders(const std::filesystem::path& base) {

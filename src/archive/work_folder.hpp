@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 /// A private folder under $TMPDIR (or /tmp), removed with the object. The process holds a lock on it as long as it lives, so
 /// that folders of processes that died are known by their free locks.
@@ -24,6 +25,9 @@ class work_folder {
     int process_ = 0;
     int added_ = 0;
 };
+
+/// The one folder of this process for whatever it unpacks; it lives as long as somebody holds it.
+std::shared_ptr<work_folder> shared_work_folder();
 
 /// Removes the folders that processes of this user left behind; says how many. Follows no links.
 int remove_stale_folders(const std::filesystem::path& base);

@@ -85,6 +85,12 @@ int line_table::line(std::ptrdiff_t offset) const {
     return static_cast<int>(place - ends_.begin()) + 1;
 }
 
+int line_table::column(std::ptrdiff_t offset) const {
+    const int at = line(offset);
+    if (at <= 1) return static_cast<int>(std::max<std::ptrdiff_t>(offset, 0)) + 1;
+    return static_cast<int>(static_cast<std::size_t>(offset) - ends_[static_cast<std::size_t>(at) - 2]);
+}
+
 const char* name(level of) { return of == level::error ? "error" : of == level::warning ? "warning" : "note"; }
 
 void violation_sink::add(const char* file, int line, bool fatal, std::string message, level how) {

@@ -39,7 +39,8 @@ class line_table {
     explicit line_table(std::string_view text);
     /// Of a text in Latin-1 that the parser turned into UTF-8, where its upper half takes two bytes.
     static line_table widened(std::string_view text);
-    int line(std::ptrdiff_t offset) const;  ///< 0: unknown
+    int line(std::ptrdiff_t offset) const;    ///< 0: unknown
+    int column(std::ptrdiff_t offset) const;  ///< in bytes, from 1
 
    private:
     std::vector<std::size_t> ends_;
@@ -73,6 +74,7 @@ class xml_file {
 
     pugi::xml_node root() const { return document_.document_element(); }
     int line(pugi::xml_node node) const { return lines_.line(node.offset_debug()); }
+    int column(pugi::xml_node node) const { return lines_.column(node.offset_debug()); }
 
     template <class... Values>
     void violation(pugi::xml_node at, fmt::format_string<Values...> text, Values&&... values) const {

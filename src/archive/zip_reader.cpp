@@ -58,15 +58,16 @@ struct open_file {
 void zip_reader::refuse(const std::string& why) const { throw user_error(fmt::format("{}: {}", owner_, why)); }
 
 zip_reader::zip_reader(const std::filesystem::path& archive, const archive_limits& limits, const std::string& kind)
-    : owner_(fmt::format("{} '{}'", kind, archive.string())) {
+    : owner_(fmt::format("{} '{}'", kind, archive.string())), file_(std::make_shared<local_file>(archive)) {
+    const std::filesystem::path& path = file_->path();
     std::error_code status;
     const auto no_file = [&](const std::string& why) { throw no_archive(fmt::format("{}: {}", owner_, why)); };
-    if (!std::filesystem::exists(archive, status)) no_file("the file does not exist.");
-    if (std::filesystem::is_directory(archive, status))
+    if (!std::filesystem::exists(path, status)) no_file("the file does not exist.");
+    if (std::filesystem::is_directory(path, status))
         no_file("this is a folder; 'cd FOLDER && zip -r ../NAME .' packs what is in it.");
-    if (!std::filesystem::is_regular_file(archive, status)) no_file("this is not a file.");
+    if (!std::filesystem::is_regular_file(path, status)) no_file("this is not a file.");
     int code = 0;
-    zip_ = ::zip_open(archive.c_str(), ZIP_RDONLY, &code);
+    zip_ = ::zip_open(path.c_str(), ZIP_RDONLY, &code);
     if (zip_ == nullptr) {
         zip_error_t error;
         ::zip_error_init_with_code(&error, code);
@@ -224,26 +225,28 @@ void zip_reader::unpack(const std::filesystem::path& into) const {
         if (status) refuse(fmt::format("cannot make the folder '{}' ({}).", folder.string(), status.message()));
     };
     for (int i = 0; i < static_cast<int>(entries_.size()); ++i) {
-        const zip_entry& entry = entries_[i];
-        const std::filesystem::path target = into / entry.name;
-        make_folder(entry.folder ? target : target.parent_path());
-        if (entry.folder) continue;
-        const auto failed = [&] {
-            refuse(fmt::format("cannot write '{}' ({}). TMPDIR chooses another place.", target.string(),
-                               std::strerror(errno)));
-        };
-        const open_file out{::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                   entry.executable ? S_IRWXU : S_IRUSR | S_IWUSR)};
-        if (out.descriptor < 0) failed();
-        read(i, [&](std::span<const char> piece) {
-            while (!piece.empty()) {
-                const ssize_t written = ::write(out.descriptor, piece.data(), piece.size());
-                if (written < 0 && errno == EINTR) continue;
-                if (written < 0) failed();
-                piece = piece.subspan(static_cast<std::size_t>(written));
-            }
-        });
+        const std::filesystem::path target = into / entries_[i].name;
+        make_folder(entries_[i].folder ? target : target.parent_path());
+        if (!entries_[i].folder) unpack(i, target);
     }
+}
+
+void zip_reader::unpack(int index, const std::filesystem::path& target) const {
+    const auto failed = [&] {
+        refuse(fmt::format("cannot write '{}' ({}). TMPDIR chooses another place.", target.string(),
+                           std::strerror(errno)));
+    };
+    const open_file out{::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                               entries_[index].executable ? S_IRWXU : S_IRUSR | S_IWUSR)};
+    if (out.descriptor < 0) failed();
+    read(index, [&](std::span<const char> piece) {
+        while (!piece.empty()) {
+            const ssize_t written = ::write(out.descriptor, piece.data(), piece.size());
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) failed();
+            piece = piece.subspan(static_cast<std::size_t>(written));
+        }
+    });
 }
 
 }  // namespace mdpcosim::archive

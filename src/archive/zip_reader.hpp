@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "archive/local_file.hpp"
 #include "core/error.hpp"
 
 struct zip;
@@ -40,7 +41,7 @@ struct zip_entry {
 /// encrypted entries, sizes and numbers beyond the limits are a user_error.
 class zip_reader {
    public:
-    /// `kind` is what messages call the archive.
+    /// `kind` is what messages call the archive. It may lie inside another one.
     zip_reader(const std::filesystem::path& archive, const archive_limits& limits, const std::string& kind = "FMU");
     zip_reader(const zip_reader&) = delete;
     zip_reader& operator=(const zip_reader&) = delete;
@@ -54,6 +55,8 @@ class zip_reader {
     std::string text(int index, std::uint64_t most) const;
     /// Everything into a folder that is empty.
     void unpack(const std::filesystem::path& into) const;
+    /// One file, which is not there yet.
+    void unpack(int index, const std::filesystem::path& target) const;
 
    private:
     [[noreturn]] void refuse(const std::string& why) const;
@@ -62,6 +65,7 @@ class zip_reader {
     void settle_twins();
 
     std::string owner_;  ///< "FMU 'x.fmu'"
+    std::shared_ptr<const local_file> file_;
     struct zip* zip_ = nullptr;
     std::vector<zip_entry> entries_;
 };

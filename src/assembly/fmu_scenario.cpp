@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "assembly/ssp_scenario.hpp"
 #include "core/suggest.hpp"
 #include "fmi/archive.hpp"
 #include "fmu/component.hpp"
@@ -184,8 +185,9 @@ scenario load_scenario(const std::filesystem::path& path, const std::vector<scen
     if (!input.empty())
         throw user_error(
             fmt::format("--input {}: this belongs to 'run model.fmu'. In a scenario a 'file:' subsystem "
-                        "and 'signals:' do the same.",
+                        "and 'signals:' do the same, in an SSP a component of the type text/csv.",
                         input.string()));
+    if (is_ssp(path)) return ssp_scenario(path, overrides);
     return read_scenario(path, overrides);
 }
 

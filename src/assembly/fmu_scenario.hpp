@@ -21,7 +21,8 @@ double fmu_macro_step(const fmi::description& fmu, fmi::kind kind, double span);
 scenario fmu_scenario(const std::filesystem::path& path, const std::vector<scenario_override>& overrides,
                       const std::filesystem::path& input);
 
-/// A scenario file, or a single FMU (`.fmu`) with its default experiment, whose inputs `input`, a CSV file, may drive.
+/// A scenario file, a system of SSP (`.ssp`, `.ssd`), or a single FMU (`.fmu`) with its default experiment, whose inputs `input`, a CSV file, may
+/// drive.
 scenario load_scenario(const std::filesystem::path& path, const std::vector<scenario_override>& overrides = {},
                        const std::filesystem::path& input = {});
 

@@ -13,7 +13,7 @@ void scenario_options::add_to(CLI::App& command) {
 }
 
 void scenario_options::add_without_method(CLI::App& command) {
-    command.add_option("scenario", path_, "The scenario file, or an FMU (.fmu)")->required();
+    command.add_option("scenario", path_, "The scenario file, an SSP (.ssp, .ssd), or an FMU (.fmu)")->required();
     command
         .add_option("--input", input_,
                     "For an FMU: CSV file with the columns 'time' and those of its inputs that it shall drive")

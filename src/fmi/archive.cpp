@@ -45,18 +45,6 @@ fmu_texts read_texts(const zip_reader& zip, const std::filesystem::path& archive
     return texts;
 }
 
-/// One folder per process holds all unpacked FMUs.
-std::shared_ptr<work_folder> shared_work_folder() {
-    static std::mutex mutex;
-    static std::weak_ptr<work_folder> shared;
-    const std::scoped_lock lock(mutex);
-    std::shared_ptr<work_folder> work = shared.lock();
-    if (work && work->mine()) return work;
-    archive::remove_left_folders();
-    shared = work = std::make_shared<work_folder>();
-    return work;
-}
-
 class unpacked_fmu : public fmu_files {
    public:
     unpacked_fmu(const std::filesystem::path& archive, const archive_limits& limits) {
@@ -64,7 +52,7 @@ class unpacked_fmu : public fmu_files {
         const zip_reader zip(archive, limits);
         fmu_texts texts = read_texts(zip, archive, limits);
         description_ = consume_description(std::move(texts.description), std::move(texts.terminals), archive.string());
-        work_ = shared_work_folder();
+        work_ = archive::shared_work_folder();
         folder_ = work_->add();
         try {
             zip.unpack(folder_);
@@ -92,12 +80,12 @@ struct archive_key {
     auto operator<=>(const archive_key&) const = default;
 };
 
-archive_key key_of(const std::filesystem::path& archive) {
+archive_key key_of(const std::filesystem::path& path) {
     archive_key key;
     std::error_code status;
-    key.path = std::filesystem::weakly_canonical(archive, status).string();
+    key.path = std::filesystem::weakly_canonical(path, status).string();
     struct stat about {};
-    if (::stat(archive.c_str(), &about) == 0)
+    if (::stat(archive::file_on_disk(path).c_str(), &about) == 0)
         key = {key.path, about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_ino};
     return key;
 }

@@ -61,18 +61,24 @@ display_form display_of(const fmi::description& fmu, const fmi::variable& v, con
     }
 }
 
-fmu_unit unit_of(const fmi::description& fmu, const fmi::variable& v) {
-    if (v.unit.empty() || !fmi::is_float(v.type)) return {};
-    const std::string si = named_si(v.unit);
-    const fmi::unit_definition* defined = fmu.find_unit(v.unit);
-    if (defined != nullptr && defined->has_base) {
-        const std::string base = base_text(*defined);
+fmu_unit unit_of(const fmi::unit_definition& unit) {
+    const std::string si = named_si(unit.name);
+    if (unit.has_base) {
+        const std::string base = base_text(unit);
         // A name that fits says more than base units, from which tools leave out rad, and N.m and J are the same.
-        return {!si.empty() && units_fit(si, base) ? si : customary_unit(base), defined->factor, defined->offset};
+        return {!si.empty() && units_fit(si, base) ? si : customary_unit(base), unit.factor, unit.offset};
     }
     if (si.empty()) return {};
-    const conversion c = find_conversion(v.unit, si);
+    const conversion c = find_conversion(unit.name, si);
     return {si, c.factor, c.offset};
+}
+
+fmu_unit unit_of(const fmi::description& fmu, const fmi::variable& v) {
+    if (v.unit.empty() || !fmi::is_float(v.type)) return {};
+    if (const fmi::unit_definition* defined = fmu.find_unit(v.unit)) return unit_of(*defined);
+    fmi::unit_definition named;
+    named.name = v.unit;
+    return unit_of(named);
 }
 
 }  // namespace mdpcosim

@@ -21,6 +21,9 @@ struct fmu_unit {
 /// either is no unit.
 fmu_unit unit_of(const fmi::description& fmu, const fmi::variable& v);
 
+/// The same for a unit that is no variable's; without base units by its name.
+fmu_unit unit_of(const fmi::unit_definition& unit);
+
 /// The variable's display unit, where its name means what the FMU says it is: whoever reads the results has the name only.
 display_form display_of(const fmi::description& fmu, const fmi::variable& v, const fmu_unit& unit);
 

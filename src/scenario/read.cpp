@@ -41,8 +41,10 @@ void check_unique(const scenario& s) {
         if (x.name != x.target.value) add(x.name, x.where, "signal");
 }
 
-scenario read_tree(yaml_node root, const std::filesystem::path& path, const std::filesystem::path& folder,
-                   const std::vector<scenario_override>& overrides) {
+}  // namespace
+
+scenario read_scenario_tree(yaml_node root, const std::filesystem::path& path, const std::filesystem::path& folder,
+                            const std::vector<scenario_override>& overrides) {
     if (root.kind != yaml_node::type::map)
         throw user_error({intern(path.string()), 1, 1},
                          fmt::format("a scenario is a map with 'time' and 'subsystems', not {}.", describe(root.kind)));
@@ -74,15 +76,13 @@ scenario read_tree(yaml_node root, const std::filesystem::path& path, const std:
     return s;
 }
 
-}  // namespace
-
 scenario read_scenario(const std::filesystem::path& path, const std::vector<scenario_override>& overrides) {
-    return read_tree(read_yaml_file(path), path, path.parent_path(), overrides);
+    return read_scenario_tree(read_yaml_file(path), path, path.parent_path(), overrides);
 }
 
 scenario read_scenario_text(const std::string& text, const std::string& name, const std::filesystem::path& folder,
                             const std::vector<scenario_override>& overrides) {
-    return read_tree(read_yaml_text(text, name), name, folder, overrides);
+    return read_scenario_tree(read_yaml_text(text, name), name, folder, overrides);
 }
 
 }  // namespace mdpcosim

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenario/spec.hpp"
+#include "scenario/yaml.hpp"
 
 namespace mdpcosim {
 
@@ -23,6 +24,10 @@ scenario read_scenario(const std::filesystem::path& path, const std::vector<scen
 
 /// The same from a text; `name` stands for the file in messages and `folder` is where relative paths start.
 scenario read_scenario_text(const std::string& text, const std::string& name, const std::filesystem::path& folder = {},
+                            const std::vector<scenario_override>& overrides = {});
+
+/// The same from a tree that does not come from a YAML file; `path` is what the scenario is known by.
+scenario read_scenario_tree(yaml_node root, const std::filesystem::path& path, const std::filesystem::path& folder,
                             const std::vector<scenario_override>& overrides = {});
 
 /// The scenario as YAML, which reads back to the same scenario.

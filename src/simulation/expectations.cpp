@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "archive/local_file.hpp"
 #include "core/pattern.hpp"
 #include "core/suggest.hpp"
 #include "core/units.hpp"
@@ -80,7 +81,9 @@ expectations::file expectations::read_file(const expectation_spec& spec, const t
     };
     const auto read = [&] {
         try {
-            return read_results(spec.path, keep);
+            auto table = read_results(archive::local_file(spec.path).path(), keep);
+            table.path = spec.path;
+            return table;
         } catch (const user_error& problem) {
             throw user_error(spec.file.where, fmt::format("expect: {}", problem.what()));
         }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "archive/local_file.hpp"
 #include "assembly/fingerprint.hpp"
 #include "core/check_sum.hpp"
 
@@ -42,8 +43,10 @@ std::string contents_of(const scenario& s) {
         for (const auto& word : entry.program.command) paths.push_back(entry.program.folder / word);
         for (const auto& path : paths) {
             std::error_code none;
-            if (path.empty() || sums.contains(path) || !std::filesystem::is_regular_file(path, none)) continue;
-            const std::uint64_t sum = sums.emplace(path, sum_of(path)).first->second;
+            if (path.empty() || sums.contains(path)) continue;
+            const archive::local_file file(path);
+            if (!std::filesystem::is_regular_file(file.path(), none)) continue;
+            const std::uint64_t sum = sums.emplace(path, sum_of(file.path())).first->second;
             text += fmt::format("content of {}: {:016x}\n", path.filename().string(), sum);
         }
     }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <optional>
 
+#include "archive/local_file.hpp"
 #include "core/files.hpp"
 #include "core/suggest.hpp"
 #include "core/units.hpp"
@@ -76,7 +77,7 @@ class csv_reader {
     void load() {
         constexpr std::size_t most = 512'000'000;
         try {
-            buffer_ = read_input(spec_.file.path, most);
+            buffer_ = read_input(archive::local_file(spec_.file.path).path(), most);
         } catch (const file_problem& problem) {
             refuse_file(problem);
         }
