@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/hot_memory.hpp"
 #include "core/parameter.hpp"
 #include "core/port_kind.hpp"
 #include "core/registry.hpp"
@@ -53,7 +54,7 @@ class law_failure : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-class law {
+class law : public in_hot_memory {
    public:
     law() = default;
     law(const law&) = delete;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/foreign_call.hpp"
+#include "core/hot_memory.hpp"
 #include "fmi/archive.hpp"
 #include "fmi/fmi2_functions.h"
 #include "fmi/fmi3_functions.h"
@@ -93,7 +94,7 @@ class saved_state {
 };
 
 /// What every step calls stands in one cache line, without virtual functions between.
-class alignas(64) instance {
+class alignas(64) instance : public in_hot_memory {
    public:
     instance() = default;
     instance(const instance&) = delete;

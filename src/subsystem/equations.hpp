@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/hot_memory.hpp"
 #include "subsystem/subsystem.hpp"
 
 /// Equations of a native model: M x' = f(t, x, u), y = g(t, x, u), without a solver. M is the unit matrix but for the rows of
@@ -27,7 +28,7 @@ struct sparsity {
 /// When a discrete part may change: at the begin of an interval, where the inputs jump; at a time event; after a micro step.
 enum class moment { interval, time_event, micro_step };
 
-class equations {
+class equations : public in_hot_memory {
    public:
     equations() = default;
     equations(const equations&) = delete;

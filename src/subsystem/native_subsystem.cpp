@@ -29,11 +29,14 @@ class native_subsystem final : public subsystem, public tells_touched {
                      std::unique_ptr<tuning<equations>> how_tuned)
         : model_(std::move(model)),
           integrator_(std::move(integrator)),
-          tuning_(std::move(how_tuned)),
           n_(static_cast<std::size_t>(model_->state_count())),
-          algebraic_(has_algebraic_states(*model_) ? n_ : 0),
-          numbers_(std::make_unique<double[]>(n_ + static_cast<std::size_t>(model_->describe().input_count()) +
-                                              algebraic_)) {}
+          has_algebraic_(has_algebraic_states(*model_)),
+          tuning_(std::move(how_tuned)) {
+        const std::size_t count = (has_algebraic_ ? 2 : 1) * n_ + static_cast<std::size_t>(describe().input_count());
+        if (count <= std::size(few_)) return;
+        many_ = std::make_unique<double[]>(count);
+        numbers_ = many_.get();
+    }
 
     const subsystem_description& describe() const noexcept override { return model_->describe(); }
 
@@ -63,7 +66,7 @@ class native_subsystem final : public subsystem, public tells_touched {
         model_->initial_state(t0, x().data());
         settling_ = model_->settles() || model_->begins_at_rest;
         if (!settling_) return integrator_->initialise(*model_, t0, x());
-        for (const auto& u : describe().inputs) std::fill_n(numbers_.get() + n_ + u.slot, u.size, u.start);
+        for (const auto& u : describe().inputs) std::fill_n(numbers_ + n_ + u.slot, u.size, u.start);
     }
 
     void reset() override {
@@ -78,7 +81,7 @@ class native_subsystem final : public subsystem, public tells_touched {
 
     void outputs(std::span<const double> u, std::span<double> y) override {
         if (settling_) {
-            std::ranges::copy(u, numbers_.get() + n_);
+            std::ranges::copy(u, numbers_ + n_);
             if (model_->begins_at_rest) find_equilibrium(*model_, time_, u.data(), x().data());
         }
         evaluate_outputs(u.data(), y.data());
@@ -86,7 +89,7 @@ class native_subsystem final : public subsystem, public tells_touched {
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
         if (settling_ || has_events_) [[unlikely]] {
-            input_values(inputs, 0, numbers_.get() + n_);
+            input_values(inputs, 0, numbers_ + n_);
             settle();
             if (step.end == step.begin) return carry_out_event(y.data());
         }
@@ -94,17 +97,17 @@ class native_subsystem final : public subsystem, public tells_touched {
         time_ = step.end;
         if (model_->noticed.first_event <= step.end || model_->noticed.ask_to_end) [[unlikely]]
             hand_on_notice();
-        double* u = numbers_.get() + n_;
+        double* u = numbers_ + n_;
         input_values(inputs, step.end - step.begin, u);
         evaluate_outputs(u, y.data());
     }
 
     void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output) override {
         if (settling_) {
-            std::ranges::copy(u, numbers_.get() + n_);
+            std::ranges::copy(u, numbers_ + n_);
             settle();
         }
-        model_->rate_sensitivities(time_, numbers_.get(), u.data(), input, by_output.data());
+        model_->rate_sensitivities(time_, numbers_, u.data(), input, by_output.data());
     }
 
     std::unique_ptr<snapshot> make_snapshot() const override {
@@ -130,7 +133,7 @@ class native_subsystem final : public subsystem, public tells_touched {
         const auto& s = static_cast<const native_snapshot&>(from);
         settle();
         time_ = s.time;
-        std::copy_n(s.numbers.begin(), n_, numbers_.get());
+        std::copy_n(s.numbers.begin(), n_, numbers_);
         if (s.model) model_->restore_memory(*s.model);
         integrator_->reset(time_, x());
         integrator_->set_memory(std::span(s.numbers).subspan(n_));
@@ -179,33 +182,34 @@ class native_subsystem final : public subsystem, public tells_touched {
     }
 
     std::size_t touched(std::span<memory_range, most_ranges> ranges) const override {
-        constexpr std::size_t of_model = 160, of_solver = 192;  // most often
-        ranges[0] = {this, 128};
-        ranges[1] = {model_.get(), of_model};
-        ranges[2] = {integrator_.get(), of_solver};
-        ranges[3] = {numbers_.get(), n_ * sizeof(double)};
+        constexpr std::size_t of_model = 128, of_solver = 192;  // most often
+        ranges[0] = {model_.get(), of_model};
+        ranges[1] = {integrator_.get(), of_solver};
+        ranges[2] = {this, of_step};
+        if (!many_) return 3;
+        ranges[3] = {numbers_, n_ * sizeof(double)};
         return 4;
     }
 
    private:
-    std::span<double> x() { return {numbers_.get(), n_}; }
+    std::span<double> x() { return {numbers_, n_}; }
 
     /// The start is over: the inputs that were seen last are those of it.
     void settle() {
         if (!std::exchange(settling_, false)) return;
-        if (model_->settles()) model_->settle(time_, numbers_.get() + n_, x().data());
-        if (model_->begins_at_rest) find_equilibrium(*model_, time_, numbers_.get() + n_, x().data());
+        if (model_->settles()) model_->settle(time_, numbers_ + n_, x().data());
+        if (model_->begins_at_rest) find_equilibrium(*model_, time_, numbers_ + n_, x().data());
         integrator_->initialise(*model_, time_, x());
     }
 
     /// With the inputs that numbers_ has.
     void carry_out_event(double* y) {
-        if (model_->carry_out_event(time_, x().data(), numbers_.get() + n_)) {
+        if (model_->carry_out_event(time_, x().data(), numbers_ + n_)) {
             integrator_->reset(time_, x());
             tell_event(time_);
         }
         hand_on_notice();
-        evaluate_outputs(numbers_.get() + n_, y);
+        evaluate_outputs(numbers_ + n_, y);
     }
 
     void hand_on_notice() {
@@ -226,9 +230,9 @@ class native_subsystem final : public subsystem, public tells_touched {
 
     /// Algebraic states follow the inputs at once: they are solved for `u` in a copy of the state.
     void evaluate_outputs(const double* u, double* y) {
-        const double* state = numbers_.get();
-        if (algebraic_ > 0) {
-            double* copy = numbers_.get() + n_ + model_->describe().input_count();
+        const double* state = numbers_;
+        if (has_algebraic_) {
+            double* copy = numbers_ + n_ + model_->describe().input_count();
             std::copy_n(state, n_, copy);
             integrator_->solve_algebraic(time_, u, {copy, n_});
             state = copy;
@@ -236,16 +240,20 @@ class native_subsystem final : public subsystem, public tells_touched {
         model_->outputs_between(time_, state, u, y);
     }
 
+    // What every step needs comes first: two lines of the cache.
+    static constexpr std::size_t of_step = 128;
     std::unique_ptr<equations> model_;
     std::unique_ptr<solver> integrator_;
-    std::unique_ptr<tuning<equations>> tuning_;
+    double* numbers_ = few_;  ///< state, input values and, with algebraic states, room for a copy of the state
     std::size_t n_;
-    std::size_t algebraic_;              ///< size of the copy for algebraic states; 0: there are none
-    std::unique_ptr<double[]> numbers_;  ///< state and room for input values and that copy, one allocation
     double time_ = 0;
     bool initialised_ = false;
     bool settling_ = false;  ///< the initial state waits for the inputs
+    bool has_algebraic_;
     bool has_events_ = model_->events_at_points();
+    double few_[5] = {};
+    std::unique_ptr<double[]> many_;
+    std::unique_ptr<tuning<equations>> tuning_;
     std::vector<std::optional<std::string>> texts_;  ///< that inputs were set to, for a model that is made again
     subsystem_statistics counted_before_;            ///< by solvers that are gone
 };

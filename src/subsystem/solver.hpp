@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/hot_memory.hpp"
 #include "core/parameter.hpp"
 #include "core/registry.hpp"
 #include "subsystem/equations.hpp"
@@ -18,7 +19,7 @@
 /// A one-step solver never reuses a right-hand side from before `begin`: the inputs jump there.
 namespace mdpcosim {
 
-class solver {
+class solver : public in_hot_memory {
    public:
     solver() = default;
     solver(const solver&) = delete;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/hot_memory.hpp"
 #include "core/polynomial.hpp"
 #include "core/port_kind.hpp"
 #include "core/state_bytes.hpp"
@@ -210,7 +211,7 @@ class subsystem_batch {
     virtual void advance(const macro_step& step, const polynomial* inputs, double* y, std::size_t& done) = 0;
 };
 
-class subsystem {
+class subsystem : public in_hot_memory {
    public:
     subsystem() = default;
     subsystem(const subsystem&) = delete;

@@ -597,16 +597,23 @@ class thread_transport final : public transport, public worker_pool::job {
         for (std::size_t i = 0; i < size(); ++i) {
             const auto* model = dynamic_cast<const tells_touched*>(places_[i].model);
             if (model == nullptr) continue;
-            std::array<memory_range, tells_touched::most_ranges> ranges;
-            const std::size_t count = model->touched(ranges);
-            for (std::size_t k = 0; k < count; ++k) {
-                const auto first = reinterpret_cast<std::uintptr_t>(ranges[k].first), begin = first / line * line;
-                lines_[i][k] = begin + std::min((first + ranges[k].bytes - begin + line - 1) / line, line - 1);
+            std::array<memory_range, tells_touched::most_ranges> told;
+            const auto ranges = std::span(told).first(model->touched(told));
+            std::ranges::sort(ranges, std::less<>(), &memory_range::first);
+            std::size_t count = 0;
+            std::uintptr_t end = 0;  // of the last one
+            for (const memory_range& range : ranges) {
+                const auto first = reinterpret_cast<std::uintptr_t>(range.first), begin = first / line * line;
+                if (begin != end || count == 0) lines_[i][count++] = begin;
+                end = (first + range.bytes + line - 1) / line * line;
+                std::uintptr_t& all = lines_[i][count - 1];
+                all = all / line * line + std::min((end - all / line * line) / line, line - 1);
             }
         }
     }
     [[gnu::always_inline]] void fetch_ahead(subsystem_index i) const {  // as a call of its own the compiler drops it
         for (const std::uintptr_t some : lines_[i.value()]) {
+            if (some == 0) return;
             const char* at = reinterpret_cast<const char*>(some / line * line);
             for (std::uintptr_t n = some % line; n > 0; --n, at += line) __builtin_prefetch(at);
         }

@@ -101,7 +101,7 @@ class adaptive_solver : public one_step_solver {
 void adaptive_solver::initialise(equations& model, double t0, std::span<double> x) {
     one_step_solver::initialise(model, t0, x);
     const std::size_t n = x.size();
-    reserve(static_cast<std::size_t>(model.describe().input_count()), (stages() + 3) * n);
+    reserve(static_cast<std::size_t>(model.describe().input_count()), (stages() + 3) * n, true);
     double* atol = now_.work + (stages() + 2) * n;
     for (std::size_t i = 0; i < n; ++i) {
         const double nominal = model.nominal(static_cast<int>(i));
@@ -172,6 +172,8 @@ class erk_solver final : public adaptive_solver {
     explicit erk_solver(const adaptive_options& options) : adaptive_solver(pair.name, options) {}
 
     void integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) override {
+        few_numbers numbers;
+        const lending here(*this, numbers);
         start(begin, inputs, x);
         last_allowed_ = micro_steps_ + options_.max_steps;
         if (undisturbed(end)) [[likely]]

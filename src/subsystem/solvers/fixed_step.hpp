@@ -31,11 +31,15 @@ class fixed_step_solver final : public one_step_solver {
 
     void initialise(equations& model, double t0, std::span<double> x) override {
         one_step_solver::initialise(model, t0, x);
-        reserve(static_cast<std::size_t>(model.describe().input_count()), method_.work_size(now_.n));
+        reserve(static_cast<std::size_t>(model.describe().input_count()), method_.work_size(now_.n), false);
+        few_numbers numbers;
+        const lending here(*this, numbers);
         method_.prepare(model, x.data(), t0, now_.u);
     }
 
     void integrate(double begin, double end, std::span<const polynomial> inputs, std::span<double> x) override {
+        few_numbers numbers;
+        const lending here(*this, numbers);
         start(begin, inputs, x);
         if (undisturbed(end)) [[likely]]
             run(0, end - begin);

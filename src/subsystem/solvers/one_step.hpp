@@ -81,12 +81,37 @@ class one_step_solver : public solver {
     /// The state or f has jumped: nothing that is known of f holds.
     virtual void forget_derivative() {}
 
-    /// One allocation for input values and what the method needs.
-    void reserve(std::size_t inputs, std::size_t work) {
-        work_ = std::make_unique<double[]>(inputs + work);
+    /// Input values and what the method needs. Where they are few they stand on the stack while the solver works, which is in the caches
+    /// whatever subsystem had it before; memory of its own would not be. `kept`: what the method needs stays from step to step.
+    static constexpr std::size_t few_inputs = 4, few_work = 12;
+    struct few_numbers {
+        double u[few_inputs], work[few_work];
+    };
+    void reserve(std::size_t inputs, std::size_t work, bool kept) {
+        few_inputs_ = inputs <= few_inputs;
+        few_work_ = !kept && work <= few_work;
+        const std::size_t many = few_inputs_ ? 0 : inputs;
+        work_ = std::make_unique<double[]>(many + (few_work_ ? 0 : work));
         now_.u = work_.get();
-        now_.work = work_.get() + inputs;
+        now_.work = work_.get() + many;
     }
+    /// Lends them while it lives.
+    class lending {
+       public:
+        lending(one_step_solver& to, few_numbers& numbers) : to_(to) {
+            if (to.few_inputs_) to.now_.u = numbers.u;
+            if (to.few_work_) to.now_.work = numbers.work;
+        }
+        lending(const lending&) = delete;
+        lending& operator=(const lending&) = delete;
+        ~lending() {
+            if (to_.few_inputs_) to_.now_.u = nullptr;
+            if (to_.few_work_) to_.now_.work = nullptr;
+        }
+
+       private:
+        one_step_solver& to_;
+    };
     void start(double begin, std::span<const polynomial> inputs, std::span<double> x) {
         now_.inputs = inputs;
         now_.begin = begin;
@@ -107,6 +132,8 @@ class one_step_solver : public solver {
     bool interrupted_ = false;
 
    private:
+    bool few_inputs_ = false, few_work_ = false;  ///< on the stack
+
     void jump(double s);
     void end_interval(double end);
     void split(double begin, double end);
