@@ -31,8 +31,9 @@ void coupled_system::find_event_members() {
             if (may[i] == 0 || input.value() < first || input.value() >= first + inputs_[i].count) continue;
             const int slot = static_cast<int>(input.value() - first);
             const auto& inputs = all.describe(subsystem_index(i)).inputs;
-            if (std::ranges::any_of(
-                    inputs, [&](const auto& u) { return u.sampled && slot >= u.slot && slot < u.slot + u.size; }))
+            if (std::ranges::any_of(inputs, [slot](const auto& w) {
+                    return w.sampled && slot >= w.slot && slot < w.slot + w.size;
+                }))
                 reached[delivered.channel.value()].push_back(i);
         }
     for (std::size_t i = 0; i < all.size(); ++i)
