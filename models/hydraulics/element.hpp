@@ -6,18 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/hydraulics.hpp"
 #include "core/part.hpp"
-#include "numbers.hpp"
 #include "subsystem/description_parts.hpp"
 
 /// What joins nodes: a part with terminals at nodes, states and inputs of its own. With its variables z = (pressures at the terminals, own
 /// states) it tells as many results: (flows into the nodes at the terminals, rates of the own states).
 namespace mdpcosim::hydraulics {
-
-/// What all parts know of the fluid but how it is compressed.
-struct surroundings {
-    double density, viscosity, transition, ambient;
-};
 
 /// How the flow into the node at a terminal answers to pressures: what a rigid node needs to know.
 struct flow_nature {
@@ -126,19 +121,6 @@ class element_of : public element {
    private:
     const Part& self() const { return static_cast<const Part&>(*this); }
 };
-
-/// Flow through an opening a at the pressure drop dp, laminar near zero: Q = alpha a dp sqrt(2/rho/(|dp| + dp_0)).
-template <class T>
-T orifice_flow(const T& area, double discharge, const T& dp, const surroundings& s) {
-    return discharge * area * dp * root(2 / s.density / (magnitude(dp) + s.transition));
-}
-
-/// Force of a contact that is overlapped by `depth`, growing by `rate`: it never pulls, and begins and ends with zero
-/// (Hunt, Crossley, J. Applied Mechanics 42 (1975), with exponent 1).
-template <class T>
-T contact_force(const T& depth, const T& rate, double stiffness, double damping) {
-    return stiffness * positive(depth) * positive(1 + damping * rate);
-}
 
 inline void add_shown(subsystem_description& d, std::vector<shown>& outputs, std::string name, std::string unit,
                       std::string description, std::vector<std::pair<int, double>> terms) {

@@ -9,12 +9,6 @@
 /// A chamber takes up A x' of fluid from its node's point of view: its flow in is -A x'.
 namespace mdpcosim::hydraulics {
 
-/// Both stops of a way.
-template <class T>
-T stop_force(const T& x, const T& v, double low, double high, double stiffness, double damping) {
-    return contact_force(T(low - x), T(-v), stiffness, damping) - contact_force(T(x - high), v, stiffness, damping);
-}
-
 class piston final : public element_of<piston, 2, 2, 1> {
    public:
     piston(const part& p, const surroundings& s)

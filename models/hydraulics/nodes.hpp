@@ -4,7 +4,6 @@
 
 #include <numbers>
 
-#include "core/bulk_modulus.hpp"
 #include "core/error.hpp"
 #include "element.hpp"
 
@@ -17,30 +16,6 @@
 namespace mdpcosim::hydraulics {
 
 enum class node_kind { elastic, rigid, tank, source, port, accumulator };
-enum class modulus_model { constant, stepped, pressure_dependent };
-
-/// How the fluid is compressed.
-struct compressible {
-    modulus_model model;
-    fluid law;
-    double reference, vapour;
-    double power_reference = air_power(law, reference);
-    double strain_vapour = compression(law, reference, vapour);
-
-    double strain(double p) const { return compression(law, reference, p); }
-    double modulus(double p) const { return bulk_modulus(law, p); }
-    /// Above the vapour pressure. The iteration begins at what the pressure would be were all air dissolved, or at the reference.
-    double pressure(double strain) const {
-        if (law.b == 0) return reference + law.a * strain;
-        const double airless = reference - law.kappa * law.b * power_reference + law.a * strain;
-        return pressure_after(law, reference, power_reference, strain, std::max(airless, reference));
-    }
-};
-
-struct pressure_value {
-    double p = 0, slope = 0;  ///< slope: by the strain e/V
-};
-
 /// Of a stepped modulus: the pressure at the begin of the macro step, its strain and the modulus there.
 struct modulus_step {
     double p = 0, strain = 0, E = 0;
@@ -75,9 +50,7 @@ inline pressure_value elastic_pressure(const compressible& f, const modulus_step
         const double p = step.p + step.E * (strain - step.strain);
         return p > f.vapour ? pressure_value{p, step.E} : pressure_value{f.vapour, 0};
     }
-    if (strain <= f.strain_vapour) return {f.vapour, 0};
-    const double p = f.pressure(strain);
-    return {p, f.modulus(p)};
+    return f.pressure_or_void(strain);
 }
 
 /// Where its pressure becomes that of the vapour.

@@ -75,8 +75,8 @@ class equations {
     /// A model with a structure offers what sparse_jacobian() gives.
     virtual bool jacobian(double t, const double* x, const double* u, double* dfdx) const;
 
-    /// Begins in equilibrium: who makes it run calls find_equilibrium() with its first inputs. Whether a state has to rest then; others, on which no
-    /// resting state depends (what has flowed into a tank, the angle of what turns), stay as they are.
+    /// Begins in equilibrium: who makes it run calls find_equilibrium() with its first inputs. Whether a state has to rest then; others (what has
+    /// flowed into a tank, the angle of what turns) stay as they are.
     bool begins_at_rest = false;
     virtual bool rests(int /*state*/) const { return true; }
 

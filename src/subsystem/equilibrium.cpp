@@ -17,6 +17,47 @@ constexpr double first_step = 1e-7;    // s
 constexpr double longest_step = 10;    // s
 constexpr int most_attempts = 1000, most_iterations = 6;
 
+/// The model with the states that need no rest held: their rates are zero, whatever the others do.
+class held_model final : public equations {
+   public:
+    explicit held_model(const equations& of) : of_(of) {
+        for (int i = 0; i < of.state_count(); ++i) held_.push_back(!of.is_algebraic(i) && !of.rests(i));
+    }
+    bool is_held(std::size_t i) const { return held_[i]; }
+
+    const subsystem_description& describe() const noexcept override { return of_.describe(); }
+    int state_count() const override { return of_.state_count(); }
+    void initial_state(double t0, double* x) const override { of_.initial_state(t0, x); }
+    bool is_algebraic(int i) const override { return of_.is_algebraic(i); }
+    std::string state_name(int i) const override { return of_.state_name(i); }
+    double nominal(int i) const override { return of_.nominal(i); }
+    void outputs(double t, const double* x, const double* u, double* y) const override { of_.outputs(t, x, u, y); }
+    void derivatives(double t, const double* x, const double* u, double* dx) const override {
+        of_.derivatives(t, x, u, dx);
+        for (std::size_t i = 0; i < held_.size(); ++i)
+            if (held_[i]) dx[i] = 0;
+    }
+    const sparsity* structure() const override { return of_.structure(); }
+    bool sparse_jacobian(double t, const double* x, const double* u, double* values) const override {
+        if (!of_.sparse_jacobian(t, x, u, values)) return false;
+        const std::vector<int>& rows = of_.structure()->rows;
+        for (std::size_t k = 0; k < rows.size(); ++k)
+            if (held_[static_cast<std::size_t>(rows[k])]) values[k] = 0;
+        return true;
+    }
+    bool jacobian(double t, const double* x, const double* u, double* dfdx) const override {
+        if (!of_.jacobian(t, x, u, dfdx)) return false;
+        const std::size_t n = held_.size();
+        for (std::size_t k = 0; k < n * n; ++k)
+            if (held_[k % n]) dfdx[k] = 0;
+        return true;
+    }
+
+   private:
+    const equations& of_;
+    std::vector<bool> held_;
+};
+
 class relaxation {
     enum class kind : char { resting, held, algebraic };
 
@@ -35,7 +76,7 @@ class relaxation {
         for (std::size_t i = 0; i < n_; ++i) {
             const int state = static_cast<int>(i);
             size_[i] = std::fabs(x[i]) + model.nominal(state);
-            kind_[i] = model.is_algebraic(state) ? kind::algebraic : model.rests(state) ? kind::resting : kind::held;
+            kind_[i] = model.is_algebraic(state) ? kind::algebraic : model_.is_held(i) ? kind::held : kind::resting;
         }
         SUNContext created = nullptr;
         if (SUNContext_Create(nullptr, &created) != 0) throw run_error("the search for an equilibrium cannot begin");
@@ -43,7 +84,7 @@ class relaxation {
         residual_.reset(N_VNew_Serial(static_cast<sunindextype>(n_), context_.get()));
         delta_.reset(N_VNew_Serial(static_cast<sunindextype>(n_), context_.get()));
         if (!residual_ || !delta_) throw run_error("no memory for the search for an equilibrium");
-        matrix_.emplace(model, linear_solver_choice::automatic, residual_.get(), context_.get(), t, x, u);
+        matrix_.emplace(model_, linear_solver_choice::automatic, residual_.get(), context_.get(), t, x, u);
         if (SUNLinSolInitialize(matrix_->linear_solver()) != 0)
             throw run_error("the linear solver cannot be initialised");
     }
@@ -118,7 +159,7 @@ class relaxation {
                         model_.state_name(static_cast<int>(moving_)), x_[moving_], f_[moving_], h));
     }
 
-    const equations& model_;
+    const held_model model_;
     double t_;
     const double* u_;
     double* x_;

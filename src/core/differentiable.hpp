@@ -9,7 +9,7 @@
 /// What the equations of parts are written in, once for all three: double; `dual`, a value with its derivatives by the N variables of a
 /// part, of which the exact Jacobian is made; `dependence`, which of them a result depends on at all, for its structure. So equations
 /// have no branches but positive(), magnitude(), limited().
-namespace mdpcosim::hydraulics {
+namespace mdpcosim::differentiable {
 
 inline double positive(double x) { return std::max(x, 0.0); }
 inline double magnitude(double x) { return std::fabs(x); }
@@ -77,4 +77,17 @@ struct dependence {
     friend dependence limited(const dependence& x, double, double) { return x; }
 };
 
-}  // namespace mdpcosim::hydraulics
+/// Force of a contact that is overlapped by `depth`, growing by `rate`: it never pulls, and begins and ends with zero
+/// (Hunt, Crossley, J. Applied Mechanics 42 (1975), with exponent 1).
+template <class T>
+T contact_force(const T& depth, const T& rate, double stiffness, double damping) {
+    return stiffness * positive(depth) * positive(1 + damping * rate);
+}
+
+/// Both stops of a way.
+template <class T>
+T stop_force(const T& x, const T& v, double low, double high, double stiffness, double damping) {
+    return contact_force(T(low - x), T(-v), stiffness, damping) - contact_force(T(x - high), v, stiffness, damping);
+}
+
+}  // namespace mdpcosim::differentiable
