@@ -82,8 +82,8 @@ TEST(bench_command, largest_step_of_a_scenario) {
               2 * found["results"][0]["largest_stable_step"].get<double>());
     EXPECT_THAT(content(figure), testing::HasSubstr("one-pass"));
     const auto rows =
-        process({MDPCOSIM_PROGRAM, "bench", "largest-step", example, "--end", "5 s", "--row", "method=one-pass", "--row",
-                 "damped: extrapolation=poly-1; spring.law=spring-damper; spring.damping=10 N.s/m", "--json"},
+        process({MDPCOSIM_PROGRAM, "bench", "largest-step", example, "--end", "5 s", "--row", "method=one-pass",
+                 "--row", "damped: extrapolation=poly-1; spring.law=spring-damper; spring.damping=10 N.s/m", "--json"},
                 {})
             .wait();
     ASSERT_EQ(rows.exit_status, 0) << rows.err;

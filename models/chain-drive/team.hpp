@@ -15,7 +15,7 @@ namespace mdpcosim::drive {
 /// Call order: together(), the work, took() where is_timed().
 class benefit {
    public:
-    static constexpr int window = 32;             ///< pieces of work that are compared
+    static constexpr int window = 32;  ///< pieces of work that are compared
     static constexpr double least_gain = 0.95;
     static constexpr int least_pause = 1000;      ///< alone, before the next trial
     static constexpr int longest_pause = 256000;  ///< each trial in vain doubles it, up to this

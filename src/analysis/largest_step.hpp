@@ -44,7 +44,8 @@ struct step_run {
     double error = 0;    ///< against the reference, where it is stable
     bool wrong = false;  ///< its verdict is
     std::int64_t macro_steps = 0, evaluations = 0;
-    double seconds = 0;  ///< wall clock of the macro steps, one worker; of those that may be the fastest the least of three runs
+    double seconds =
+        0;  ///< wall clock of the macro steps, one worker; of those that may be the fastest the least of three runs
 };
 
 struct largest_step {
@@ -58,10 +59,10 @@ struct largest_step {
     step_choice choice;
     kind outcome = kind::refused;
     double largest = 0, unstable = 0;
-    std::string why;             ///< `unstable` is not stable, or nothing was run
-    step_run accurate;           ///< with the largest step that keeps the error; step 0: none did
-    step_run fastest;            ///< that with the least time, which may have a smaller step: near the limit solvers work more
-    bool best = false;           ///< its time is the least of all choices
+    std::string why;    ///< `unstable` is not stable, or nothing was run
+    step_run accurate;  ///< with the largest step that keeps the error; step 0: none did
+    step_run fastest;   ///< that with the least time, which may have a smaller step: near the limit solvers work more
+    bool best = false;  ///< its time is the least of all choices
     bool out_of_time = false;    ///< most_seconds ended the search
     std::vector<step_run> runs;  ///< by step
 

@@ -77,9 +77,9 @@ std::string to_table(const largest_steps& found) {
     if (!found.own_extrapolation.empty())
         out += fmt::format("with the extrapolation that the scenario gives them, whatever a line says: {}\n",
                            fmt::join(found.own_extrapolation, ", "));
-    out += fmt::format("\n  {:<30} {:>14} {:>12} {:>16} {:>10} {:>14} {:>12} {:>12} {:>12}\n", "method", "stable to [s]",
-                       "time [ms]", fmt::format("error {:.3g} [s]", found.error), "error", "fastest [s]", "macro steps",
-                       "evaluations", "time [ms]");
+    out += fmt::format("\n  {:<30} {:>14} {:>12} {:>16} {:>10} {:>14} {:>12} {:>12} {:>12}\n", "method",
+                       "stable to [s]", "time [ms]", fmt::format("error {:.3g} [s]", found.error), "error",
+                       "fastest [s]", "macro steps", "evaluations", "time [ms]");
     for (const auto& one : found.found) {
         const std::string name = name_of(one.choice);
         if (name.size() > 30) out += fmt::format("  {}\n", name);
@@ -122,8 +122,14 @@ std::string to_table(const largest_steps& found) {
 std::string to_json(const largest_steps& found) {
     auto list = json::array();
     const auto run = [](const step_run& r) {
-        return json{{"step", r.step},   {"stable", r.stable},           {"why", r.why},        {"error", r.error},
-                    {"wrong", r.wrong}, {"macro_steps", r.macro_steps}, {"evaluations", r.evaluations}, {"seconds", r.seconds}};
+        return json{{"step", r.step},
+                    {"stable", r.stable},
+                    {"why", r.why},
+                    {"error", r.error},
+                    {"wrong", r.wrong},
+                    {"macro_steps", r.macro_steps},
+                    {"evaluations", r.evaluations},
+                    {"seconds", r.seconds}};
     };
     for (const auto& one : found.found) {
         auto runs = json::array();

@@ -31,8 +31,9 @@ bool is_same(int folder, const char* path) {
 }
 
 [[noreturn]] void throw_no_room(const std::filesystem::path& base) {
-    throw user_error(fmt::format("cannot make a folder for what is unpacked in '{}' ({}). TMPDIR chooses another place.",
-                                 base.string(), std::strerror(errno)));
+    throw user_error(
+        fmt::format("cannot make a folder for what is unpacked in '{}' ({}). TMPDIR chooses another place.",
+                    base.string(), std::strerror(errno)));
 }
 
 }  // namespace

@@ -62,9 +62,10 @@ const fmi::description* ssp_parts::fmu(const ssp::part& part) {
     if (part.path.empty() || is_table(part)) return nullptr;
     const std::string object = fmt::format("component '{}'", part.full_name());
     if (const std::string& type = part.what->type; !type.empty() && type != fmu_type)
-        throw user_error(part.what->where, fmt::format("{}: the type '{}' cannot be simulated. Types that can: FMUs ({}), "
-                                                       "recorded signals (text/csv), other SSPs and SSDs.",
-                                                       object, type, fmu_type));
+        throw user_error(part.what->where,
+                         fmt::format("{}: the type '{}' cannot be simulated. Types that can: FMUs ({}), "
+                                     "recorded signals (text/csv), other SSPs and SSDs.",
+                                     object, type, fmu_type));
     auto& files = opened_[part.path.string()];
     if (files) return &files->description();
     try {
@@ -87,8 +88,9 @@ void ssp_parts::read_table(const ssp::part& part, const yaml_node& annotation) {
     const csv_header& header = tables_[part.what] = read_csv_header(spec);
     for (const ssp::connector& c : part.what->connectors)
         if (std::ranges::find(header.names, c.name) == header.names.end())
-            throw user_error(c.where, fmt::format("component '{}': {}", part.full_name(),
-                                                  unknown_name("column", c.name, part.path.filename().string(), header.names)));
+            throw user_error(c.where,
+                             fmt::format("component '{}': {}", part.full_name(),
+                                         unknown_name("column", c.name, part.path.filename().string(), header.names)));
 }
 
 bool ssp_parts::has_variable(const ssp::part& part, const std::string& name) {
@@ -135,9 +137,10 @@ ssp_parts::units ssp_parts::units_of(const ssp::part& part, const ssp::connector
     }
     found.own = unit_of(*fmu(part), *v);
     if (!found.own.si.empty() && !found.said.si.empty() && !same_unit(found.own, found.said))
-        throw user_error(connector.where,
-                         fmt::format("{} has the unit '{}', but the variable of the FMU {} is in '{}'. Write its unit.",
-                                     title_of(part, connector), connector.unit->name, part.path.filename().string(), v->unit));
+        throw user_error(
+            connector.where,
+            fmt::format("{} has the unit '{}', but the variable of the FMU {} is in '{}'. Write its unit.",
+                        title_of(part, connector), connector.unit->name, part.path.filename().string(), v->unit));
     return found;
 }
 
@@ -147,8 +150,9 @@ yaml_node ssp_value(const ssp::binding& binding, const ssp::part& part, const fm
     const std::string object = fmt::format("component '{}': parameter '{}'", part.full_name(), binding.variable);
     const value_type type = type_of(v.type);
     if (!can_be_given(type, given.type))
-        throw user_error(binding.where, fmt::format("{}: a {} is given, but the variable of the FMU {} is a {}.", object,
-                                                    ssp::name(given.type), part.path.filename().string(), fmi::name(v.type)));
+        throw user_error(binding.where,
+                         fmt::format("{}: a {} is given, but the variable of the FMU {} is a {}.", object,
+                                     ssp::name(given.type), part.path.filename().string(), fmi::name(v.type)));
     const fmu_unit own = unit_of(fmu, v);
     value_way way(given.unit ? unit_of(*given.unit) : fmu_unit{}, false);
     const bool numbers = is_numeric(type) && is_numeric(given.type);

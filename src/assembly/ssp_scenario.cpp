@@ -7,9 +7,9 @@
 #include <cmath>
 #include <set>
 
+#include "archive/xml_file.hpp"
 #include "assembly/ssp_parts.hpp"
 #include "assembly/ssp_units.hpp"
-#include "archive/xml_file.hpp"
 #include "core/suggest.hpp"
 #include "fmu/layout.hpp"
 #include "scenario/signal_text.hpp"
@@ -60,7 +60,8 @@ void add_missing(yaml_node& map, const std::string& key, yaml_node value) {
 
 /// The map in an annotation of ours, with its places in the SSD; empty where there is none.
 yaml_node read_annotation(const ssp::annotation& annotation, const std::string& object) {
-    if (annotation.text.find_first_not_of(" \t\r\n") == std::string::npos) return empty_at(node_type::map, annotation.where);
+    if (annotation.text.find_first_not_of(" \t\r\n") == std::string::npos)
+        return empty_at(node_type::map, annotation.where);
     const std::string above(static_cast<std::size_t>(std::max(annotation.where.line - 1, 0)), '\n');
     yaml_node map = read_yaml_text(above + annotation.text, annotation.where.file);
     if (map.kind != node_type::map)
@@ -73,7 +74,8 @@ yaml_node read_annotation(const ssp::annotation& annotation, const std::string& 
 std::string subsystem_name(const std::vector<std::string>& names) {
     std::string name = fmt::format("{}", fmt::join(names, "_"));
     for (char& c : name)
-        if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && static_cast<unsigned char>(c) < 0x80) c = '_';
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && static_cast<unsigned char>(c) < 0x80)
+            c = '_';
     if (std::isdigit(static_cast<unsigned char>(name.front())) != 0 || name.front() == '-') name.insert(0, "_");
     return name;
 }
@@ -83,9 +85,8 @@ class ssp_reader {
     explicit ssp_reader(const std::filesystem::path& path)
         : path_(path),
           file_(lower_ending(path) == ".ssp" ? path / "SystemStructure.ssd" : path),
-          system_(ssp::flatten(file_, [&](const ssp::part& p, const std::string& name) {
-              return parts_.has_variable(p, name);
-          })) {}
+          system_(ssp::flatten(
+              file_, [&](const ssp::part& p, const std::string& name) { return parts_.has_variable(p, name); })) {}
 
     scenario read(const std::vector<scenario_override>& overrides) {
         const ssp::description& top = *system_.top;
@@ -121,7 +122,9 @@ class ssp_reader {
         return std::exchange(section, empty_at(kind, section.where));
     }
 
-    yaml_node& entry(int part) { return value_at(root_, "subsystems", node_type::map, {}).entries[static_cast<std::size_t>(part)].value; }
+    yaml_node& entry(int part) {
+        return value_at(root_, "subsystems", node_type::map, {}).entries[static_cast<std::size_t>(part)].value;
+    }
 
     void add_subsystems() {
         const ssp::element& top = system_.top->system;
@@ -145,7 +148,8 @@ class ssp_reader {
                 all.entries.push_back({key, std::move(value)});
         }
         if (!renamed.empty())
-            system_.notes.push_back(fmt::format("components and the names of their subsystems: {}.", name_list(renamed)));
+            system_.notes.push_back(
+                fmt::format("components and the names of their subsystems: {}.", name_list(renamed)));
     }
 
     yaml_node subsystem(const ssp::part& part) {
@@ -157,17 +161,19 @@ class ssp_reader {
             refuse_key(made, key, object, "Programs and libraries of this machine are no part of an SSP.");
         if (part.path.empty()) {
             if (made.find("model") == nullptr && made.find("ode") == nullptr)
-                throw user_error(component.where,
-                                 fmt::format("{}: it has no source: the SSD says what it is connected to, and not what it "
-                                             "does. Give it an FMU, source=\"resources/X.fmu\".",
-                                             object));
+                throw user_error(
+                    component.where,
+                    fmt::format("{}: it has no source: the SSD says what it is connected to, and not what it "
+                                "does. Give it an FMU, source=\"resources/X.fmu\".",
+                                object));
             return made;
         }
         for (const char* key : {"fmu", "file", "model", "ode"})
             refuse_key(made, key, object, "The component's source says what it is.");
         const std::filesystem::path relative = part.path.lexically_proximate(path_.lexically_normal());
         const bool inside = !relative.empty() && *relative.begin() != ".." && lower_ending(path_) == ".ssp";
-        const std::string source = inside ? relative.string() : std::filesystem::absolute(part.path).lexically_normal().string();
+        const std::string source =
+            inside ? relative.string() : std::filesystem::absolute(part.path).lexically_normal().string();
         if (parts_.is_table(part)) {
             parts_.read_table(part, made);
             made.entries.insert(made.entries.begin(), {{"file", component.where}, scalar_at(source, component.where)});
@@ -204,8 +210,9 @@ class ssp_reader {
             const ssp::part& part = system_.parts[static_cast<std::size_t>(binding.target)];
             const fmi::description* fmu = parts_.fmu(part);
             if (fmu == nullptr || !parts_.has_variable(part, binding.variable)) {
-                system_.notes.push_back(fmt::format("{}: the value for '{}' of component '{}', which is no FMU, is passed over.",
-                                                    to_string(binding.where), binding.variable, part.full_name()));
+                system_.notes.push_back(
+                    fmt::format("{}: the value for '{}' of component '{}', which is no FMU, is passed over.",
+                                to_string(binding.where), binding.variable, part.full_name()));
                 continue;
             }
             const auto& v = fmu->variables[static_cast<std::size_t>(find_element(*fmu, binding.variable).variable)];
@@ -217,9 +224,10 @@ class ssp_reader {
     std::string address(int part, const ssp::connector& c, const location& where) const {
         for (const char* sign : {"->", "*", "+", " - ", "$"})
             if (c.name.find(sign) != std::string::npos)
-                throw user_error(where, fmt::format("{}: a signal cannot name it, since its name has '{}' in it. Give it "
-                                                    "another name, or leave the connection out.",
-                                                    title_of(system_.parts[static_cast<std::size_t>(part)], c), sign));
+                throw user_error(where,
+                                 fmt::format("{}: a signal cannot name it, since its name has '{}' in it. Give it "
+                                             "another name, or leave the connection out.",
+                                             title_of(system_.parts[static_cast<std::size_t>(part)], c), sign));
         return fmt::format("{}.{}", names_[static_cast<std::size_t>(part)], c.name);
     }
 
@@ -250,14 +258,18 @@ class ssp_reader {
         for (std::size_t i = 0; i < link.hops.size(); ++i) {
             const ssp::hop& over = link.hops[i];
             const bool last = i + 1 == link.hops.size();
-            way.pass(over, last ? to.meant() : over.unit ? unit_of(*over.unit) : fmu_unit{},
+            way.pass(over,
+                     last        ? to.meant()
+                     : over.unit ? unit_of(*over.unit)
+                                 : fmu_unit{},
                      fmt::format("connection of '{}.{}' to '{}.{}'", source.full_name(), link.from->name,
                                  target.full_name(), link.to->name));
         }
         way.finish(!to.own.si.empty());
         publish(link.source, *link.from);
 
-        const std::string first = address(link.source, *link.from, where), second = address(link.target, *link.to, where);
+        const std::string first = address(link.source, *link.from, where),
+                          second = address(link.target, *link.to, where);
         std::string text = way.gain() == 1 ? first : fmt::format("{}*{}", way.gain(), first);
         if (way.offset() != 0) text += fmt::format(" + {}", way.offset());
         yaml_node item = read_annotation(link.last->annotation, fmt::format("connection to '{}'", second));
@@ -273,7 +285,8 @@ class ssp_reader {
         return item;
     }
 
-    static bool is_same_line(const yaml_node& exact, const value_way& way, const std::string& from, const std::string& to) {
+    static bool is_same_line(const yaml_node& exact, const value_way& way, const std::string& from,
+                             const std::string& to) {
         signal_spec said;
         read_signal_text({exact.scalar, exact.where}, {}, said);
         const auto close = [](double a, double b, double scale) { return std::abs(a - b) <= 1e-12 * scale; };
@@ -303,22 +316,27 @@ class ssp_reader {
         if (time.kind != node_type::map) return;  // the reader of the scenario tells
         if (top.start) add_missing(time, "start", scalar_at(fmt::format("{}", *top.start), top.system.where));
         if (top.stop) add_missing(time, "end", scalar_at(fmt::format("{}", *top.stop), top.system.where));
-        const auto has = [&](const char* key) { return time.find(key) != nullptr || said_by(overrides, fmt::format("time.{}", key)); };
+        const auto has = [&](const char* key) {
+            return time.find(key) != nullptr || said_by(overrides, fmt::format("time.{}", key));
+        };
         const std::string file = path_.string();
         if (!has("end"))
-            throw user_error(fmt::format("{}: it says no stop time in its default experiment. Give one: --end 10.", file));
+            throw user_error(
+                fmt::format("{}: it says no stop time in its default experiment. Give one: --end 10.", file));
         std::vector<std::string> assumed;
         if (!has_method) assumed.emplace_back("method 'explicit'");
         if (!has("step")) {
             const auto [step, fmu] = shortest_step();
             if (!(step > 0))
-                throw user_error(fmt::format("{}: it says no macro step, and no default experiment of its FMUs does. Give "
-                                             "one: --step 0.01.",
-                                             file));
+                throw user_error(
+                    fmt::format("{}: it says no macro step, and no default experiment of its FMUs does. Give "
+                                "one: --step 0.01.",
+                                file));
             add_missing(time, "step", scalar_at(fmt::format("{}", step), top.system.where));
-            assumed.push_back(fmt::format("macro step {} s, the shortest one that a default experiment of its FMUs names "
-                                          "({})",
-                                          step, fmu));
+            assumed.push_back(
+                fmt::format("macro step {} s, the shortest one that a default experiment of its FMUs names "
+                            "({})",
+                            step, fmu));
         }
         if (!assumed.empty())
             system_.notes.push_back(fmt::format("assumed, since {} does not say it: {}.", path_.filename().string(),
@@ -330,7 +348,8 @@ class ssp_reader {
         for (const ssp::part& part : system_.parts) {
             const fmi::description* fmu = parts_.fmu(part);
             const double step = fmu == nullptr ? 0 : fmu->experiment.step.value_or(0);
-            if (step > 0 && (shortest.first == 0 || step < shortest.first)) shortest = {step, part.path.filename().string()};
+            if (step > 0 && (shortest.first == 0 || step < shortest.first))
+                shortest = {step, part.path.filename().string()};
         }
         return shortest;
     }

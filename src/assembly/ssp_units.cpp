@@ -74,10 +74,11 @@ void value_way::pass(const ssp::hop& over, const fmu_unit& unit, const std::stri
     if (!unit.si.empty()) {
         if (!unit_.si.empty() && !over.keep_number) {
             if (!units_fit(unit_.si, unit.si))
-                throw user_error(over.where,
-                                 fmt::format("{}: '{}' does not fit '{}'. Where the numbers are meant as they are, write "
-                                             "suppressUnitConversion=\"true\".",
-                                             object, unit_.si, unit.si));
+                throw user_error(
+                    over.where,
+                    fmt::format("{}: '{}' does not fit '{}'. Where the numbers are meant as they are, write "
+                                "suppressUnitConversion=\"true\".",
+                                object, unit_.si, unit.si));
             unit_ = unit;
         } else if (!same_unit(unit_, unit) || unit_.si.empty()) {
             to_number();

@@ -100,10 +100,11 @@ void add_largest_step(CLI::App& bench, int& status) {
         "With each of these (mdpcosim list extrapolations); without both options: explicit with several, "
         "one-pass, semi-implicit and iterated with their own. Connections that name one keep it, which is told");
     command
-        ->add_option("--row", wanted->rows,
-                     "One line more, by changes of the scenario with ';' between them, method and extrapolation among "
-                     "them, and a name before them if you like: 'damped: extrapolation=poly-1; shaft.law=spring-damper; "
-                     "shaft.damping=50'")
+        ->add_option(
+            "--row", wanted->rows,
+            "One line more, by changes of the scenario with ';' between them, method and extrapolation among "
+            "them, and a name before them if you like: 'damped: extrapolation=poly-1; shaft.law=spring-damper; "
+            "shaft.damping=50'")
         ->type_name("CHANGES")
         ->allow_extra_args(false);
     command
@@ -122,8 +123,7 @@ void add_largest_step(CLI::App& bench, int& status) {
             largest_step_request request;
             request.load = [&](const step_choice& choice) {
                 std::vector<scenario_override> changes;
-                if (!choice.method.empty())
-                    changes.push_back({"method", choice.method, "--method " + choice.method});
+                if (!choice.method.empty()) changes.push_back({"method", choice.method, "--method " + choice.method});
                 if (!choice.extrapolation.empty())
                     changes.push_back(
                         {"extrapolation", choice.extrapolation, "--extrapolation " + choice.extrapolation});

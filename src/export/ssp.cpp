@@ -65,11 +65,13 @@ std::vector<std::string> unseen_by_others(const scenario& s) {
         return fmt::format("{} '{}' ({} '{}')", what, name, object, owner);
     };
     for (const auto& entry : s.subsystems) {
-        if (entry.kind == source_kind::model) unseen.push_back(of("model", entry.source.value, "subsystem", entry.name));
+        if (entry.kind == source_kind::model)
+            unseen.push_back(of("model", entry.source.value, "subsystem", entry.name));
         if (entry.kind == source_kind::ode) unseen.push_back(fmt::format("equations (subsystem '{}')", entry.name));
     }
     for (const auto& c : s.connections)
-        unseen.push_back(of(c.is_joint() ? "joint" : "law", c.is_joint() ? c.joint.value : c.law.value, "connection", c.name));
+        unseen.push_back(
+            of(c.is_joint() ? "joint" : "law", c.is_joint() ? c.joint.value : c.law.value, "connection", c.name));
     for (const auto& signal : s.signals) {
         if (signal.terms.size() != 1) unseen.push_back(fmt::format("signal '{}'", signal_text(signal)));
         if (signal.delay.value > 0) unseen.push_back(fmt::format("the delay of signal '{}'", signal_text(signal)));
@@ -82,10 +84,11 @@ std::vector<std::string> unseen_by_others(const scenario& s) {
 void refuse_programs(const scenario& s) {
     for (const auto& entry : s.subsystems)
         if (entry.kind == source_kind::program || entry.kind == source_kind::plugin)
-            throw user_error(entry.where,
-                             fmt::format("subsystem '{}': a {} of this machine cannot go into an SSP. Make an FMU of it, or "
-                                         "leave it out.",
-                                         entry.name, to_string(entry.kind)));
+            throw user_error(
+                entry.where,
+                fmt::format("subsystem '{}': a {} of this machine cannot go into an SSP. Make an FMU of it, or "
+                            "leave it out.",
+                            entry.name, to_string(entry.kind)));
 }
 
 yaml_node text_node(const std::string& text) {
@@ -138,7 +141,8 @@ std::string type_word(fmi::base_type type, bool newer) {
 
 class ssp_writer {
    public:
-    ssp_writer(const scenario& s, bool annotated) : s_(s), annotated_(annotated), tree_(write_keys(scenario_keys(), &s)) {}
+    ssp_writer(const scenario& s, bool annotated)
+        : s_(s), annotated_(annotated), tree_(write_keys(scenario_keys(), &s)) {}
 
     exported_ssp write(const std::filesystem::path& file) {
         describe();
@@ -158,7 +162,8 @@ class ssp_writer {
             std::filesystem::remove(draft, ignored);
             throw run_error(fmt::format("'{}' cannot be written: {}.", file.string(), problem.message()));
         }
-        return {file, static_cast<int>(system_.components.size()), static_cast<int>(system_.connections.size()), std::move(notes_)};
+        return {file, static_cast<int>(system_.components.size()), static_cast<int>(system_.connections.size()),
+                std::move(notes_)};
     }
 
    private:
@@ -181,7 +186,8 @@ class ssp_writer {
                 system_.version = "2.0";  // a component without a source
             }
         yaml_node entries = std::move(*tree_.find("subsystems"));
-        for (std::size_t i = 0; i < s_.subsystems.size(); ++i) add_component(s_.subsystems[i], std::move(entries.entries[i].value));
+        for (std::size_t i = 0; i < s_.subsystems.size(); ++i)
+            add_component(s_.subsystems[i], std::move(entries.entries[i].value));
         remove(tree_, "subsystems");
         add_signals();
         add_root();
@@ -207,9 +213,10 @@ class ssp_writer {
             c.source = files_.add(spec.file.path);
             remove(entry, "file");
             if (!spec.file.interpolation.empty() || !spec.file.outside.empty())
-                notes_.push_back(fmt::format("other tools do not see how subsystem '{}' goes on between and after the rows "
-                                             "of its file",
-                                             spec.name));
+                notes_.push_back(
+                    fmt::format("other tools do not see how subsystem '{}' goes on between and after the rows "
+                                "of its file",
+                                spec.name));
         }
         if (const yaml_node* driven = entry.find("step"); driven != nullptr)
             notes_.push_back(fmt::format("other tools do not see the communication step of subsystem '{}'", spec.name));
@@ -276,7 +283,8 @@ class ssp_writer {
         if (spec == nullptr) return {};
         const std::string name = address.substr(dot + 1);
         ssd_component& component = *std::ranges::find(system_.components, spec->name, &ssd_component::name);
-        const bool there = std::ranges::find(component.connectors, name, &ssd_connector::name) != component.connectors.end();
+        const bool there =
+            std::ranges::find(component.connectors, name, &ssd_connector::name) != component.connectors.end();
         if (spec->kind == source_kind::file) {
             const auto [known, is_new] = headers_.try_emplace(spec->name);
             if (is_new) known->second = read_csv_header(*spec);
@@ -307,10 +315,11 @@ class ssp_writer {
             const signal_spec& signal = s_.signals[i];
             if (add_connection(signal, section->items[i])) continue;
             if (!annotated_ && signal.terms.size() == 1)
-                throw user_error(signal.where,
-                                 fmt::format("signal '{}' cannot be a connection of SSP. Write --annotated: then it stands "
-                                             "in an annotation, which mdpcosim reads and other tools do not.",
-                                             signal_text(signal)));
+                throw user_error(
+                    signal.where,
+                    fmt::format("signal '{}' cannot be a connection of SSP. Write --annotated: then it stands "
+                                "in an annotation, which mdpcosim reads and other tools do not.",
+                                signal_text(signal)));
             yaml_node item = section->items[i];
             if (item.kind == yaml_node::type::scalar) {
                 yaml_node map = map_node();
@@ -360,8 +369,8 @@ class ssp_writer {
     }
 
     /// The same gain and offset, to the last bit.
-    static bool reads_back(const ssd_connection& c, const fmu_unit& a, bool from_si, const fmu_unit& b, bool to_si, double gain,
-                           double offset) {
+    static bool reads_back(const ssd_connection& c, const fmu_unit& a, bool from_si, const fmu_unit& b, bool to_si,
+                           double gain, double offset) {
         ssp::transformation line;
         line.how = ssp::transformation::form::linear;
         line.factor = c.factor;
@@ -395,7 +404,8 @@ class ssp_writer {
         if (s.method.empty()) s.method.value = "explicit";
         for (auto& entry : s.subsystems) {
             if (entry.kind == source_kind::fmu) {
-                entry.fmu.interface.value = fmu_interface(entry) == fmi::kind::co_simulation ? "co-simulation" : "model-exchange";
+                entry.fmu.interface.value =
+                    fmu_interface(entry) == fmi::kind::co_simulation ? "co-simulation" : "model-exchange";
                 entry.set.clear();
             }
             entry.path = entry.file.path = "/";
@@ -423,10 +433,13 @@ class ssp_writer {
         }
         if (same) return;
         const auto [one, other] = std::ranges::mismatch(before, after);
-        const auto rest = [](auto at, const std::string& text) { return text.substr(static_cast<std::size_t>(at - text.begin()), 200); };
-        throw run_error(fmt::format("what was written does not read back as the same scenario, so nothing is kept. Please report "
-                                    "this. Before: '{}'; after: '{}'.",
-                                    rest(one, before), rest(other, after)));
+        const auto rest = [](auto at, const std::string& text) {
+            return text.substr(static_cast<std::size_t>(at - text.begin()), 200);
+        };
+        throw run_error(
+            fmt::format("what was written does not read back as the same scenario, so nothing is kept. Please report "
+                        "this. Before: '{}'; after: '{}'.",
+                        rest(one, before), rest(other, after)));
     }
 
     const scenario& s_;
@@ -450,7 +463,8 @@ void refuse_file(const scenario& s, const std::filesystem::path& file) {
     if (!std::filesystem::exists(file, ignored)) return;
     std::string begin(2, ' ');
     std::ifstream(file, std::ios::binary).read(begin.data(), 2);
-    if (begin != "PK") throw user_error(fmt::format("--out {}: what is there is no SSP, and is not replaced.", file.string()));
+    if (begin != "PK")
+        throw user_error(fmt::format("--out {}: what is there is no SSP, and is not replaced.", file.string()));
 }
 
 }  // namespace
@@ -459,10 +473,11 @@ exported_ssp export_ssp(const scenario& s, const std::filesystem::path& file, bo
     refuse_programs(s);
     const std::vector<std::string> unseen = unseen_by_others(s);
     if (!unseen.empty() && !annotated)
-        throw user_error(fmt::format("{}: other tools would run another system: SSP has no words for {}. Make FMUs of models, and "
-                                     "single signals of the rest; or write --annotated: then mdpcosim reads back the whole, and other "
-                                     "tools see a part.",
-                                     s.path.string(), name_list(unseen)));
+        throw user_error(fmt::format(
+            "{}: other tools would run another system: SSP has no words for {}. Make FMUs of models, and "
+            "single signals of the rest; or write --annotated: then mdpcosim reads back the whole, and other "
+            "tools see a part.",
+            s.path.string(), name_list(unseen)));
     refuse_file(s, file);
     exported_ssp made = ssp_writer(s, annotated).write(file);
     if (!unseen.empty()) made.notes.push_back("other tools do not see " + name_list(unseen));

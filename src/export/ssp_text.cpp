@@ -52,8 +52,14 @@ void add_units(pugi::xml_node parent, const char* name, const std::map<std::stri
         pugi::xml_node unit = all.append_child("ssc:Unit");
         set(unit, "name", unit_name);
         pugi::xml_node base = unit.append_child("ssc:BaseUnit");
-        for (const auto& [symbol, exponent] : {std::pair{"kg", u.kg}, {"m", u.m}, {"s", u.s}, {"A", u.A}, {"K", u.K},
-                                               {"mol", u.mol}, {"cd", u.cd}, {"rad", u.rad}})
+        for (const auto& [symbol, exponent] : {std::pair{"kg", u.kg},
+                                               {"m", u.m},
+                                               {"s", u.s},
+                                               {"A", u.A},
+                                               {"K", u.K},
+                                               {"mol", u.mol},
+                                               {"cd", u.cd},
+                                               {"rad", u.rad}})
             if (exponent != 0) base.append_attribute(symbol) = exponent;
         if (u.factor != 1) set(base, "factor", u.factor);
         if (u.offset != 0) set(base, "offset", u.offset);

@@ -454,8 +454,7 @@ class iterated_method final : public method {
     /// g(x): the step with polynomials through x.
     void look(coupled_system& system, const macro_step& step) {
         const double H = step.end - step.begin;
-        for (std::size_t c = 0; c < channels_.size(); ++c)
-            set_polynomial(system.coupling, c, H);
+        for (std::size_t c = 0; c < channels_.size(); ++c) set_polynomial(system.coupling, c, H);
         for (std::size_t j = 0; j < static_cast<std::size_t>(used_->parts); ++j) {
             const macro_step part{time(step, j), time(step, j + 1), step.counter};
             if (looks_between() && (j == 0 || j + 1 == points())) {
@@ -484,8 +483,7 @@ class iterated_method final : public method {
 
     void set_polynomial(network& net, std::size_t c, double H) const {
         const auto x = std::span(x_).subspan(c * points(), points());
-        if (used_->parts == 1)
-            return net.correct(channels_[c], x[0] - net.channel_polynomial(channels_[c])(H));
+        if (used_->parts == 1) return net.correct(channels_[c], x[0] - net.channel_polynomial(channels_[c])(H));
         polynomial p{.c = {}, .degree = points_};
         for (int k = 0; k <= points_; ++k) {
             p.c[k] = used_->basis[0].c[k] * start_[channels_[c].value()];
@@ -556,9 +554,9 @@ class iterated_method final : public method {
     std::vector<bool> is_rate_;           ///< by output: the rate of another, on which u acts at once
     std::vector<channel_index> signals_;  ///< that move within the step and are not iterated
     std::vector<double> expected_,
-        missed_;            ///< by channel: what predictions were likely to miss at the end of the step, and did
-    bool expects_ = false;  ///< there were enough accepted values for that
-    bool through_more_ = false;  ///< polynomials go through two values of the step before, too
+        missed_;                   ///< by channel: what predictions were likely to miss at the end of the step, and did
+    bool expects_ = false;         ///< there were enough accepted values for that
+    bool through_more_ = false;    ///< polynomials go through two values of the step before, too
     bool answers_little_ = false;  ///< coupling variables to themselves, as seen last
     std::vector<double> first_, kept_;  ///< outputs of the first iterate, and of the last
     std::vector<double> began_, last_;  ///< x of the first and of the last look

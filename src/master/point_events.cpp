@@ -31,9 +31,8 @@ void coupled_system::find_event_members() {
             if (may[i] == 0 || input.value() < first || input.value() >= first + inputs_[i].count) continue;
             const int slot = static_cast<int>(input.value() - first);
             const auto& inputs = all.describe(subsystem_index(i)).inputs;
-            if (std::ranges::any_of(inputs, [slot](const auto& w) {
-                    return w.sampled && slot >= w.slot && slot < w.slot + w.size;
-                }))
+            if (std::ranges::any_of(
+                    inputs, [slot](const auto& w) { return w.sampled && slot >= w.slot && slot < w.slot + w.size; }))
                 reached[delivered.channel.value()].push_back(i);
         }
     for (std::size_t i = 0; i < all.size(); ++i)

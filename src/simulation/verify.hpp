@@ -19,8 +19,8 @@ struct kept_run {
     std::vector<std::string> coupled;  ///< columns that take part in couplings
     verdict judged;
     bool done = true;
-    std::string message;  ///< why it is not
-    double seconds = 0;   ///< wall clock of the macro steps
+    std::string message;           ///< why it is not
+    double seconds = 0;            ///< wall clock of the macro steps
     std::int64_t evaluations = 0;  ///< of right-hand sides, as far as subsystems count them
 };
 kept_run run_in_memory(const scenario& s, bool monolithic = false, const std::atomic<bool>* interrupt = nullptr);

@@ -12,7 +12,8 @@ namespace mdpcosim::ssp {
 
 namespace {
 
-constexpr const char *set_type = "application/x-ssp-parameter-set", *mapping_type = "application/x-ssp-parameter-mapping";
+constexpr const char *set_type = "application/x-ssp-parameter-set",
+                     *mapping_type = "application/x-ssp-parameter-mapping";
 
 /// No system is that deep or has that many; files that were made to take forever are.
 constexpr std::size_t most_hops = 1000, most_steps = 10'000'000;
@@ -42,8 +43,8 @@ class parameter_binder {
                         std::map<std::string, Content>& kept, const char* type, const char* what, const Parse& parse) {
         const std::string object = fmt::format("{}: {}", use.title(), what);
         if (!from.type.empty() && from.type != type)
-            throw user_error(from.where,
-                             fmt::format("{}: the type '{}' cannot be read. It has to be {}.", object, from.type, type));
+            throw user_error(
+                from.where, fmt::format("{}: the type '{}' cannot be read. It has to be {}.", object, from.type, type));
         if (from.content) return *from.content;
         std::filesystem::path base = document;
         if (from.in_component) {
@@ -83,8 +84,8 @@ class parameter_binder {
         // A file may hold more than this system needs, as the standard has it. What stands in place, and a file of which nothing fits, is a mistake.
         if (binding.values.content || unknown.size() == set.parameters.size())
             throw user_error(first->where, unknown_name("parameter", unknown.front(), use.owner(), names(use)));
-        system_.notes.push_back(fmt::format("{}: parameters that {} does not have are passed over: {}.",
-                                            set.where.file, use.title(), name_list(unknown)));
+        system_.notes.push_back(fmt::format("{}: parameters that {} does not have are passed over: {}.", set.where.file,
+                                            use.title(), name_list(unknown)));
     }
 
     void map(const element_use& use, const parameter_set& set, const parameter_mapping& mapping,
@@ -96,13 +97,13 @@ class parameter_binder {
             if (found == by_name.end()) {
                 std::vector<std::string> known;
                 for (const auto& [name, ignored] : by_name) known.push_back(name);
-                throw user_error(entry.where, "mapping: " + unknown_name("parameter", entry.source,
-                                                                         "The parameter set", known));
+                throw user_error(entry.where,
+                                 "mapping: " + unknown_name("parameter", entry.source, "The parameter set", known));
             }
             const hop over{&entry.transformation, entry.keep_number, {}, entry.where};
             if (!set_all(use, entry.target, *found->second, {over}, entry.where))
-                throw user_error(entry.where, "mapping: " + unknown_name("parameter", entry.target,
-                                                                         use.owner(), names(use)));
+                throw user_error(entry.where,
+                                 "mapping: " + unknown_name("parameter", entry.target, use.owner(), names(use)));
         }
     }
 

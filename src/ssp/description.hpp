@@ -27,7 +27,17 @@ struct unit {
     double factor = 1, offset = 0;
 };
 
-enum class kind { unknown, input, output, inout, parameter, calculated_parameter, structural_parameter, constant, local };
+enum class kind {
+    unknown,
+    input,
+    output,
+    inout,
+    parameter,
+    calculated_parameter,
+    structural_parameter,
+    constant,
+    local
+};
 
 struct connector {
     std::string name;

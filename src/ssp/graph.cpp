@@ -55,15 +55,19 @@ end_point find_end(const element_use& system, const std::string& element, const 
     if (!element.empty()) {
         const auto found = system.by_name.find(element);
         if (found == system.by_name.end())
-            throw user_error(where, "connection: " + unknown_name("element", element, system.owner(),
-                                                                  names_of(system.by_name)));
+            throw user_error(
+                where, "connection: " + unknown_name("element", element, system.owner(), names_of(system.by_name)));
         use = found->second;
     }
     const auto found = use->connectors.find(name);
     if (found == use->connectors.end())
-        throw user_error(where, "connection: " + unknown_name("connector", name, use->owner(), names_of(use->connectors)));
+        throw user_error(where,
+                         "connection: " + unknown_name("connector", name, use->owner(), names_of(use->connectors)));
     const connector* at = found->second;
-    end_point end{{use, name}, use, at, element.empty() ? inner_role(at->kind) : outer_role(at->kind),
+    end_point end{{use, name},
+                  use,
+                  at,
+                  element.empty() ? inner_role(at->kind) : outer_role(at->kind),
                   fmt::format("'{}' of {}", name, use->title())};
     if (use->refers_to != nullptr) {
         end.node.owner = use->refers_to;

@@ -24,7 +24,8 @@ int hex_digit(char c) {
 std::string decoded(const std::string& uri) {
     std::string text;
     for (std::size_t i = 0; i < uri.size(); ++i) {
-        const bool escape = uri[i] == '%' && i + 2 < uri.size() && hex_digit(uri[i + 1]) >= 0 && hex_digit(uri[i + 2]) >= 0;
+        const bool escape =
+            uri[i] == '%' && i + 2 < uri.size() && hex_digit(uri[i + 1]) >= 0 && hex_digit(uri[i + 2]) >= 0;
         text += escape ? static_cast<char>(hex_digit(uri[i + 1]) * 16 + hex_digit(uri[i + 2])) : uri[i];
         if (escape) i += 2;
     }
@@ -57,8 +58,9 @@ std::filesystem::path resolve(const std::string& uri, const std::filesystem::pat
     std::string rest = uri;
     if (const std::string scheme = scheme_of(uri); !scheme.empty()) {
         if (scheme != "file" || !within.empty())
-            throw user_error(where, fmt::format("{}: '{}' lies elsewhere. Put a copy {} and write its path.", object, uri,
-                                                within.empty() ? "on this machine" : "into the archive, under resources/,"));
+            throw user_error(where,
+                             fmt::format("{}: '{}' lies elsewhere. Put a copy {} and write its path.", object, uri,
+                                         within.empty() ? "on this machine" : "into the archive, under resources/,"));
         rest = uri.substr(5);
         if (rest.starts_with("//")) rest = rest.substr(std::min(rest.find('/', 2), rest.size()));
     }

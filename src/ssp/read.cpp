@@ -17,11 +17,11 @@ namespace {
 constexpr int deepest = 64;
 
 constexpr std::pair<const char*, value_type> type_names[] = {
-    {"Real", value_type::real},       {"Float64", value_type::real},     {"Float32", value_type::real},
-    {"Integer", value_type::integer}, {"Int8", value_type::integer},     {"UInt8", value_type::integer},
-    {"Int16", value_type::integer},   {"UInt16", value_type::integer},   {"Int32", value_type::integer},
-    {"UInt32", value_type::integer},  {"Int64", value_type::integer},    {"UInt64", value_type::integer},
-    {"Boolean", value_type::boolean}, {"String", value_type::string},    {"Enumeration", value_type::enumeration},
+    {"Real", value_type::real},       {"Float64", value_type::real},   {"Float32", value_type::real},
+    {"Integer", value_type::integer}, {"Int8", value_type::integer},   {"UInt8", value_type::integer},
+    {"Int16", value_type::integer},   {"UInt16", value_type::integer}, {"Int32", value_type::integer},
+    {"UInt32", value_type::integer},  {"Int64", value_type::integer},  {"UInt64", value_type::integer},
+    {"Boolean", value_type::boolean}, {"String", value_type::string},  {"Enumeration", value_type::enumeration},
     {"Binary", value_type::binary},   {"Clock", value_type::clock},
 };
 
@@ -95,8 +95,8 @@ class reader {
                                        xml_.place(node), xml_.flag(node, "suppressUnitConversion"),
                                        read_transformation(node)});
             if (!targets.insert(mapping.entries.back().target).second)
-                xml_.fail(node, fmt::format("mapping: '{}' is the target of two entries.",
-                                            mapping.entries.back().target));
+                xml_.fail(node,
+                          fmt::format("mapping: '{}' is the target of two entries.", mapping.entries.back().target));
         }
         return mapping;
     }
@@ -159,8 +159,7 @@ class reader {
             u.factor = xml_.number(base, "factor").value_or(1);
             u.offset = xml_.number(base, "offset").value_or(0);
             if (u.factor == 0) xml_.fail(base, fmt::format("unit '{}' has the factor 0.", u.name));
-            if (!units_.emplace(u.name, u).second)
-                xml_.fail(node, fmt::format("unit '{}' is defined twice.", u.name));
+            if (!units_.emplace(u.name, u).second) xml_.fail(node, fmt::format("unit '{}' is defined twice.", u.name));
         }
     }
 
@@ -262,9 +261,11 @@ class reader {
         s.uri = xml_.optional_text(node, "source");
         const std::string base = xml_.text(node, "sourceBase");
         if (!base.empty() && base != "SSD" && base != "component")
-            xml_.fail(node, fmt::format("<{}> has sourceBase=\"{}\"; allowed are SSD and component.", node.name(), base));
+            xml_.fail(node,
+                      fmt::format("<{}> has sourceBase=\"{}\"; allowed are SSD and component.", node.name(), base));
         s.in_component = base == "component";
-        if (!s.uri && !content) xml_.fail(node, fmt::format("<{}> has neither a source nor a <{}>.", node.name(), what));
+        if (!s.uri && !content)
+            xml_.fail(node, fmt::format("<{}> has neither a source nor a <{}>.", node.name(), what));
         if (s.uri && content)
             xml_.fail(node, fmt::format("<{}> has a source and a <{}>; one of them is too much.", node.name(), what));
         if (content) s.content = read(content);
@@ -280,9 +281,9 @@ class reader {
             return reader(xml_, root).read_set(root);  // with units of its own
         });
         if (const pugi::xml_node mapping = xml_.child(node, "ParameterMapping"))
-            binding.mapping = read_source<parameter_mapping>(
-                mapping, xml_.child(mapping, "ParameterMapping"), "ParameterMapping",
-                [&](pugi::xml_node root) { return read_map(root); });
+            binding.mapping =
+                read_source<parameter_mapping>(mapping, xml_.child(mapping, "ParameterMapping"), "ParameterMapping",
+                                               [&](pugi::xml_node root) { return read_map(root); });
         return binding;
     }
 
@@ -291,9 +292,8 @@ class reader {
         d.name = xml_.required_text(node, "name");
         d.where = xml_.place(node);
         d.entries = read_source<std::vector<connector>>(
-            node, xml_.child(node, "SignalDictionary"), "SignalDictionary", [&](pugi::xml_node root) {
-                return reader(xml_, root).read_connectors(root, "DictionaryEntry");
-            });
+            node, xml_.child(node, "SignalDictionary"), "SignalDictionary",
+            [&](pugi::xml_node root) { return reader(xml_, root).read_connectors(root, "DictionaryEntry"); });
         return d;
     }
 
@@ -331,7 +331,8 @@ class reader {
 }  // namespace
 
 const char* name(value_type type) {
-    constexpr const char* names[] = {"unknown", "Real", "Integer", "Boolean", "String", "Enumeration", "Binary", "Clock"};
+    constexpr const char* names[] = {"unknown", "Real",        "Integer", "Boolean",
+                                     "String",  "Enumeration", "Binary",  "Clock"};
     return names[static_cast<int>(type)];
 }
 

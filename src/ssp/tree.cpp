@@ -51,8 +51,8 @@ class tree_maker {
         }
         kept = std::make_unique<description>(parse_description(text, file));
         if (kept->version != "1.0" && kept->version != "2.0")
-            system_.notes.push_back(
-                fmt::format("{}: version '{}' is read as 2.0, the newest that is known.", file.string(), kept->version));
+            system_.notes.push_back(fmt::format("{}: version '{}' is read as 2.0, the newest that is known.",
+                                                file.string(), kept->version));
         return *kept;
     }
 
@@ -104,18 +104,18 @@ class tree_maker {
             use.document = document;
             target = package || fragment.empty() ? &inner.system : find_id(inner.system, fragment);
             if (!inner.annotation.text.empty() || !inner.system.annotation.text.empty())
-                system_.notes.push_back(fmt::format("{}: its own annotation of mdpcosim is passed over: that of the "
-                                                    "outermost system holds.",
-                                                    object));
+                system_.notes.push_back(
+                    fmt::format("{}: its own annotation of mdpcosim is passed over: that of the "
+                                "outermost system holds.",
+                                object));
         }
         if (target == nullptr)
             throw user_error(component.where,
                              fmt::format("{}: there is no system with the id '{}'.", object, fragment));
         for (const element_use* around = use.parent; around != nullptr; around = around->parent)
             if (around->what == target)
-                throw user_error(component.where,
-                                 fmt::format("{}: the system contains itself: '{}' leads back to {}.", object,
-                                             *component.uri, around->title()));
+                throw user_error(component.where, fmt::format("{}: the system contains itself: '{}' leads back to {}.",
+                                                              object, *component.uri, around->title()));
         use.referred = &component;
         use.what = target;
     }
@@ -134,9 +134,9 @@ class tree_maker {
             const auto path = resolve(*d.entries.uri, use.document, d.where, object);
             auto found = system_.dictionaries.find(path.string());
             if (found == system_.dictionaries.end())
-                found = system_.dictionaries
-                            .emplace(path.string(), parse_dictionary(read_at(path, object, d.where), path))
-                            .first;
+                found =
+                    system_.dictionaries.emplace(path.string(), parse_dictionary(read_at(path, object, d.where), path))
+                        .first;
             made.entries = &found->second;
         } else {
             made.entries = &*d.entries.content;
@@ -165,13 +165,15 @@ class tree_maker {
             for (const auto& [name, ignored] : at->dictionaries) known.push_back(name);
         }
         if (use.refers_to == nullptr)
-            throw user_error(reference.where, unknown_name("signal dictionary", reference.dictionary, "The system", known));
+            throw user_error(reference.where,
+                             unknown_name("signal dictionary", reference.dictionary, "The system", known));
         std::vector<std::string> entries;
         for (const connector& entry : *use.refers_to->entries) entries.push_back(entry.name);
         for (const connector& c : reference.connectors)
             if (std::ranges::find(entries, c.name) == entries.end())
-                throw user_error(c.where, unknown_name("entry", c.name,
-                                                       fmt::format("Signal dictionary '{}'", reference.dictionary), entries));
+                throw user_error(
+                    c.where, unknown_name("entry", c.name, fmt::format("Signal dictionary '{}'", reference.dictionary),
+                                          entries));
     }
 
     flat_system& system_;
@@ -223,10 +225,10 @@ flat_system flatten(const std::filesystem::path& description_file, const variabl
                                              edge.target->title(), edge.by->end_connector));
         }
         if (first->source == nullptr || first->source->part < 0) {
-            system.notes.push_back(fmt::format("{}: nothing feeds '{}', to which '{}' of {} is connected: it keeps its "
-                                               "start value.",
-                                               to_string(edge.by->where), first->from.name, edge.to.name,
-                                               edge.target->title()));
+            system.notes.push_back(
+                fmt::format("{}: nothing feeds '{}', to which '{}' of {} is connected: it keeps its "
+                            "start value.",
+                            to_string(edge.by->where), first->from.name, edge.to.name, edge.target->title()));
             continue;
         }
         std::ranges::reverse(made.hops);

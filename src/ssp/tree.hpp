@@ -18,10 +18,10 @@ struct dictionary_use {
 };
 
 struct element_use {
-    const element* what = nullptr;       ///< of a component that refers to a system: that system
-    const element* referred = nullptr;   ///< the component then
+    const element* what = nullptr;      ///< of a component that refers to a system: that system
+    const element* referred = nullptr;  ///< the component then
     const element_use* parent = nullptr;
-    std::filesystem::path document;      ///< in which `what` stands
+    std::filesystem::path document;  ///< in which `what` stands
     std::vector<std::string> names;
     int part = -1;
     std::vector<std::unique_ptr<element_use>> children;

@@ -12,10 +12,10 @@ struct scene_shape {
     std::string kind;                                   ///< see model_scene
     std::vector<std::vector<std::string>> points = {};  ///< coordinates
     std::vector<std::string> size = {}, rotation = {};  ///< rotation: none, an angle, or a unit quaternion
-    std::vector<std::string> ports = {};                ///< that stand at the first point, of an outline in the middle of all
-    std::vector<std::string> vectors = {};              ///< of a chain: outputs, as the subsystem names them
-    std::vector<std::string> place = {};                ///< of an outline: where its origin stands
-    bool closed = true;                                 ///< outline, chain: the last point is joined with the first
+    std::vector<std::string> ports = {};    ///< that stand at the first point, of an outline in the middle of all
+    std::vector<std::string> vectors = {};  ///< of a chain: outputs, as the subsystem names them
+    std::vector<std::string> place = {};    ///< of an outline: where its origin stands
+    bool closed = true;                     ///< outline, chain: the last point is joined with the first
 };
 
 /// In space: ball, box, disc (one point), rod, spring, line (two or more), each point with two or three coordinates.

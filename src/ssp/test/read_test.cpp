@@ -80,7 +80,8 @@ TEST(ssp_read, values_of_every_type) {
     EXPECT_EQ(set.parameters[2].type, value_type::integer);
     EXPECT_EQ(set.parameters[3].values, (std::vector<std::string>{"one", "two"}));
     EXPECT_EQ(set.parameters[4].values.front(), "eco");
-    EXPECT_EQ(parse_description(nested(), "s.ssd").system.bindings[0].values.content->parameters[3].values.front(), "a & b");
+    EXPECT_EQ(parse_description(nested(), "s.ssd").system.bindings[0].values.content->parameters[3].values.front(),
+              "a & b");
 }
 
 TEST(ssp_read, mistakes_have_their_place) {
@@ -91,21 +92,29 @@ TEST(ssp_read, mistakes_have_their_place) {
                 HasSubstr("s.ssd:1:2: the root is <ssd:Other>; <SystemStructureDescription> is expected."));
     EXPECT_THAT(problem_of_description(changed(text, "<x:System name=\"all\"", "<x:System name=\"\"")),
                 HasSubstr("s.ssd:5:4: <x:System> has no attribute 'name'."));
-    EXPECT_THAT(problem_of_description(changed(text, "kind=\"input\"><c:Real unit=\"kN\"", "kind=\"inputs\"><c:Real unit=\"kN\"")),
+    EXPECT_THAT(problem_of_description(
+                    changed(text, "kind=\"input\"><c:Real unit=\"kN\"", "kind=\"inputs\"><c:Real unit=\"kN\"")),
                 HasSubstr("s.ssd:7:8: connector 'drive': kind 'inputs' is not known."));
     EXPECT_THAT(problem_of_description(changed(text, "name=\"stiff\"", "name=\"drive\"")),
                 HasSubstr("s.ssd:8:8: connector 'drive' stands twice."));
-    EXPECT_THAT(problem_of_description(changed(text, "offset=\"2\"", "offset=\"two\"")), HasSubstr("\"two\", which is not a number"));
-    EXPECT_THAT(problem_of_description(changed(text, "suppressUnitConversion=\"true\"", "suppressUnitConversion=\"yes\"")),
-                HasSubstr("allowed are true and false"));
+    EXPECT_THAT(problem_of_description(changed(text, "offset=\"2\"", "offset=\"two\"")),
+                HasSubstr("\"two\", which is not a number"));
+    EXPECT_THAT(
+        problem_of_description(changed(text, "suppressUnitConversion=\"true\"", "suppressUnitConversion=\"yes\"")),
+        HasSubstr("allowed are true and false"));
     EXPECT_THAT(problem_of_description(changed(text, "name=\"gauge\"", "name=\"again\"")),
                 HasSubstr("element 'again' stands twice"));
     EXPECT_THAT(problem_of_description(changed(text, "implementation=\"CoSimulation\"", "implementation=\"Both\"")),
                 AllOf(HasSubstr("implementation 'Both' is not known"), HasSubstr("ScheduledExecution")));
     EXPECT_THAT(problem_of_description(changed(text, "m=\"1\" factor=\"1e-3\"", "m=\"1\" factor=\"0\"")),
                 HasSubstr("unit 'mm' has the factor 0"));
-    EXPECT_THAT(problem_of([] { parse_mapping(R"(<ParameterMapping><MappingEntry source="a" target="t"/><MappingEntry source="b" target="t"/></ParameterMapping>)", "m.ssm"); }),
-                HasSubstr("m.ssm:1:57: mapping: 't' is the target of two entries."));
+    EXPECT_THAT(
+        problem_of([] {
+            parse_mapping(
+                R"(<ParameterMapping><MappingEntry source="a" target="t"/><MappingEntry source="b" target="t"/></ParameterMapping>)",
+                "m.ssm");
+        }),
+        HasSubstr("m.ssm:1:57: mapping: 't' is the target of two entries."));
     std::string deep = "<SystemStructureDescription>";
     for (int i = 0; i < 100; ++i) deep += "<System name=\"s\"><Elements>";
     for (int i = 0; i < 100; ++i) deep += "</Elements></System>";
@@ -118,8 +127,10 @@ TEST(ssp_read, paths_stay_where_they_belong) {
     EXPECT_EQ(resolve("../x.fmu", "folder/inner/s.ssd", where, "x"), "folder/x.fmu");
     EXPECT_EQ(resolve("file:///opt/x.fmu", "folder/s.ssd", where, "x"), "/opt/x.fmu");
     EXPECT_THAT(problem_of([&] { resolve("https://a.org/x.fmu", "s.ssd", where, "component 'x'"); }),
-                AllOf(HasSubstr("s.ssd:3:4: component 'x': 'https://a.org/x.fmu' lies elsewhere"), HasSubstr("on this machine")));
-    EXPECT_THAT(problem_of([&] { resolve("", "s.ssd", where, "component 'x'"); }), HasSubstr("name of a file is missing"));
+                AllOf(HasSubstr("s.ssd:3:4: component 'x': 'https://a.org/x.fmu' lies elsewhere"),
+                      HasSubstr("on this machine")));
+    EXPECT_THAT(problem_of([&] { resolve("", "s.ssd", where, "component 'x'"); }),
+                HasSubstr("name of a file is missing"));
 }
 
 }  // namespace

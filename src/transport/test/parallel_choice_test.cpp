@@ -101,7 +101,9 @@ TEST(parallel_choice, looks_at_serial_steps_again) {
 
 /// A drive that is set in motion: its steps take longer and longer, however they are done.
 TEST(parallel_choice, a_model_that_slows_down_is_no_reason_to_give_way) {
-    const auto grows = [](double by) { return [by](double now) { return by * (40e-6 + 90e-6 * std::min(1.0, now / 5e-3)); }; };
+    const auto grows = [](double by) {
+        return [by](double now) { return by * (40e-6 + 90e-6 * std::min(1.0, now / 5e-3)); };
+    };
     const outcome all = run(600, grows(1), grows(0.6));
     EXPECT_GT(all.share(), 0.9);
     EXPECT_LT(all.ratio(), 0.7);
