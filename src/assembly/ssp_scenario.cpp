@@ -270,7 +270,7 @@ class ssp_reader {
 
         const std::string first = address(link.source, *link.from, where),
                           second = address(link.target, *link.to, where);
-        std::string text = way.gain() == 1 ? first : fmt::format("{}*{}", way.gain(), first);
+        std::string text = gain_text(way.gain(), from.own.si, to.own.si) + first;
         if (way.offset() != 0) text += fmt::format(" + {}", way.offset());
         yaml_node item = read_annotation(link.last->annotation, fmt::format("connection to '{}'", second));
         if (item.entries.empty()) return scalar_at(fmt::format("{} -> {}", text, second), where);
@@ -283,6 +283,13 @@ class ssp_reader {
         if (item.entries.empty()) return connect;
         item.entries.insert(item.entries.begin(), {{"connect", where}, std::move(connect)});
         return item;
+    }
+
+    /// What stands before the source. A bare gain of 1 would ask for units that fit.
+    static std::string gain_text(double gain, const std::string& from, const std::string& to) {
+        if (std::abs(gain) == 1 && !units_fit(from, to))
+            return fmt::format("{} {}*", gain, si_unit(fmt::format("({})/({})", to, from)));
+        return gain == 1 ? std::string() : fmt::format("{}*", gain);
     }
 
     static bool is_same_line(const yaml_node& exact, const value_way& way, const std::string& from,

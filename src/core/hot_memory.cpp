@@ -19,7 +19,7 @@ struct hot_block {
     void leave() {
         if (users.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
         this->~hot_block();
-        ::operator delete (this, hot_block_size, std::align_val_t{hot_block_size});
+        ::operator delete (this, std::align_val_t{hot_block_size});
     }
 };
 static_assert(sizeof(hot_block) <= hot_line);
@@ -63,7 +63,7 @@ void* in_hot_memory::take(std::size_t size, std::size_t alignment) {
 void in_hot_memory::give_back(void* object, std::size_t size, std::size_t alignment) noexcept {
     if (object == nullptr) return;
     if (lies_apart(size, alignment))
-        return ::operator delete (object, size, std::align_val_t{std::max(alignment, hot_line)});
+        return ::operator delete (object, std::align_val_t{std::max(alignment, hot_line)});
     reinterpret_cast<hot_block*>(reinterpret_cast<std::uintptr_t>(object) / hot_block_size * hot_block_size)->leave();
 }
 
