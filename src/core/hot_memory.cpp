@@ -62,8 +62,7 @@ void* in_hot_memory::take(std::size_t size, std::size_t alignment) {
 
 void in_hot_memory::give_back(void* object, std::size_t size, std::size_t alignment) noexcept {
     if (object == nullptr) return;
-    if (lies_apart(size, alignment))
-        return ::operator delete (object, std::align_val_t{std::max(alignment, hot_line)});
+    if (lies_apart(size, alignment)) return ::operator delete (object, std::align_val_t{std::max(alignment, hot_line)});
     reinterpret_cast<hot_block*>(reinterpret_cast<std::uintptr_t>(object) / hot_block_size * hot_block_size)->leave();
 }
 
