@@ -310,6 +310,18 @@ TEST(valve_train, mistakes_have_their_place) {
                 AllOf(HasSubstr("s.yaml:9:7"), HasSubstr("it has a 'lash' of 0.2 mm and the adjuster 'cup'")));
 }
 
+/// A run leaves its scenario with every default written out; shapes and tables of cams are read from it, too.
+TEST(valve_train, defaults_may_be_written_out) {
+    const subsystem_spec spec = valve_train(everything, "    solver: erk-5\n"), full = with_defaults(spec);
+    EXPECT_GT(full.parts[2].values.size(), spec.parts[2].values.size());
+    const auto a = make_equations(spec), b = make_equations(full);
+    const auto n = static_cast<std::size_t>(a->state_count());
+    std::vector<double> x(n), again(n);
+    a->initial_state(0, x.data());
+    b->initial_state(0, again.data());
+    EXPECT_EQ(x, again);
+}
+
 /// As models_test.cpp demands it of a model's parameters.
 TEST(valve_train, parts_are_described_by_the_readme) {
     std::ifstream file(std::string(MDPCOSIM_SOURCE_DIR) + "/models/valve-train/README.md");

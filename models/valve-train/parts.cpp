@@ -45,9 +45,9 @@ part_info shaft_kind() {
 
 part_info cam_kind() {
     parameter_info angles{"angles", "rad", "angles of the cam at which 'lifts' are given, rising, in place of a shape",
-                          0};
+                          NAN};
     angles.list = true;
-    parameter_info lifts{"lifts", "m", "lifts there; the first and the last are zero", 0};
+    parameter_info lifts{"lifts", "m", "lifts there; the first and the last are zero", NAN};
     lifts.list = true;
     return {
         .kind = "cam",

@@ -87,11 +87,18 @@ void check_table(const part& p, const std::vector<double>& angles, const std::ve
     }
 }
 
+/// Scenarios with every default written out give a shape its default values beside a table.
+bool is_default(const parameter_values& v, const char* key) {
+    const std::vector<part_info> kinds = part_kinds();
+    const auto& cam = std::ranges::find(kinds, "cam", &part_info::kind)->parameters;
+    return v[key] == std::ranges::find(cam, key, &parameter_info::name)->default_value;
+}
+
 lift_law read_law(const part& p) {
     const parameter_values& v = p.values;
     if (v.given("angles") || v.given("lifts")) {
         for (const char* key : {"lift", "duration", "dwell", "ramp-lift", "ramp"})
-            if (v.given(key))
+            if (!is_default(v, key))
                 refuse(p, fmt::format("'{}' is of a shape, 'angles' and 'lifts' are a table. Give one of them.", key));
         check_table(p, v.list("angles"), v.list("lifts"));
         return lift_law(knots_of_points(v.list("angles"), v.list("lifts")));
