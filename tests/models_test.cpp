@@ -273,6 +273,7 @@ TEST(registered_models, are_described_by_their_readmes) {
             named(kind.kind);
             for (const auto& p : kind.parameters) named(p.name);
             for (const auto& r : kind.references) named(r.name);
+            for (const auto& t : kind.texts) named(t.name);
         }
     }
 }

@@ -268,6 +268,37 @@ connections:
 )";
 TEST(methods, hydraulics_give_the_same_bits_everywhere) { expect_equal_everywhere("method: semi-implicit\n", oil); }
 
+/// A controller with samples, a delay and rules, and what it drives.
+const std::string diagram = R"(mdpcosim: 1
+time: {end: 0.5 s, step: 5 ms}
+subsystems:
+  engine:
+    model: blocks
+    solver: {name: rk4, step: 0.5 ms}
+    parts:
+      shaft: {kind: rotation, angle: angle, speed: speed}
+      demand: {kind: input}
+      speed: {kind: integrator, of: 4*torque + shaft, start: 5}
+      angle: {kind: integrator, of: speed}
+      torque: {kind: map, of: speed, by: demand, x: [0, 10, 20], y: [-5, 5], values: [-2, 8, -3, 9, -4, 6]}
+  control:
+    model: blocks
+    solver: {name: erk-5, max-step: 1 ms}
+    parts:
+      speed: {kind: input}
+      gear: {kind: memory, start: 1, parts: {up: {kind: rule, when: "if(gear < 3, speed - 6*gear, -1)", to: gear + 1}}}
+      late: {kind: delay, of: speed, time: 20 ms}
+      demand: {kind: pid, of: 4 + 4*gear - late, kp: 1, ki: 4, lower: -4, upper: 4}
+      set: {kind: sample, of: demand, time: 10 ms}
+  load: {model: inertia, set: {inertia: 0.3}}
+connections:
+  shaft: {law: spring, between: [engine.shaft, load.shaft], stiffness: 200}
+signals:
+  - engine.speed -> control.speed
+  - control.set -> engine.demand
+)";
+TEST(methods, block_diagrams_give_the_same_bits_everywhere) { expect_equal_everywhere("method: explicit\n", diagram); }
+
 TEST(processes, a_transport_that_does_not_exist_is_told) {
     const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");
     EXPECT_THROW(run(s, {.out = "never", .transport = "pigeons"}), user_error);

@@ -45,6 +45,8 @@ json parts_json(const std::vector<part_info>& kinds) {
         for (const auto& r : info.references)
             entry["references"].push_back(
                 {{"name", r.name}, {"description", r.description}, {"kinds", r.kinds}, {"required", r.required}});
+        for (const auto& t : info.texts)
+            entry["texts"].push_back({{"name", t.name}, {"description", t.description}, {"required", t.required}});
         if (!info.parts.empty()) entry["parts"] = parts_json(info.parts);
         list.push_back(std::move(entry));
     }
@@ -159,11 +161,15 @@ std::string part_lines(const json& kinds, const std::string& indent) {
         out +=
             fmt::format("{}part {}: {}\n", indent, kind["kind"].get<std::string>(), kind["summary"].get<std::string>());
         out += parameter_lines(kind, indent + "    ");
-        if (kind.contains("references"))
-            for (const auto& r : kind["references"])
-                out += fmt::format("{}    {:<18} {:<18} {} ({})\n", indent, r["name"].get<std::string>(), "[part]",
+        const auto others = [&](const char* key, const char* shown) {
+            if (!kind.contains(key)) return;
+            for (const auto& r : kind[key])
+                out += fmt::format("{}    {:<18} {:<18} {} ({})\n", indent, r["name"].get<std::string>(), shown,
                                    r["description"].get<std::string>(),
                                    r["required"].get<bool>() ? "required" : "optional");
+        };
+        others("references", "[part]");
+        others("texts", "[text]");
         if (kind.contains("parts")) out += part_lines(kind["parts"], indent + "    ");
     }
     return out;

@@ -87,6 +87,10 @@ json parts_schema(const std::vector<part_info>& kinds) {
             v.properties[r.name] = described(r.description + "; name of a part.", reference_to("word"));
             if (r.required) v.demands.push_back({{"required", {r.name}}});
         }
+        for (const auto& t : info.texts) {
+            v.properties[t.name] = described(t.description + ".", reference_to("scalar"));
+            if (t.required) v.demands.push_back({{"required", {t.name}}});
+        }
         if (!info.parts.empty()) v.properties["parts"] = parts_schema(info.parts);
         variants.push_back(std::move(v));
     }

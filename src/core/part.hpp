@@ -21,6 +21,13 @@ struct part_reference {
     bool required = true;
 };
 
+/// A key of a part whose value is text that the model itself reads, a formula for example.
+struct part_text {
+    std::string name;
+    std::string description;
+    bool required = true;
+};
+
 /// One kind of part that a model declares.
 struct part_info {
     std::string kind;
@@ -28,6 +35,7 @@ struct part_info {
     std::vector<parameter_info> parameters = {};
     std::vector<part_reference> references = {};
     std::vector<part_info> parts = {};  ///< kinds of parts inside it
+    std::vector<part_text> texts = {};
 };
 
 /// One part of the scenario.
@@ -38,6 +46,18 @@ struct part {
     parameter_values values;                                           ///< of the declared parameters
     std::vector<std::pair<std::string, std::string>> references = {};  ///< key and address of the other part
     std::vector<part> parts = {};
+    struct text {
+        std::string key, value;
+        location where;
+    };
+    std::vector<text> texts = {};
+
+    /// What is written for this key; nullptr where it is not given.
+    const text* written(std::string_view key) const {
+        for (const auto& one : texts)
+            if (one.key == key) return &one;
+        return nullptr;
+    }
 
     /// Address of the part that this key names; empty where it is not given.
     std::string_view refers_to(std::string_view key) const {

@@ -24,22 +24,32 @@ const part_reference* reference_called(const part_info& info, std::string_view n
     return found == info.references.end() ? nullptr : &*found;
 }
 
-/// Keys are parameters or references; the messages name both.
+bool is_text(const part_info& info, std::string_view name) {
+    return std::ranges::find(info.texts, name, &part_text::name) != info.texts.end();
+}
+
+/// Keys are parameters, references or texts; the messages name all.
 void check_keys(const part_info& info, const part_spec& spec, const std::string& object) {
     std::vector<std::string> known;
     for (const auto& p : info.parameters) known.push_back(p.name);
     for (const auto& r : info.references) known.push_back(r.name);
+    for (const auto& t : info.texts) known.push_back(t.name);
     for (const auto& s : spec.values) {
         const bool parameter = std::ranges::any_of(info.parameters, [&](const auto& p) { return p.is_called(s.name); });
         const bool reference = reference_called(info, s.name) != nullptr;
-        if (!parameter && !reference)
+        if (!parameter && !reference && !is_text(info, s.name))
             throw user_error(s.where, fmt::format("{}: {}", object, unknown_name("key", s.name, "It", known)));
         if (reference && s.list)
             throw user_error(s.where, fmt::format("{}: '{}' is the name of one part, not a list.", object, s.name));
+        if (is_text(info, s.name) && s.list)
+            throw user_error(s.where, fmt::format("{}: '{}' is one text, not a list.", object, s.name));
     }
-    for (const auto& r : info.references)
-        if (r.required && std::ranges::find(spec.values, r.name, &setting::name) == spec.values.end())
-            throw user_error(spec.where, fmt::format("{}: '{}' ({}) is missing.", object, r.name, r.description));
+    const auto demand = [&](const auto& key) {
+        if (key.required && std::ranges::find(spec.values, key.name, &setting::name) == spec.values.end())
+            throw user_error(spec.where, fmt::format("{}: '{}' ({}) is missing.", object, key.name, key.description));
+    };
+    std::ranges::for_each(info.references, demand);
+    std::ranges::for_each(info.texts, demand);
     if (info.parts.empty() && !spec.parts.empty())
         throw user_error(spec.parts.front().where, fmt::format("{}: a {} holds no parts.", object, info.kind));
 }
@@ -54,15 +64,18 @@ std::vector<part> read_parts(const std::vector<part_info>& kinds, const std::vec
         check_keys(info, spec, object);
         std::vector<setting> values;
         std::vector<std::pair<std::string, std::string>> references;
+        std::vector<part::text> texts;
         for (const auto& s : spec.values) {
-            if (reference_called(info, s.name) == nullptr)
+            if (is_text(info, s.name))
+                texts.push_back({s.name, s.values.front().value, s.values.front().where});
+            else if (reference_called(info, s.name) == nullptr)
                 values.push_back(s);
             else
                 references.emplace_back(s.name, s.values.front().value);
         }
         parts.push_back({spec.name, info.kind, spec.where,
                          resolve_parameters(info.parameters, values, spec.where, object), std::move(references),
-                         read_parts(info.parts, spec.parts, owner, address)});
+                         read_parts(info.parts, spec.parts, owner, address), std::move(texts)});
     }
     return parts;
 }
