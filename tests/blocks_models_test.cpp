@@ -90,7 +90,8 @@ subsystem_case contract_case(const std::string& name, const std::string& solver)
 INSTANTIATE_TEST_SUITE_P(blocks, subsystem_contract,
                          testing::Values(contract_case("erk", "{name: erk-5, rtol: 1e-9, atol: 1e-9, max-step: 2 ms}"),
                                          contract_case("rk4", "{name: rk4, step: 0.5 ms}"),
-                                         contract_case("dirk", "{name: dirk-4, rtol: 1e-8, atol: 1e-8, max-step: 2 ms}")),
+                                         contract_case("dirk",
+                                                       "{name: dirk-4, rtol: 1e-8, atol: 1e-8, max-step: 2 ms}")),
                          case_name);
 
 /// Away from corners, every entry and nothing outside the structures.
@@ -191,13 +192,12 @@ TEST(blocks, filters_in_closed_form) {
 /// The model pid, driven by the same difference.
 TEST(blocks, pid_is_that_of_the_model_pid) {
     const std::string same = "kp: 2, ki: 8, kd: 0.3, filter-time: 0.02, lower: -0.5, upper: 1";
-    const auto scenario = read_scenario_text(
-        "time: {end: 1, step: 0.1}\nsubsystems:\n  a: {model: pid, set: {" + same +
-            "}, solver: {name: erk-5, rtol: 1e-11, atol: 1e-12}}\n",
-        "s.yaml");
+    const auto scenario = read_scenario_text("time: {end: 1, step: 0.1}\nsubsystems:\n  a: {model: pid, set: {" + same +
+                                                 "}, solver: {name: erk-5, rtol: 1e-11, atol: 1e-12}}\n",
+                                             "s.yaml");
     const auto model = make_subsystem(scenario.subsystems.at(0));
-    const auto blocks = make_subsystem(entry("      r: {kind: input}\n      m: {kind: input}\n      y: {kind: pid, of: r - m, " +
-                                             same + "}\n"));
+    const auto blocks = make_subsystem(
+        entry("      r: {kind: input}\n      m: {kind: input}\n      y: {kind: pid, of: r - m, " + same + "}\n"));
     ASSERT_EQ(model->describe().input_count(), 2);
     std::vector<polynomial> u(2);
     std::vector<double> a(static_cast<std::size_t>(model->describe().output_count())),
@@ -220,9 +220,11 @@ TEST(blocks, pid_is_that_of_the_model_pid) {
 
 /// x' = -x(t - 1) with x = 1 before: polynomials, piece by piece (method of steps).
 TEST(blocks, delay_equation_piece_by_piece) {
-    for (const char* solver : {"{name: erk-5, rtol: 1e-10, atol: 1e-12, max-step: 50 ms}", "{name: rk4, step: 10 ms}"}) {
-        runner r("      x: {kind: integrator, of: -late, start: 1}\n      late: {kind: delay, of: x, time: 1, before: 1}\n",
-                 solver);
+    for (const char* solver :
+         {"{name: erk-5, rtol: 1e-10, atol: 1e-12, max-step: 50 ms}", "{name: rk4, step: 10 ms}"}) {
+        runner r(
+            "      x: {kind: integrator, of: -late, start: 1}\n      late: {kind: delay, of: x, time: 1, before: 1}\n",
+            solver);
         r.to(0.6);
         EXPECT_NEAR(r["x"], 0.4, 1e-12);
         r.to(1.7, 3);
@@ -250,8 +252,9 @@ TEST(blocks, delayed_jumps_stay_sharp) {
 /// T' = s - T between thresholds: on for ln((1 - off)/(1 - on)), off for ln(on/off).
 TEST(blocks, relay_switches_with_its_period) {
     const double on_time = std::log(0.7 / 0.4), off_time = std::log(0.6 / 0.3);
-    runner r("      T: {kind: lag, of: 1 - cold, time-constant: 1, start: 0.3}\n"
-             "      cold: {kind: relay, of: T, on: 0.6, off: 0.3}\n");
+    runner r(
+        "      T: {kind: lag, of: 1 - cold, time-constant: 1, start: 0.3}\n"
+        "      cold: {kind: relay, of: T, on: 0.6, off: 0.3}\n");
     EXPECT_EQ(r["cold"], 0);
     for (int n = 1; n <= 5; ++n) {
         const double begin = (n - 1) * (on_time + off_time);
@@ -276,8 +279,8 @@ TEST(blocks, rules_are_a_state_machine) {
                            start);
     };
     runner r(gears(0));
-    const std::vector<std::pair<double, double>> expected{{1.1, 1}, {1.3, 2}, {2.5, 3}, {3.7, 4}, {6.7, 4}, {7.0, 3},
-                                                          {8.1, 2}, {9.3, 1}};
+    const std::vector<std::pair<double, double>> expected{{1.1, 1}, {1.3, 2}, {2.5, 3}, {3.7, 4},
+                                                          {6.7, 4}, {7.0, 3}, {8.1, 2}, {9.3, 1}};
     for (const auto& [t, gear] : expected) {
         r.to(t);
         EXPECT_EQ(r["gear"], gear) << t;
@@ -315,10 +318,11 @@ TEST(blocks, integrators_stop_at_their_limits) {
 
 TEST(blocks, tables_and_maps_between_and_beyond_their_points) {
     const auto at = [](double a, double b, const char* outside) {
-        runner r(fmt::format("      product: {{kind: map, of: {0}, by: {1}, x: [-1, 2, 3], y: [0, 5], values: [0, -5, 0, 10, "
-                             "0, 15], outside: {2}}}\n      line: {{kind: table, of: {0}, x: [0, 1, 3], values: [1, 0, 4], "
-                             "outside: {2}}}\n",
-                             a, b, outside));
+        runner r(fmt::format(
+            "      product: {{kind: map, of: {0}, by: {1}, x: [-1, 2, 3], y: [0, 5], values: [0, -5, 0, 10, "
+            "0, 15], outside: {2}}}\n      line: {{kind: table, of: {0}, x: [0, 1, 3], values: [1, 0, 4], "
+            "outside: {2}}}\n",
+            a, b, outside));
         return std::pair{r["product"], r["line"]};
     };
     for (const double a : {-1.0, 0.25, 2.0, 2.9})
@@ -334,9 +338,10 @@ TEST(blocks, tables_and_maps_between_and_beyond_their_points) {
 /// x'' = -9 x with the force from a table, in fixed steps of order 4.
 TEST(blocks, fixed_steps_have_their_order) {
     const auto error = [](int steps) {
-        runner r("      x: {kind: integrator, of: v, start: 1}\n      v: {kind: integrator, of: force}\n"
-                 "      force: {kind: table, of: x, x: [-2, 2], values: [18, -18]}\n",
-                 fmt::format("{{name: rk4, step: {}}}", 1.0 / steps));
+        runner r(
+            "      x: {kind: integrator, of: v, start: 1}\n      v: {kind: integrator, of: force}\n"
+            "      force: {kind: table, of: x, x: [-2, 2], values: [18, -18]}\n",
+            fmt::format("{{name: rk4, step: {}}}", 1.0 / steps));
         return std::fabs(r.to(1)["x"] - std::cos(3.0));
     };
     EXPECT_NEAR(std::log2(error(80) / error(160)), 4, 0.2);
@@ -382,11 +387,14 @@ TEST(blocks, mistakes_are_named) {
         }
         return "";
     };
-    EXPECT_THAT(failure("      x: {kind: integrator, of: -late, start: 1}\n      late: {kind: delay, of: x, time: 0.01}\n",
-                        "{name: rk4, step: 0.1}"),
-                AllOf(HasSubstr("delay 'late' of 0.01 s is shorter"), HasSubstr("max-step")));
+    EXPECT_THAT(
+        failure("      x: {kind: integrator, of: -late, start: 1}\n      late: {kind: delay, of: x, time: 0.01}\n",
+                "{name: rk4, step: 0.1}"),
+        AllOf(HasSubstr("delay 'late' of 0.01 s is shorter"), HasSubstr("max-step")));
     EXPECT_THAT(failure("      a: {kind: memory, parts: {r: {kind: rule, when: t - 0.5 + 0*a, to: 1 - b}}}\n"
-                        "      b: {kind: memory, parts: {r: {kind: rule, when: a - 0.5, to: 1}, s: {kind: rule, when: \"0.5 - a + if(t < 0.5, -1, 0)\", to: 0}, q: {kind: rule, when: b - 0.5, to: 0}, z: {kind: rule, when: \"0.5 - b + if(t < 0.5, -1, 0)\", to: 1}}}\n",
+                        "      b: {kind: memory, parts: {r: {kind: rule, when: a - 0.5, to: 1}, s: {kind: rule, when: "
+                        "\"0.5 - a + if(t < 0.5, -1, 0)\", to: 0}, q: {kind: rule, when: b - 0.5, to: 0}, z: {kind: "
+                        "rule, when: \"0.5 - b + if(t < 0.5, -1, 0)\", to: 1}}}\n",
                         "{name: rk4, step: 0.1}"),
                 AllOf(HasSubstr("rules set each other off without end"), HasSubstr("memory 'b' by rule")));
 }

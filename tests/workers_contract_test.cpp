@@ -269,7 +269,7 @@ connections:
 TEST(methods, hydraulics_give_the_same_bits_everywhere) { expect_equal_everywhere("method: semi-implicit\n", oil); }
 
 /// A controller with samples, a delay and rules, and what it drives.
-const std::string diagram = R"(mdpcosim: 1
+const std::string diagram = R"y(mdpcosim: 1
 time: {end: 0.5 s, step: 5 ms}
 subsystems:
   engine:
@@ -296,7 +296,7 @@ connections:
 signals:
   - engine.speed -> control.speed
   - control.set -> engine.demand
-)";
+)y";
 TEST(methods, block_diagrams_give_the_same_bits_everywhere) { expect_equal_everywhere("method: explicit\n", diagram); }
 
 TEST(processes, a_transport_that_does_not_exist_is_told) {

@@ -26,10 +26,10 @@ std::vector<part_info> part_kinds() {
         return info;
     };
     const auto list = [](const char* name, const char* description, bool required = true) {
-        return parameter_info{
-            .name = name, .unit = "", .description = description, .required = required, .list = true};
+        return parameter_info{.name = name, .unit = "", .description = description, .required = required, .list = true};
     };
-    const parameter_info lower = number("lower", "lower limit", -infinity), upper = number("upper", "upper limit", infinity),
+    const parameter_info lower = number("lower", "lower limit", -infinity),
+                         upper = number("upper", "upper limit", infinity),
                          outside{.name = "outside",
                                  .unit = "",
                                  .description = "beyond the first and last points",
@@ -50,8 +50,8 @@ std::vector<part_info> part_kinds() {
               list("values", "for every x the values at all y, one x after the other"), outside},
              {of, {"by", "formula of the second argument"}}),
         kind("limiter", "what drives it, between limits", {lower, upper}, {of}),
-        kind("integrator", "x' = what drives it, x between limits", {number("start", "value at the start", 0), lower, upper},
-             {of}),
+        kind("integrator", "x' = what drives it, x between limits",
+             {number("start", "value at the start", 0), lower, upper}, {of}),
         kind("lag", "T x' = gain * what drives it - x",
              {needed(seconds("time-constant", "time constant T", 0)), number("gain", "gain", 1),
               number("start", "value at the start", 0)},
@@ -70,21 +70,25 @@ std::vector<part_info> part_kinds() {
               number("filtered0", "filtered difference at the start", 0)},
              {of}),
         kind("delay", "what drives it, some time before",
-             {needed(seconds("time", "the delay", 0)), number("before", "value of the time before the start", 0)}, {of}),
+             {needed(seconds("time", "the delay", 0)), number("before", "value of the time before the start", 0)},
+             {of}),
         kind("sample", "what drives it, sampled and held",
              {needed(seconds("time", "sample time", 0)),
               seconds("offset", "time of the first sample, after the start", 0, range::not_negative),
               number("start", "value until the first sample", 0)},
              {of}),
         kind("relay", "switches at two thresholds",
-             {needed(number("on", "goes on above", 0)), needed(number("off", "goes off below", 0)),
-              number("high", "value when on", 1), number("low", "value when off", 0),
+             {needed(number("on", "goes on above", 0)),
+              needed(number("off", "goes off below", 0)),
+              number("high", "value when on", 1),
+              number("low", "value when off", 0),
               {.name = "start",
                .unit = "",
                .description = "at the start, between the thresholds",
                .choices = {"off", "on"}}},
              {of}),
-        kind("memory", "a number that rules change: gears, modes, counters", {number("start", "value at the start", 0)}, {})};
+        kind("memory", "a number that rules change: gears, modes, counters", {number("start", "value at the start", 0)},
+             {})};
     all.back().parts = {{"rule",
                          "sets the memory as soon as a formula rises above zero",
                          {},
@@ -114,7 +118,8 @@ const model_registration registered{{
     .parameters = {},
     .parts = blocks::part_kinds(),
     .make_of_parts = [](const parameter_values&, const std::vector<part>& parts) -> std::unique_ptr<equations> {
-        if (parts.empty()) throw std::invalid_argument("it has no block; add one under 'parts', a 'function' or a 'lag'");
+        if (parts.empty())
+            throw std::invalid_argument("it has no block; add one under 'parts', a 'function' or a 'lag'");
         return blocks::make_diagram(blocks::read_diagram(parts));
     },
 }};

@@ -32,7 +32,8 @@ class delay_line {
         const point& b = *next;
         const double h = b.t - a.t, secant = (b.v - a.v) / h, q = s / h;
         if (std::isnan(a.rate) || std::isnan(b.rate)) return put(value_and_rate, a.v + secant * s, secant);
-        const double c = a.rate - secant, d = b.rate - secant;  // Hermite: (1 - q) q h ((1 - q) c - q d) beside the secant
+        const double c = a.rate - secant,
+                     d = b.rate - secant;  // Hermite: (1 - q) q h ((1 - q) c - q d) beside the secant
         put(value_and_rate, a.v + secant * s + q * (1 - q) * h * ((1 - q) * c - q * d),
             secant + (1 - q) * (1 - 3 * q) * c + q * (3 * q - 2) * d);
     }

@@ -60,7 +60,12 @@ struct share {
 class table {
    public:
     explicit table(const table_data& d)
-        : x_(d.x), y_(d.y), values_(d.values), extended_(d.extended), given_(d.given), arguments_(compile(d.arguments)) {}
+        : x_(d.x),
+          y_(d.y),
+          values_(d.values),
+          extended_(d.extended),
+          given_(d.given),
+          arguments_(compile(d.arguments)) {}
 
     void look_up(const std::array<const double*, program::bank_count>& banks, double* given) const {
         double at[2] = {};
@@ -193,10 +198,11 @@ class diagram final : public equations {
         if (m == moment::micro_step)
             for (std::size_t k = 0; k < lines_.size(); ++k)
                 if (t - lines_[k].last() > lines_[k].time() * (1 + 1e-9))
-                    throw run_error(fmt::format("at t = {:.9g}: delay '{}' of {:.6g} s is shorter than a step of its "
-                                                "solver, {:.6g} s. Give the solver a 'step' or a 'max-step' of at "
-                                                "most the delay",
-                                                t, data_.delays[k].name, lines_[k].time(), t - lines_[k].last()));
+                    throw run_error(
+                        fmt::format("at t = {:.9g}: delay '{}' of {:.6g} s is shorter than a step of its "
+                                    "solver, {:.6g} s. Give the solver a 'step' or a 'max-step' of at "
+                                    "most the delay",
+                                    t, data_.delays[k].name, lines_[k].time(), t - lines_[k].last()));
         record(t, x, u);
         return false;
     }
@@ -226,8 +232,7 @@ class diagram final : public equations {
         }
         if (given_.empty() || data_.given == data_.description.input_count()) return {&time_, x, u};
         std::copy_n(u, data_.description.input_count(), given_.begin());
-        for (std::size_t k = 0; k < lines_.size(); ++k)
-            lines_[k].look(t, given_.data() + data_.delays[k].given);
+        for (std::size_t k = 0; k < lines_.size(); ++k) lines_[k].look(t, given_.data() + data_.delays[k].given);
         const variable_banks all{&time_, x, given_.data()};
         for (const auto& t_k : tables_) t_k.look_up(all, given_.data());
         return all;
@@ -287,8 +292,7 @@ class diagram final : public equations {
         samples_.evaluate(banks(t, x, u), numbers_.data());
         bool changed = false;
         for (std::size_t k = 0; k < data_.samples.size(); ++k)
-            if (due(data_.samples[k]))
-                changed |= std::exchange(x[data_.samples[k].state], numbers_[k]) != numbers_[k];
+            if (due(data_.samples[k])) changed |= std::exchange(x[data_.samples[k].state], numbers_[k]) != numbers_[k];
         return changed;
     }
 
@@ -313,7 +317,8 @@ class diagram final : public equations {
         for (const double time : switching_points(e, {time_bank, 0})) switching_times_.push_back(time);
     }
 
-    std::vector<std::vector<int>> columns_of(const std::vector<expression>& formulas, int bank, std::size_t count) const {
+    std::vector<std::vector<int>> columns_of(const std::vector<expression>& formulas, int bank,
+                                             std::size_t count) const {
         std::vector<std::vector<int>> columns(count);
         for (int i = 0; const auto& f : formulas) {
             for (const auto& v : data_.sources_of(f))

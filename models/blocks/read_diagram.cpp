@@ -74,9 +74,10 @@ class diagram_reader {
 
     void declare(const part& p) {
         if (!is_identifier(p.name))
-            refuse(p,
-                   "the name of a block stands in formulas, so that it consists of letters, digits and '_' and does not "
-                   "begin with a digit.");
+            refuse(
+                p,
+                "the name of a block stands in formulas, so that it consists of letters, digits and '_' and does not "
+                "begin with a digit.");
         if (p.name == "t" || is_reserved_name(p.name))
             refuse(p, fmt::format("the name is reserved for {}. Choose another one.",
                                   p.name == "t" ? "the time" : "formulas"));
@@ -111,9 +112,10 @@ class diagram_reader {
             check_limits(p);
         } else if (p.kind == "relay") {
             if (!(v["off"] < v["on"]))
-                refuse(p, fmt::format("it goes on at {} and off at {}. 'off' must be less than 'on', or it would switch "
-                                      "to and fro without end.",
-                                      v["on"], v["off"]));
+                refuse(p,
+                       fmt::format("it goes on at {} and off at {}. 'off' must be less than 'on', or it would switch "
+                                   "to and fro without end.",
+                                   v["on"], v["off"]));
             add_state(p, "", v["start"] == 1 ? v["high"] : v["low"], true);
         } else if (p.kind == "memory") {
             if (p.parts.empty()) refuse(p, "nothing changes it. Add parts of kind 'rule', or take a 'constant'.");
@@ -146,8 +148,8 @@ class diagram_reader {
 
     static void check_limits(const part& p) {
         if (!(p.values["lower"] < p.values["upper"]))
-            refuse(p, fmt::format("'lower' ({}) must be less than 'upper' ({}).", p.values["lower"],
-                                  p.values["upper"]));
+            refuse(p,
+                   fmt::format("'lower' ({}) must be less than 'upper' ({}).", p.values["lower"], p.values["upper"]));
     }
 
     static expression limited(const part& p, expression e) {
@@ -187,9 +189,10 @@ class diagram_reader {
         const auto num = trimmed(p.values.list("num")), den = trimmed(p.values.list("den"));
         if (den.front() == 0) refuse(p, "'den' is zero.");
         if (num.size() > den.size())
-            refuse(p, fmt::format("'num' has the degree {} and 'den' the degree {}: the value would need derivatives of "
-                                  "what drives it. Raise the degree of 'den', for example by a factor T s + 1.",
-                                  num.size() - 1, den.size() - 1));
+            refuse(p,
+                   fmt::format("'num' has the degree {} and 'den' the degree {}: the value would need derivatives of "
+                               "what drives it. Raise the degree of 'den', for example by a factor T s + 1.",
+                               num.size() - 1, den.size() - 1));
         const std::size_t n = den.size() - 1;
         filter f;
         f.d = num.size() == den.size() ? num[0] / den[0] : 0;
@@ -292,8 +295,8 @@ class diagram_reader {
         const auto fail = [&](std::size_t position, const std::string& reason) {
             location where = written.where;
             if (where.line > 0) where.column += static_cast<int>(position);
-            throw user_error(where, fmt::format("{} '{}': '{}': {} (in '{}').", p.kind, p.name, key, reason,
-                                                written.value));
+            throw user_error(where,
+                             fmt::format("{} '{}': '{}': {} (in '{}').", p.kind, p.name, key, reason, written.value));
         };
         try {
             expression e = parse_expression(written.value, symbols_);
@@ -324,8 +327,8 @@ class diagram_reader {
         const expression free = is_held(b, 0), beyond = at * (state(b) - value);
         add_rule(*b.of, fmt::format(" at its {} limit", limit), if_then_else(free, beyond, -1.0),
                  {{value - at * gap(*b.of, limit), b.first}, {at, b.first + 1}});
-        add_rule(*b.of, fmt::format(" leaving its {} limit", limit), if_then_else(is_held(b, at), -at * driven_by(b), -1.0),
-                 {{0.0, b.first + 1}});
+        add_rule(*b.of, fmt::format(" leaving its {} limit", limit),
+                 if_then_else(is_held(b, at), -at * driven_by(b), -1.0), {{0.0, b.first + 1}});
         rate_of_state(b) = if_then_else(free, driven_by(b), 0.0);
     }
 
@@ -436,8 +439,8 @@ class diagram_reader {
             const auto rate = rate_of(data_.outputs[i]);
             if (!rate) continue;
             const output_variable of = data_.description.outputs[i];
-            const int slot =
-                add_shown(fmt::format("der({})", of.name), rate_unit(of.unit), fmt::format("rate of {}", of.name), *rate);
+            const int slot = add_shown(fmt::format("der({})", of.name), rate_unit(of.unit),
+                                       fmt::format("rate of {}", of.name), *rate);
             data_.description.outputs[i].rate_slot = slot;
             data_.description.outputs[i].rate_needs_input =
                 !data_.description.outputs[static_cast<std::size_t>(slot)].direct.empty();
@@ -454,8 +457,7 @@ class diagram_reader {
 
 const table_data* diagram_data::table_of(variable_id v) const {
     for (const auto& t : tables)
-        if (v.bank == given_bank && v.index >= t.given &&
-            v.index <= t.given + static_cast<int>(t.arguments.size()))
+        if (v.bank == given_bank && v.index >= t.given && v.index <= t.given + static_cast<int>(t.arguments.size()))
             return &t;
     return nullptr;
 }
