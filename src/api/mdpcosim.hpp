@@ -6,6 +6,7 @@
 #include "api/version.hpp"
 #include "assembly/fmu_scenario.hpp"
 #include "assembly/serve.hpp"
+#include "export/fmu.hpp"
 #include "export/ssp.hpp"
 #include "results/compare.hpp"
 #include "simulation/check.hpp"

@@ -62,8 +62,8 @@ class foreign_thread {
    private:
     friend struct foreign_place_owner;
     static foreign_place& prepare() noexcept;
-    // A register away in the library, too.
-    [[gnu::tls_model("initial-exec")]] static constinit thread_local foreign_place* place_;
+    // A register away in programs. A library that is opened at run time finds no room among what is a register away.
+    static constinit thread_local foreign_place* place_;
 };
 
 /// This thread works for that subsystem at time `t` as long as the object lives. Inside another one it takes that one's place. After it the

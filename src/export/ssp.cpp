@@ -17,6 +17,7 @@
 #include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "export/ssp_text.hpp"
+#include "export/target_file.hpp"
 #include "fmi/archive.hpp"
 #include "fmu/component.hpp"
 #include "scenario/keys.hpp"
@@ -146,8 +147,7 @@ class ssp_writer {
 
     exported_ssp write(const std::filesystem::path& file) {
         describe();
-        std::filesystem::path draft = file;
-        draft.replace_filename("." + file.stem().string() + ".draft.ssp");
+        const std::filesystem::path draft = draft_of(file);
         std::error_code ignored;
         try {
             files_.write(draft, ssd_text(system_));
@@ -156,12 +156,7 @@ class ssp_writer {
             std::filesystem::remove(draft, ignored);
             throw;
         }
-        std::error_code problem;
-        std::filesystem::rename(draft, file, problem);
-        if (problem) {
-            std::filesystem::remove(draft, ignored);
-            throw run_error(fmt::format("'{}' cannot be written: {}.", file.string(), problem.message()));
-        }
+        put_in_place(draft, file);
         return {file, static_cast<int>(system_.components.size()), static_cast<int>(system_.connections.size()),
                 std::move(notes_)};
     }
@@ -452,21 +447,6 @@ class ssp_writer {
     std::vector<std::string> notes_;
 };
 
-void refuse_file(const scenario& s, const std::filesystem::path& file) {
-    if (file.extension() != ".ssp")
-        throw user_error(fmt::format("--out {}: the name of an SSP ends with .ssp.", file.string()));
-    std::vector<std::filesystem::path> own = files_read(s);
-    for (auto& read : own) read = archive::file_on_disk(read);
-    if (find_same_file(file, own) != nullptr)
-        throw user_error(fmt::format("--out {}: this is a file of the scenario. Choose another name.", file.string()));
-    std::error_code ignored;
-    if (!std::filesystem::exists(file, ignored)) return;
-    std::string begin(2, ' ');
-    std::ifstream(file, std::ios::binary).read(begin.data(), 2);
-    if (begin != "PK")
-        throw user_error(fmt::format("--out {}: what is there is no SSP, and is not replaced.", file.string()));
-}
-
 }  // namespace
 
 exported_ssp export_ssp(const scenario& s, const std::filesystem::path& file, bool annotated) {
@@ -478,7 +458,7 @@ exported_ssp export_ssp(const scenario& s, const std::filesystem::path& file, bo
             "single signals of the rest; or write --annotated: then mdpcosim reads back the whole, and other "
             "tools see a part.",
             s.path.string(), name_list(unseen)));
-    refuse_file(s, file);
+    refuse_file(s, file, ".ssp", "SSP");
     exported_ssp made = ssp_writer(s, annotated).write(file);
     if (!unseen.empty()) made.notes.push_back("other tools do not see " + name_list(unseen));
     return made;

@@ -12,6 +12,7 @@
 #include "archive/work_folder.hpp"
 #include "archive/zip_reader.hpp"
 #include "core/error.hpp"
+#include "core/files.hpp"
 #include "core/suggest.hpp"
 #include "fmi/description_reader.hpp"
 
@@ -70,6 +71,28 @@ class unpacked_fmu : public fmu_files {
 
    private:
     std::shared_ptr<work_folder> work_;
+};
+
+/// One that lies there unpacked, as those inside an exported FMU do.
+class fmu_folder : public fmu_files {
+   public:
+    fmu_folder(const std::filesystem::path& folder, const archive_limits& limits) {
+        path_ = folder;
+        folder_ = std::filesystem::absolute(folder);
+        const auto text = [&](const char* name, std::uint64_t most) {
+            try {
+                return read_input(folder / name, most);
+            } catch (const file_problem& problem) {
+                throw user_error(fmt::format("FMU '{}': {} {}.", folder.string(), name, problem.what()));
+            }
+        };
+        constexpr const char* terminals = "terminalsAndIcons/terminalsAndIcons.xml";
+        std::error_code none;
+        description_ = consume_description(
+            text("modelDescription.xml", limits.description),
+            std::filesystem::exists(folder / terminals, none) ? text(terminals, most_terminal_bytes) : std::string(),
+            folder.string());
+    }
 };
 
 /// The archive as it is now: a new export under the same name is another FMU.
@@ -162,6 +185,9 @@ std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, 
     std::erase_if(opened, [](const auto& entry) { return entry.second.expired(); });
     std::weak_ptr<const fmu_files>& known = opened[key_of(archive)];
     std::shared_ptr<const fmu_files> files = known.lock();
+    std::error_code none;
+    if (!files && std::filesystem::exists(archive / "modelDescription.xml", none))
+        known = files = std::make_shared<const fmu_folder>(archive, limits);
     if (!files) known = files = std::make_shared<const unpacked_fmu>(archive, limits);
     return files;
 }

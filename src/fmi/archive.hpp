@@ -33,7 +33,7 @@ class fmu_files {
     fmi::description description_;
 };
 
-/// Unpacks and reads the FMU; the same archive (path, size, time of change) is unpacked once per process. Throws user_error:
+/// Unpacks and reads the FMU, or reads one that lies unpacked in a folder; the same archive (path, size, time of change) is unpacked once per process. Throws user_error:
 /// no archive, entries that leave the folder, links, bombs, no description, a version that is not supported.
 std::shared_ptr<const fmu_files> open_fmu(const std::filesystem::path& archive, const archive_limits& limits = {});
 

@@ -76,6 +76,7 @@ step_controller::step_controller(const step_control_options& options, double sta
       start_(start),
       end_(end),
       t_(start),
+      goal_(end),
       H_(options.first),
       looked_(std::move(looked)),
       bank_(options.first) {}
@@ -178,8 +179,14 @@ macro_step step_controller::step(coupled_system& system, method& chosen) {
 
 /// The last steps up to a point that must be met are equal: none is left over that is much shorter than the others. A jump that a subsystem announces is met,
 /// so that extrapolations do not run across it.
+bool step_controller::lead_over(double span, bool /*other_lengths*/) {
+    goal_ = t_ + span;
+    if (goal_ > end_ - 1e-9 * span) goal_ = end_;
+    return true;
+}
+
 macro_step step_controller::next_step(const transport& subsystems) const {
-    double goal = end_;
+    double goal = goal_;
     for (const subsystem_index i : with_events_)
         if (const double event = subsystems.next_event(i); event > t_ + options_.smallest) goal = std::min(goal, event);
     if (options_.meet > 0) {

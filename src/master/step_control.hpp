@@ -66,6 +66,8 @@ class step_controller final : public stepper {
     void prepare(coupled_system& system, method& chosen) override;
     bool done() const override { return t_ >= end_; }
     macro_step step(coupled_system& system, method& chosen) override;
+    bool lead_over(double span, bool /*other_lengths*/) override;
+    bool arrived() const override { return t_ >= goal_; }
     const step_control_counts& counts() const { return counts_; }
     void state(state_bytes& bytes) override {
         bytes(t_, H_, n_, repeated_, error_before_, factor_before_, counts_, largest_, bank_, starting_);
@@ -101,6 +103,7 @@ class step_controller final : public stepper {
 
     step_control_options options_;
     double start_, end_, t_;
+    double goal_;  ///< that lead_over() leads to; else the end
     double H_;  ///< proposed
     std::int64_t n_ = 0;
     bool repeated_ = false;                        ///< the step before was not accepted at once

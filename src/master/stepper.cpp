@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mdpcosim {
 
@@ -22,6 +23,33 @@ int parts_of_first_step(const coupled_system& system, const method& chosen) {
             offered.hidden_steps || !offered.why_fixed_step.empty())
             return 1;
     return parts_for(order);
+}
+
+/// As many usual steps as the span has, on the grid that there is; else as few equal ones as none is longer than usual, on a grid that begins here.
+bool constant_stepper::lead_over(double span, bool other_lengths) {
+    const double now = grid_.time(n_), steps = span / usual_step_;
+    // Spans are differences of rounded times.
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * (std::abs(now) + span);
+    const double slack = 1e-9 * steps + rounding / usual_step_;
+    double count = std::round(steps), length = usual_step_;
+    const bool whole = count >= 1 && std::abs(steps - count) <= slack;
+    if (!whole && std::abs(now + span - grid_.end()) <= rounding && std::ceil(steps) >= double(grid_.steps() - n_)) {
+        goal_ = grid_.steps();  // the last step is shorter by itself
+        return true;
+    }
+    if (!whole) {
+        if (!other_lengths) return false;
+        count = std::max(1.0, std::ceil(steps - slack));
+        length = span / count;
+    }
+    if (std::abs(length - grid_.step_size()) > 1e-9 * length) {
+        before_ += n_;
+        divided_ -= n_;
+        n_ = 0;
+        grid_ = time_grid(now, grid_.end(), length);
+    }
+    goal_ = std::min(n_ + static_cast<std::int64_t>(count), grid_.steps());
+    return true;
 }
 
 /// A law or a model that has no answer to an iterate, or an iteration without end: shorter steps begin nearer to their solution.

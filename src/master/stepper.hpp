@@ -18,6 +18,10 @@ class stepper {
     virtual macro_step step(coupled_system& system, method& chosen) = 0;
     /// After a part of a step, which ends at no macro point.
     virtual bool within_step() const { return false; }
+    /// Where somebody outside says when a macro point is to be: the next steps lead over `span`, until arrived(). False: only steps of
+    /// another length than usual would, and those are not allowed.
+    virtual bool lead_over(double span, bool other_lengths) = 0;
+    virtual bool arrived() const = 0;
     virtual void state(state_bytes& bytes) = 0;
     /// Whether its next step begins at t, which a state that was put back must.
     virtual bool stands_at(double t) const = 0;
@@ -33,7 +37,9 @@ int parts_of_first_step(const coupled_system& system, const method& chosen);
 class constant_stepper final : public stepper {
    public:
     /// `parts` of the first step; 1: it is done as a whole.
-    constant_stepper(const time_grid& grid, int parts) : grid_(grid), usual_(grid.steps() < least_steps ? 1 : parts) {
+    /// `led`: lead_over() is used, so that the grid is part of the state.
+    constant_stepper(const time_grid& grid, int parts, bool led = false)
+        : grid_(grid), usual_(grid.steps() < least_steps ? 1 : parts), usual_step_(grid.step_size()), led_(led) {
         divide(usual_);
     }
     void prepare(coupled_system& system, method& chosen) override {
@@ -44,6 +50,7 @@ class constant_stepper final : public stepper {
     bool done() const override { return n_ >= grid_.steps(); }
     macro_step step(coupled_system& system, method& chosen) override {
         macro_step next = grid_.step(n_);
+        next.counter += before_;
         if (system.restarted > order_without_parts && !within_step() && n_ - divided_ >= steps_between) [[unlikely]]
             divide(usual_);
         if (part_ < parts_) [[unlikely]] {
@@ -57,7 +64,15 @@ class constant_stepper final : public stepper {
         return next;
     }
     bool within_step() const override { return part_ < parts_; }
-    void state(state_bytes& bytes) override { bytes(n_, parts_, part_, divided_); }
+    bool lead_over(double span, bool other_lengths) override;
+    bool arrived() const override { return n_ >= goal_; }
+    void state(state_bytes& bytes) override {
+        bytes(n_, parts_, part_, divided_);
+        if (!led_) return;
+        double start = grid_.start(), step = grid_.step_size();
+        bytes(before_, start, step);
+        if (bytes.reading()) grid_ = time_grid(start, grid_.end(), step);
+    }
     bool stands_at(double t) const override { return grid_.time(n_) == t; }
 
    private:
@@ -83,6 +98,9 @@ class constant_stepper final : public stepper {
 
     time_grid grid_;
     int usual_;         ///< parts of the first step, and after jumps
+    double usual_step_;
+    bool led_;
+    std::int64_t before_ = 0, goal_ = 0;  ///< steps before the grid began anew; the step that lead_over() leads to
     int parts_, part_;  ///< of a divided step, and how many of them are done
     std::int64_t n_ = 0, divided_ = 0;
     std::int64_t counted_ =

@@ -31,6 +31,12 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
+/// Of a simulation that is led: as far away as macro steps can be counted.
+scenario without_end(scenario s) {
+    s.time.end = s.time.start + std::ldexp(s.time.step, 45);
+    return s;
+}
+
 assembly put_together(const scenario& s, const simulation_options& options) {
     std::optional<message_scope> scope;
     if (options.messages) scope.emplace(options.messages);
@@ -108,7 +114,20 @@ struct simulation::impl {
         if (s.step_control.given())
             control_steps(s);
         else
-            steps = std::make_unique<constant_stepper>(grid, parts_of_first_step(system(), chosen()));
+            steps = std::make_unique<constant_stepper>(grid, parts_of_first_step(system(), chosen()), options.led);
+    }
+
+    std::string why_steps_are_fixed() const {
+        if (parts.chosen_method->traits().own_steps)
+            return fmt::format("method '{}' has steps that follow from it", resolved.method.value);
+        for (std::size_t i = 0; i < resolved.subsystems.size(); ++i) {
+            const subsystem_spec& spec = resolved.subsystems[i];
+            if (spec.sample || is_sampled(spec))
+                return fmt::format("subsystem '{}' is sampled at multiples of it", spec.name);
+            const std::string why = parts.system.subsystems->offers(subsystem_index(i)).why_fixed_step;
+            if (!why.empty()) return fmt::format("subsystem '{}': {}", spec.name, why);
+        }
+        return {};
     }
 
     coupled_system& system() { return parts.system; }
@@ -533,8 +552,10 @@ struct simulation::impl {
 };
 
 simulation::simulation(const scenario& s, const simulation_options& options)
-    : self_(may_have_signal_targets(s) ? std::make_unique<impl>(with_signal_targets(s, !options.monolithic), options)
-                                       : std::make_unique<impl>(s, options)) {}
+    : self_(options.led && s.time.end <= s.time.start ? simulation(without_end(s), options).self_
+            : may_have_signal_targets(s)
+                ? std::make_unique<impl>(with_signal_targets(s, !options.monolithic), options)
+                : std::make_unique<impl>(s, options)) {}
 simulation::simulation(simulation&&) noexcept = default;
 simulation::~simulation() = default;
 
@@ -595,6 +616,24 @@ void simulation::advance_to(double t) {
             fmt::format("simulation: advance_to({:.10g}) lies before the present time, {:.10g} s.", t, self_->time));
     while (!self_->at_end && self_->time < t && !self_->interrupted) step();
 }
+
+void simulation::advance_over(double span) {
+    impl& s = *self_;
+    s.check_running("advance_over()");
+    if (!s.options.led) throw user_error("simulation: advance_over() needs a simulation that was made with led = true.");
+    if (!std::isfinite(span) || span <= 0) throw user_error(fmt::format("simulation: advance_over({}).", span));
+    if (s.at_end)
+        throw user_error(fmt::format("simulation: advance_over() after the end, t = {:.10g} s, was reached.", s.time));
+    const std::string fixed = s.why_steps_are_fixed();
+    if (!s.steps->lead_over(span, fixed.empty()))
+        throw user_error(
+            fmt::format("a step over {:.10g} s is no whole multiple of the macro step, {:.10g} s, which cannot change: {}.",
+                        span, s.resolved.time.step, fixed));
+    do step();
+    while (!s.at_end && !s.steps->arrived());
+}
+
+std::string simulation::why_steps_are_fixed() const { return self_->why_steps_are_fixed(); }
 
 double simulation::time() const { return self_->time; }
 double simulation::end() const { return self_->grid.end(); }
@@ -702,6 +741,26 @@ void simulation::set(const std::string& address, double value) {
     if (self_->system().coupling.is_driven(input.slot)) self_->refuse_driven(address);
     self_->writes.push_back({input.slot, input.subsystem, value});
     for (observer* o : self_->observers) o->written(*this, {address, value, self_->count});
+}
+
+simulation::place simulation::find_free_input(const std::string& address) const {
+    const auto input = address_book(*self_->parts.system.subsystems).find_input({address, {}}, "simulation");
+    if (self_->parts.system.coupling.is_driven(input.slot)) self_->refuse_driven(address);
+    place at;
+    at.from_ = place::source::input;
+    at.index_ = static_cast<std::uint32_t>(input.slot.value());
+    at.subsystem_ = static_cast<std::uint32_t>(input.subsystem.value());
+    return at;
+}
+
+void simulation::set(const place& free_input, double value) {
+    if (self_->reached == impl::stage::failed) self_->check_running("set()");
+    if (!std::isfinite(value)) throw user_error(fmt::format("simulation: an input cannot be set to {}.", value));
+    self_->writes.push_back({input_slot(free_input.index_), subsystem_index(free_input.subsystem_), value});
+}
+
+void simulation::follow() {
+    if (self_->reached == impl::stage::running && !self_->at_end && !self_->writes.empty()) self_->apply_writes();
 }
 
 void simulation::ask_everybody() {

@@ -25,7 +25,7 @@
 ///   1. the constructor               makes every subsystem and the method, once; a user's mistake leaves as user_error
 ///   2. add(observer), set(), set_text()   before initialise() or between steps; reset(changes) begins anew
 ///   3. initialise()                  once; what only the initial state shows leaves as user_error, a failing subsystem as run_error
-///   4. step(), advance_to(t)         until done(). A run_error leaves the simulation failed: values are those of the last committed step, or
+///   4. step(), advance_to(t), advance_over(span)   until done(). A run_error leaves the simulation failed: values are those of the last committed step, or
 ///                                    of the failure itself where a coupling diverged; it can only be looked at and finished
 ///      save(to), load(from)          between steps; load also instead of initialise()
 ///   5. finish()                      the summary, at any time after initialise(); it may be asked for again
@@ -42,6 +42,8 @@ struct simulation_options {
     /// Parameters and inputs that nothing drives can be set() between steps, any output has its value(), and reset() is possible, which costs a
     /// little in every step and some memory. Without, outputs that nothing reads or records may be left as they were.
     bool writable = true;
+    /// By somebody else's clock: advance_over() says where macro points are, and an end that does not lie behind the start is none.
+    bool led = false;
     remote_options remote = {};                    ///< of the transport tcp
     const std::atomic<bool>* interrupt = nullptr;  ///< ends waiting for others, and a reference's step in work
     message_sink messages = {};                    ///< none: that of the message_scope around, if there is one
@@ -58,6 +60,11 @@ class simulation {
     macro_step step();
     /// Macro steps until time() >= t or done().
     void advance_to(double t);
+    /// Where the simulation is led: macro steps that lead over the span, as many of the scenario's length as it has, else as few equal ones as
+    /// none is longer. User errors where steps are fixed and the span has no whole number of them.
+    void advance_over(double span);
+    /// Why all macro steps have the scenario's length; empty: others are allowed.
+    std::string why_steps_are_fixed() const;
 
     double time() const;
     double end() const;
@@ -73,6 +80,11 @@ class simulation {
     class place;
     place find(const std::string& address) const;
     double value(const place& at) const;
+    /// The place of an input that nothing drives, for writing it again and again.
+    place find_free_input(const std::string& address) const;
+    void set(const place& free_input, double value);
+    /// What was set counts now, not only in the next step: outputs that depend on it at once follow.
+    void follow();
     /// The text (string or bytes) of an output, or of an input that has been given one.
     std::string text(const std::string& address) const;
     /// An input that nothing drives, or a parameter, `engine.J`, in SI units, from the next macro step on (before initialise(): from the start
@@ -139,6 +151,7 @@ class simulation::place {
     enum class source : std::uint8_t { output, coupling, jump, energy_error, input };
     source from_ = source::output;
     std::uint32_t index_ = 0;
+    std::uint32_t subsystem_ = 0;  ///< of an input that was found for writing
 };
 
 }  // namespace mdpcosim

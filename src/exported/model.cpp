@@ -1,0 +1,167 @@
+#include "exported/model.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/files.hpp"
+#include "core/state_bytes.hpp"
+
+namespace mdpcosim {
+
+namespace {
+
+/// How far the host's time may be from the model's, as a part of its step: a host that adds steps up is off by rounding.
+constexpr double clock_slack = 1e-2;
+constexpr std::size_t most_list_bytes = std::size_t{1} << 30;
+
+}  // namespace
+
+exported_model::exported_model(exported_contents contents)
+    : contents_(std::move(contents)), values_(contents_.variables.size()), given_(contents_.variables.size()) {
+    use_start_values();
+}
+
+void exported_model::use_start_values() {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        values_[i] = variable(i).start;
+        given_[i] = 0;
+    }
+}
+
+void exported_model::begin(double start, std::optional<double> stop) {
+    if (!std::isfinite(start)) throw user_error(fmt::format("the simulation cannot start at t = {} s.", start));
+    if (stop && !(*stop > start))
+        throw user_error(fmt::format("the simulation ends at {} s, which is not behind its start, {} s.", *stop, start));
+    start_ = start;
+    has_stop_ = stop.has_value() && std::isfinite(*stop);
+    stop_ = has_stop_ ? *stop : 0;
+    reached_ = stage::initialising;
+    stale_ = true;
+}
+
+void exported_model::bring_up_to_date() {
+    if (made_ && !stale_) return;
+    if (!made_ || failed() || !make_again()) {
+        forget();
+        made_ = false;
+        make();
+    }
+    made_ = true;
+    stale_ = false;
+}
+
+double exported_model::get(std::size_t i) {
+    if (variable(i).settable()) return values_[i];
+    if (reached_ == stage::set_up)
+        throw user_error(fmt::format("'{}' has no value before the initialisation.", variable(i).address));
+    if (reached_ == stage::initialising) bring_up_to_date();
+    return output(i);
+}
+
+void exported_model::set(std::size_t i, double value) {
+    const exported_variable& v = variable(i);
+    if (!v.settable()) throw user_error(fmt::format("'{}' is an output and cannot be set.", v.address));
+    if (!std::isfinite(value)) throw user_error(fmt::format("'{}' cannot be set to {}.", v.address, value));
+    if (reached_ == stage::running) {
+        if (v.what == exported_variable::role::parameter)
+            throw user_error(
+                fmt::format("parameter '{}' is fixed: it can be set before the initialisation ends.", v.address));
+        if (values_[i] == value) return;
+        write(i, value);
+    }
+    values_[i] = value;
+    given_[i] = 1;
+    stale_ = reached_ != stage::running;
+}
+
+void exported_model::initialise() {
+    bring_up_to_date();
+    reached_ = stage::running;
+}
+
+bool exported_model::advance(double t, double h) {
+    if (reached_ != stage::running) throw user_error("a step before the end of the initialisation.");
+    if (!std::isfinite(h) || h <= 0) throw user_error(fmt::format("a step over {} s.", h));
+    if (!(std::abs(t - now()) <= clock_slack * h))
+        throw user_error(
+            fmt::format("a step from t = {:.10g} s on; the last one ended at t = {:.10g} s.", t, now()));
+    return go_on(h);
+}
+
+void exported_model::reset() {
+    use_start_values();
+    reached_ = stage::set_up;
+    stale_ = true;
+}
+
+std::string exported_model::save() {
+    state_bytes bytes;
+    bytes.write();
+    std::string inside = reached_ == stage::running ? saved() : std::string();
+    bytes(reached_, start_, has_stop_, stop_, values_, given_, inside);
+    return {reinterpret_cast<const char*>(bytes.bytes().data()), bytes.bytes().size()};
+}
+
+void exported_model::load(const std::string& state) {
+    state_bytes bytes;
+    const auto* first = reinterpret_cast<const std::byte*>(state.data());
+    bytes.bytes().assign(first, first + state.size());
+    bytes.read();
+    stage reached{};
+    double start = 0, stop = 0;
+    bool has_stop = false;
+    std::vector<double> values;
+    std::vector<char> given;
+    std::string inside;
+    try {
+        bytes(reached, start, has_stop, stop, values, given, inside);
+        bytes.finish();
+    } catch (const state_mismatch&) {
+        throw user_error("the state is damaged, or is none of this FMU.");
+    }
+    if (values.size() != values_.size() || given.size() != given_.size())
+        throw user_error("the state is that of another FMU.");
+    // The model that is there takes it where nothing differs but what may change between steps.
+    bool same = made_ && !stale_ && reached_ == stage::running && reached == stage::running && start == start_ &&
+                has_stop == has_stop_ && stop == stop_ && !failed();
+    for (std::size_t i = 0; same && i < values.size(); ++i)
+        same = values[i] == values_[i] || variable(i).what == exported_variable::role::input;
+    values_ = values;
+    given_ = given;
+    start_ = start;
+    stop_ = stop;
+    has_stop_ = has_stop;
+    stale_ = true;
+    if (reached != stage::running) {
+        reached_ = reached;
+        return;
+    }
+    reached_ = stage::initialising;  // should it fail
+    if (same)
+        stale_ = false;
+    else
+        bring_up_to_date();
+    restore(inside);
+    reached_ = reached;
+}
+
+std::unique_ptr<exported_model> make_exported_model(const std::filesystem::path& resources, const std::string& token,
+                                                    const message_sink& sink) {
+    exported_contents contents;
+    const auto file = resources / exported_contents_file;
+    try {
+        contents = read_contents(read_input(file, most_list_bytes));
+    } catch (const file_problem& problem) {
+        throw user_error(fmt::format("the FMU's resources cannot be read: '{}' {}.", file.string(), problem.what()));
+    }
+    if (token != contents.token)
+        throw user_error(fmt::format("the resources in '{}' are those of another FMU: they belong to the token {}, the "
+                                     "host has {}.",
+                                     resources.string(), contents.token, token));
+    const message_scope to_host(sink);
+    return make_exported_scenario(std::move(contents), resources, sink);
+}
+
+}  // namespace mdpcosim
