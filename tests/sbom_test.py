@@ -35,7 +35,7 @@ related = {relation["relatedSpdxElement"] for relation in document["relationship
 problems += [f"{name} is related to nothing" for name in identifiers if name not in related]
 
 listed = {package.get("packageFileName") for package in document["packages"]}
-binaries = [build / "mdpcosim", build / "mdpcosim-host", *(build / "lib").glob("*.so*"), *build.glob("mdpcosim-mpi-*.so"),
+binaries = [build / "mdpcosim", build / "mdpcosim-host", *(build / "lib").glob("*.so*"), *build.glob("mdpcosim-*.so"),
             *(build / "lib/mdpcosim").glob("*.mex")]
 for binary in binaries:
     dynamic = subprocess.run(["readelf", "-dW", binary], capture_output=True, text=True, check=True).stdout

@@ -13,6 +13,7 @@ namespace mdpcosim::archive {
 
 namespace {
 
+constexpr zip_uint32_t quick = 3;               // of 9: half the time of the usual level, a twentieth more bytes
 constexpr zip_uint16_t first_day = 1 << 5 | 1;  // 1 January 1980, where the times of archives begin
 
 }  // namespace
@@ -55,7 +56,7 @@ void zip_writer::add_source(const std::string& name, zip_source* source, bool pa
         fail();
     }
     const auto at = static_cast<zip_uint64_t>(index);
-    if (::zip_set_file_compression(zip_, at, pack ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0) != 0 ||
+    if (::zip_set_file_compression(zip_, at, pack ? ZIP_CM_DEFLATE : ZIP_CM_STORE, pack ? quick : 0) != 0 ||
         ::zip_file_set_dostime(zip_, at, 0, first_day, 0) != 0)
         fail();
 }

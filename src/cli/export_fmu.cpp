@@ -21,7 +21,8 @@ void add_export_fmu(CLI::App& command, int& status) {
     auto o = std::make_shared<fmu_export_settings>();
     CLI::App* fmu = command.add_subcommand(
         "fmu",
-        "The coupled scenario, with its method, as one FMU for co-simulation: inputs that nothing drives are its inputs, "
+        "The coupled scenario, with its method, as one FMU for co-simulation: inputs that nothing drives are its "
+        "inputs, "
         "what is recorded its outputs, parameters its parameters. It needs no mdpcosim where it runs");
     o->scenario.add_to(*fmu);
     fmu->add_option("--out", o->out, "The file (default: the scenario's name with .fmu)");

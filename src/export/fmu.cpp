@@ -180,9 +180,10 @@ void try_out(const std::filesystem::path& draft, const fmu_text& text) {
     std::vector<fmi::violation> found;
     fmi::read_description(texts.description, texts.terminals, draft.string(), &found);
     if (!found.empty())
-        throw run_error(fmt::format("the description is not as FMI wants it, so nothing is kept. Please report this: "
-                                    "line {}: {}",
-                                    found.front().line, found.front().message));
+        throw run_error(
+            fmt::format("the description is not as FMI wants it, so nothing is kept. Please report this: "
+                        "line {}: {}",
+                        found.front().line, found.front().message));
     std::string told;
     fmi::instance_options options{.name = "trial"};
     options.log = [&](const fmi::log_message& m) {
@@ -194,9 +195,10 @@ void try_out(const std::filesystem::path& draft, const fmu_text& text) {
         trial->enter_initialisation();
         trial->exit_initialisation();
     } catch (const std::exception& problem) {
-        throw user_error(fmt::format("the FMU, which has no unit library, no processes and no threads, does not start, so "
-                                     "nothing is kept: {}",
-                                     told.empty() ? problem.what() : told));
+        throw user_error(
+            fmt::format("the FMU, which has no unit library, no processes and no threads, does not start, so "
+                        "nothing is kept: {}",
+                        told.empty() ? problem.what() : told));
     }
 }
 
@@ -215,16 +217,16 @@ exported_fmu export_fmu(const scenario& s, const std::filesystem::path& file, fm
     text.version = version;
     text.name = file.stem().string();
     text.identifier = identifier_of(text.name);
-    text.description = fmt::format("coupled system of {} subsystems, method {}", s.subsystems.size(),
-                                   system.resolved().method.value);
+    text.description =
+        fmt::format("coupled system of {} subsystems, method {}", s.subsystems.size(), system.resolved().method.value);
     text.variables = described_variables(system, made.notes);
     text.start = s.time.start;
     text.stop = s.time.end;
     text.step = s.time.step;
     text.variable_step = system.why_steps_are_fixed().empty();
     if (!text.variable_step)
-        made.notes.push_back(fmt::format("communication steps of a host must be whole multiples of {} s: {}", s.time.step,
-                                         system.why_steps_are_fixed()));
+        made.notes.push_back(fmt::format("communication steps of a host must be whole multiples of {} s: {}",
+                                         s.time.step, system.why_steps_are_fixed()));
     const std::string why_no_state = system.why_not_saved();
     text.state = why_no_state.empty();
     if (!text.state) made.notes.push_back("hosts cannot save its state: " + why_no_state);
@@ -235,8 +237,8 @@ exported_fmu export_fmu(const scenario& s, const std::filesystem::path& file, fm
         contents.variables.push_back(v.it);
         (v.it.is_parameter() ? made.parameters : v.it.settable() ? made.inputs : made.outputs) += 1;
     }
-    contents.token = text.token =
-        token_of(fmt::format("{} {} {}\n{}", name(version), text.name, write_contents(contents), inside.scenario_text()));
+    contents.token = text.token = token_of(
+        fmt::format("{} {} {}\n{}", name(version), text.name, write_contents(contents), inside.scenario_text()));
 
     const std::filesystem::path draft = draft_of(file);
     try {

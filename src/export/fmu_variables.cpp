@@ -70,8 +70,8 @@ class variable_list {
         for (std::size_t i = 0; i < subsystems().size(); ++i) add_inputs(subsystem_index(i));
         for (std::size_t i = 0; i < subsystems().size(); ++i) add_parameters(subsystem_index(i));
         if (!unknown_.empty())
-            notes_.push_back(fmt::format("no parameters of the FMU, as they have no number to begin with: {}",
-                                         name_list(unknown_)));
+            notes_.push_back(
+                fmt::format("no parameters of the FMU, as they have no number to begin with: {}", name_list(unknown_)));
         check_names();
         return std::move(all_);
     }
@@ -97,8 +97,8 @@ class variable_list {
         }
         if (column.from == source::output)
             for (std::size_t i = 0; i < subsystems().size(); ++i) {
-                const auto slot = static_cast<int>(column.index) -
-                                  static_cast<int>(subsystems().output_offset(subsystem_index(i)));
+                const auto slot =
+                    static_cast<int>(column.index) - static_cast<int>(subsystems().output_offset(subsystem_index(i)));
                 for (const auto& y : subsystems().describe(subsystem_index(i)).outputs) {
                     if (slot < y.slot || slot >= y.slot + y.size) continue;
                     made.it.type = y.type;

@@ -23,8 +23,7 @@ void refuse_file(const scenario& s, const std::filesystem::path& file, const std
     std::string begin(2, ' ');
     std::ifstream(file, std::ios::binary).read(begin.data(), 2);
     if (begin != "PK")
-        throw user_error(
-            fmt::format("--out {}: what is there is no {}, and is not replaced.", file.string(), kind));
+        throw user_error(fmt::format("--out {}: what is there is no {}, and is not replaced.", file.string(), kind));
 }
 
 std::filesystem::path draft_of(const std::filesystem::path& file) {

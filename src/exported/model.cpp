@@ -33,7 +33,8 @@ void exported_model::use_start_values() {
 void exported_model::begin(double start, std::optional<double> stop) {
     if (!std::isfinite(start)) throw user_error(fmt::format("the simulation cannot start at t = {} s.", start));
     if (stop && !(*stop > start))
-        throw user_error(fmt::format("the simulation ends at {} s, which is not behind its start, {} s.", *stop, start));
+        throw user_error(
+            fmt::format("the simulation ends at {} s, which is not behind its start, {} s.", *stop, start));
     start_ = start;
     has_stop_ = stop.has_value() && std::isfinite(*stop);
     stop_ = has_stop_ ? *stop : 0;
@@ -85,8 +86,7 @@ bool exported_model::advance(double t, double h) {
     if (reached_ != stage::running) throw user_error("a step before the end of the initialisation.");
     if (!std::isfinite(h) || h <= 0) throw user_error(fmt::format("a step over {} s.", h));
     if (!(std::abs(t - now()) <= clock_slack * h))
-        throw user_error(
-            fmt::format("a step from t = {:.10g} s on; the last one ended at t = {:.10g} s.", t, now()));
+        throw user_error(fmt::format("a step from t = {:.10g} s on; the last one ended at t = {:.10g} s.", t, now()));
     return go_on(h);
 }
 
@@ -138,11 +138,16 @@ void exported_model::load(const std::string& state) {
         reached_ = reached;
         return;
     }
+    if (same) try {
+            restore(inside);
+            stale_ = false;
+            return;
+        } catch (const user_error&) {  // a parameter was set here and had its old value again
+        }
     reached_ = stage::initialising;  // should it fail
-    if (same)
-        stale_ = false;
-    else
-        bring_up_to_date();
+    forget();
+    made_ = false;
+    bring_up_to_date();
     restore(inside);
     reached_ = reached;
 }
@@ -157,9 +162,10 @@ std::unique_ptr<exported_model> make_exported_model(const std::filesystem::path&
         throw user_error(fmt::format("the FMU's resources cannot be read: '{}' {}.", file.string(), problem.what()));
     }
     if (token != contents.token)
-        throw user_error(fmt::format("the resources in '{}' are those of another FMU: they belong to the token {}, the "
-                                     "host has {}.",
-                                     resources.string(), contents.token, token));
+        throw user_error(
+            fmt::format("the resources in '{}' are those of another FMU: they belong to the token {}, the "
+                        "host has {}.",
+                        resources.string(), contents.token, token));
     const message_scope to_host(sink);
     return make_exported_scenario(std::move(contents), resources, sink);
 }

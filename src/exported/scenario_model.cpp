@@ -16,7 +16,9 @@ namespace {
 class scenario_model final : public exported_model {
    public:
     scenario_model(exported_contents contents, const std::filesystem::path& resources, const message_sink& sink)
-        : exported_model(std::move(contents)), scenario_(read_scenario(resources / exported_scenario_file)), sink_(sink) {}
+        : exported_model(std::move(contents)),
+          scenario_(read_scenario(resources / exported_scenario_file)),
+          sink_(sink) {}
 
    private:
     void make() override {

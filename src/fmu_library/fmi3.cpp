@@ -21,8 +21,8 @@ std::string& state_of(fmi3FMUState state) { return *static_cast<std::string*>(st
 
 void check_count(size_t references, size_t values) {
     if (references != values)
-        throw user_error("there are " + std::to_string(references) + " value references and " +
-                         std::to_string(values) + " values");
+        throw user_error("there are " + std::to_string(references) + " value references and " + std::to_string(values) +
+                         " values");
 }
 
 }  // namespace
@@ -52,9 +52,8 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t, const fmi
 
 fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean, fmi3Float64, fmi3Float64 start,
                                        fmi3Boolean stop_defined, fmi3Float64 stop) {
-    return call(c, __func__, [&](instance& self) {
-        self.model->begin(start, stop_defined ? std::optional(stop) : std::nullopt);
-    });
+    return call(c, __func__,
+                [&](instance& self) { self.model->begin(start, stop_defined ? std::optional(stop) : std::nullopt); });
 }
 fmi3Status fmi3ExitInitializationMode(fmi3Instance c) {
     return call(c, __func__, [](instance& self) { self.model->initialise(); });
@@ -161,9 +160,7 @@ fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte by
     });
 }
 fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState* state) {
-    return call(c, __func__, [&](instance&) {
-        *state = new std::string(reinterpret_cast<const char*>(bytes), size);
-    });
+    return call(c, __func__, [&](instance&) { *state = new std::string(reinterpret_cast<const char*>(bytes), size); });
 }
 
 }  // extern "C"

@@ -55,8 +55,8 @@ std::size_t variable_at(const exported_model& model, unsigned reference, variabl
     if (reference == 0 || reference > all.size())
         throw user_error("there is no value reference " + std::to_string(reference));
     const exported_variable& v = all[reference - 1];
-    if (v.type != type) throw user_error("value reference " + std::to_string(reference) + ", '" + v.address +
-                                         "', has another type");
+    if (v.type != type)
+        throw user_error("value reference " + std::to_string(reference) + ", '" + v.address + "', has another type");
     return reference - 1;
 }
 

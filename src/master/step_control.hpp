@@ -104,7 +104,7 @@ class step_controller final : public stepper {
     step_control_options options_;
     double start_, end_, t_;
     double goal_;  ///< that lead_over() leads to; else the end
-    double H_;  ///< proposed
+    double H_;     ///< proposed
     std::int64_t n_ = 0;
     bool repeated_ = false;                        ///< the step before was not accepted at once
     double error_before_ = 1, factor_before_ = 1;  ///< of the step before

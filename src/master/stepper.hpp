@@ -97,11 +97,11 @@ class constant_stepper final : public stepper {
     }
 
     time_grid grid_;
-    int usual_;         ///< parts of the first step, and after jumps
+    int usual_;  ///< parts of the first step, and after jumps
     double usual_step_;
     bool led_;
     std::int64_t before_ = 0, goal_ = 0;  ///< steps before the grid began anew; the step that lead_over() leads to
-    int parts_, part_;  ///< of a divided step, and how many of them are done
+    int parts_, part_;                    ///< of a divided step, and how many of them are done
     std::int64_t n_ = 0, divided_ = 0;
     std::int64_t counted_ =
         0;  ///< integrations of a divided step: those of the part that took most, as if it had been the whole

@@ -543,6 +543,7 @@ struct simulation::impl {
     std::string contents;  ///< of the files that were read
     std::optional<state_id> checkpoint_state;
     std::string early_end;
+    std::optional<std::string> why_fixed;  ///< macro steps; asked for in each
     stage reached = stage::built;
     double time;
     std::int64_t count = 0;
@@ -553,9 +554,8 @@ struct simulation::impl {
 
 simulation::simulation(const scenario& s, const simulation_options& options)
     : self_(options.led && s.time.end <= s.time.start ? simulation(without_end(s), options).self_
-            : may_have_signal_targets(s)
-                ? std::make_unique<impl>(with_signal_targets(s, !options.monolithic), options)
-                : std::make_unique<impl>(s, options)) {}
+            : may_have_signal_targets(s) ? std::make_unique<impl>(with_signal_targets(s, !options.monolithic), options)
+                                         : std::make_unique<impl>(s, options)) {}
 simulation::simulation(simulation&&) noexcept = default;
 simulation::~simulation() = default;
 
@@ -620,15 +620,17 @@ void simulation::advance_to(double t) {
 void simulation::advance_over(double span) {
     impl& s = *self_;
     s.check_running("advance_over()");
-    if (!s.options.led) throw user_error("simulation: advance_over() needs a simulation that was made with led = true.");
+    if (!s.options.led)
+        throw user_error("simulation: advance_over() needs a simulation that was made with led = true.");
     if (!std::isfinite(span) || span <= 0) throw user_error(fmt::format("simulation: advance_over({}).", span));
     if (s.at_end)
         throw user_error(fmt::format("simulation: advance_over() after the end, t = {:.10g} s, was reached.", s.time));
-    const std::string fixed = s.why_steps_are_fixed();
+    if (!s.why_fixed) s.why_fixed = s.why_steps_are_fixed();
+    const std::string& fixed = *s.why_fixed;
     if (!s.steps->lead_over(span, fixed.empty()))
-        throw user_error(
-            fmt::format("a step over {:.10g} s is no whole multiple of the macro step, {:.10g} s, which cannot change: {}.",
-                        span, s.resolved.time.step, fixed));
+        throw user_error(fmt::format(
+            "a step over {:.10g} s is no whole multiple of the macro step, {:.10g} s, which cannot change: {}.", span,
+            s.resolved.time.step, fixed));
     do step();
     while (!s.at_end && !s.steps->arrived());
 }

@@ -174,8 +174,7 @@ int main(int argc, char** argv) {
 
     for (long n = 0; n <= job.count; ++n) {
         printf("%.17g", (double)n * job.step);
-        for (size_t k = 0; k < job.outputs; ++k)
-            printf(",%.17g", all[count - 1].rows[(size_t)n * job.outputs + k]);
+        for (size_t k = 0; k < job.outputs; ++k) printf(",%.17g", all[count - 1].rows[(size_t)n * job.outputs + k]);
         putchar('\n');
     }
     return 0;

@@ -52,6 +52,12 @@ done
 "${as_other[@]}" "$work/client/cpp_interface"
 "${as_other[@]}" "$prefix/bin/mdpcosim" --version | head -n 1
 
+# The library is opened at run time, too; and the program finds what it puts into FMUs.
+"${as_other[@]}" python3 -c "import ctypes; assert ctypes.CDLL('$prefix/lib/libmdpcosim.so.1').mdpcosim_time(None) is not None"
+if [[ -e $build/mdpcosim-fmu.so ]]; then
+    "$prefix/bin/mdpcosim" export fmu "$source/examples/two-mass/scenario.yaml" --out "$work/two.fmu" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+fi
+
 # What cannot be written is said, with a status.
 if cmake --install "$build" --prefix /proc/mdpcosim >"$work/log" 2>&1; then fail "/proc was written to"; fi
 grep -q /proc/mdpcosim "$work/log" || fail "the prefix is not named: $(tail -n 3 "$work/log")"
