@@ -46,7 +46,7 @@ ssh = $(if $(wildcard /run/systemd/system),,ssh)
 test: test-release test-asan test-tsan ## every test that fits a CI run, the sanitizers included
 
 test-release: ## build everything with warnings as errors and run the tests that are not long
-	@tools/setup build web test browser octave mpi $(ssh) format tidy
+	@tools/setup build web test browser octave mpi multibody $(ssh) format tidy
 	@$(configure)
 	@tools/timed 'release build' $(call build_in,build,all)
 	@tools/timed 'release tests' $(call run_tests,release)
@@ -71,7 +71,7 @@ test-long: test ## the same, then the tests that need hours rather than minutes
 	@$(call run_tests,fuzz)
 
 bench: ## build and run every benchmark, five times each: the figures of docs/performance.md
-	@tools/setup build web test mpi
+	@tools/setup build web test mpi multibody
 	@$(configure)
 	@$(call build_in,build,mdpcosim example_fmus benchmarks)
 	@bench/figures.py build

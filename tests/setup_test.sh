@@ -168,6 +168,6 @@ setup=$real
 machine root
 run nonsense
 expect "unknown group: status 2" [ "$status" = 2 ]
-expect "unknown group: names the groups" says "build, web, test, browser, octave, mpi, ssh, format, tidy"
+expect "unknown group: names the groups" says "build, web, test, browser, octave, mpi, multibody, ssh, format, tidy"
 
 ((failures == 0)) && echo "tools/setup: all as expected"

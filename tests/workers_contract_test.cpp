@@ -297,7 +297,37 @@ signals:
   - engine.speed -> control.speed
   - control.set -> engine.demand
 )y";
-TEST(methods, block_diagrams_give_the_same_bits_everywhere) { expect_equal_everywhere("method: explicit\n", diagram); }
+TEST(methods, block_diagrams_give_the_same_bits_everywhere) {
+    expect_equal_everywhere("method: semi-implicit\n", diagram);
+}
+
+/// Two links of a pendulum in space, one with a loop, and a shaft on it.
+const std::string mechanism = R"y(mdpcosim: 1
+time: {end: 20 ms, step: 1 ms}
+subsystems:
+  a:
+    model: multibody
+    parts:
+      link: {kind: body, mass: 2, inertia: [0.01, 0.1, 0.1], centre: [0.2, 0, 0]}
+      stay: {kind: body, mass: 1, inertia: 0.02, centre: [0.1, 0, 0]}
+      top: {kind: pin, child: link, axis: [0, 1, 0], start: 0.3, speed: 1}
+      foot: {kind: ball, child: stay, at: [0.3, 0, 0.2]}
+      loop: {kind: rod-closure, first: link, first-at: [0.3, 0, 0], second: stay, second-at: [0.2, 0, 0], length: 0.1}
+      end: {kind: frame, body: link, at: [0.4, 0, 0]}
+  b:
+    model: multibody
+    parts:
+      link: {kind: body, mass: 1, inertia: 0.02, centre: [0.15, 0, 0]}
+      all: {kind: free, child: link, start: [0, 0.3, 0, 0.38213459564, 0, -0.11820808266], speed: [0, 0, 0, -0.11820808266, 0, -0.38213459564]}
+      end: {kind: frame, body: link}
+connections:
+  ball: {joint: spherical, between: [a.end, b.end]}
+)y";
+TEST(methods, multibody_systems_give_the_same_bits_everywhere) {
+    if (!std::filesystem::exists(std::filesystem::path(MDPCOSIM_BINARY_DIR) / "mdpcosim-multibody.so"))
+        GTEST_SKIP() << "this build has no module for multibody systems";
+    expect_equal_everywhere("method: index-1\n", mechanism);
+}
 
 TEST(processes, a_transport_that_does_not_exist_is_told) {
     const scenario s = read_scenario_text(test::two_subsystems(1), "test.yaml");
