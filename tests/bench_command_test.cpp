@@ -5,6 +5,7 @@
 
 #include "api/mdpcosim.hpp"
 #include "process.hpp"
+#include "results/result_table.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mdpcosim::test {
@@ -120,6 +121,60 @@ TEST(bench_command, multirate_gives_errors_over_the_ratio_of_frequencies_and_cos
     ASSERT_EQ(costs.size(), 5u);
     EXPECT_LT(costs[4]["cpu_seconds"].get<double>(), costs[0]["cpu_seconds"].get<double>() / 5);
     EXPECT_LT(costs[4]["difference"].get<double>(), 0.05);
+}
+
+TEST(bench_command, rates_tells_what_longer_steps_miss) {
+    const std::string example = MDPCOSIM_SOURCE_DIR "/examples/multirate-two-mass/scenario.yaml";
+    const test::temporary_folder folder;
+    const std::string figure = (folder / "rates.svg").string();
+    const auto outcome = process({MDPCOSIM_PROGRAM, "bench", "rates", example, "--slow", "slow", "--watch", "fast.x",
+                                  "--ratio", "1", "20", "--json", "--svg", figure},
+                                 {})
+                             .wait();
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
+    const auto found = nlohmann::json::parse(outcome.out);
+    ASSERT_EQ(found["costs"].size(), 2u);
+    EXPECT_EQ(found["costs"][0]["difference"], 0);
+    EXPECT_LT(found["costs"][1]["evaluations"], found["costs"][0]["evaluations"]);
+    ASSERT_EQ(found["orders"].size(), 14u);
+    // The same by hand.
+    const auto position = [&](const char* step, const nlohmann::json& r) {
+        const fs::path out = folder / "by-hand";
+        const auto set = [](const std::string& what, const nlohmann::json& value) {
+            return "method." + what + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+        };
+        const auto done = process({MDPCOSIM_PROGRAM, "run", example, "--quiet", "--out", out.string(), "--set",
+                                   std::string("slow.step=") + step, "--set", set("scheme", r["scheme"]), "--set",
+                                   set("slow-order", r["slow_order"]), "--set", set("fast-order", r["fast_order"]),
+                                   "--set", "record.every=0.01 s"},
+                                  {})
+                              .wait();
+        EXPECT_THAT(done.exit_status, testing::AnyOf(0, 3)) << done.err;  // order 0 is wrong, as it says
+        return read_results(out, [](std::string_view name) { return name == "fast.x"; }).values;
+    };
+    const auto reference = position("0.01 s", found["costs"][0]);
+    const auto [low, high] = std::ranges::minmax(reference);
+    EXPECT_DOUBLE_EQ(found["range"], high - low);
+    for (const std::size_t k : {0u, 3u, 8u, 13u}) {
+        const auto other = position("0.2 s", found["orders"][k]);
+        ASSERT_EQ(other.size(), reference.size());
+        double most = 0;
+        for (std::size_t row = 0; row < other.size(); ++row)
+            most = std::max(most, std::abs(other[row] - reference[row]));
+        EXPECT_NEAR(found["orders"][k]["difference"].get<double>(), most, 1e-12 * most) << found["orders"][k];
+    }
+    EXPECT_THAT(test::content(figure), testing::HasSubstr("fastest-first"));
+    const auto refused = [&](std::vector<std::string> more, const char* message) {
+        std::vector<std::string> all{MDPCOSIM_PROGRAM, "bench", "rates"};
+        all.insert(all.end(), more.begin(), more.end());
+        const auto wrong = process(all, {}).wait();
+        EXPECT_EQ(wrong.exit_status, 2);
+        EXPECT_THAT(wrong.err, testing::HasSubstr(message));
+    };
+    refused({example, "--slow", "slwo", "--watch", "fast.x"}, "Did you mean 'slow'?");
+    refused({example, "--slow", "slow", "--watch", "fast.y"}, "fast.y");
+    refused({MDPCOSIM_SOURCE_DIR "/examples/two-mass/scenario.yaml", "--slow", "second", "--watch", "x"},
+            "Steps of their own need 'method: multirate'");
 }
 
 TEST(bench_command, joints_of_a_chain_take_two_integrations_whatever_their_number) {

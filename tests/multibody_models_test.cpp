@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -345,6 +346,55 @@ TEST_F(multibody, stands_in_equilibrium) {
     EXPECT_NEAR(r("car.orientation", 2), std::sin(pitch / 2), 1e-7);
     r.to(0.5);
     EXPECT_NEAR(r("car.velocity", 2), 0, 1e-5);
+}
+
+/// Yaw, pitch and roll of a body that is turned so, whatever is up.
+TEST_F(multibody, attitude_tells_yaw_pitch_and_roll) {
+    const double yaw = 2.5, pitch = -0.4, roll = 0.3;
+    const auto half = [](double angle) { return std::pair(std::cos(angle / 2), std::sin(angle / 2)); };
+    const auto [cy, sy] = half(yaw);
+    const auto [cp, sp] = half(pitch);
+    const auto [cr, sr] = half(roll);
+    const double w = cr * cp * cy + sr * sp * sy, x = sr * cp * cy - cr * sp * sy, y = cr * sp * cy + sr * cp * sy,
+                 z = cr * cp * sy - sr * sp * cy, angle = 2 * std::acos(w), length = std::sin(angle / 2) / angle;
+    const std::array vector{x / length, y / length, z / length};  // ahead, left, up
+    for (const auto& [up, ahead] : {std::pair("z", 0U), std::pair("x", 1U), std::pair("y", 2U)}) {
+        std::array<double, 3> start{};
+        for (unsigned k = 0; k < 3; ++k) start[(ahead + k) % 3] = vector[k];
+        runner r(fmt::format("      b: {{kind: body, mass: 1, inertia: 1}}\n      j: {{kind: free, child: b, start: "
+                             "[{}, {}, {}, 1, 2, "
+                             "3]}}\n      a: {{kind: attitude, body: b}}\n",
+                             start[0], start[1], start[2]),
+                 fmt::format("    set: {{up: {}}}\n", up));
+        EXPECT_NEAR(r("a.yaw"), yaw, 1e-12) << up;
+        EXPECT_NEAR(r("a.pitch"), pitch, 1e-12) << up;
+        EXPECT_NEAR(r("a.roll"), roll, 1e-12) << up;
+    }
+}
+
+/// What is zero by symmetry, but for rounding, does not keep Newton's method from its end.
+TEST_F(multibody, implicit_steps_converge_in_spite_of_symmetry) {
+    std::string parts =
+        "      car: {kind: body, mass: 150, inertia: [8, 14, 12]}\n"
+        "      j: {kind: free, child: car, start: [0, 0, 0, 0, 0, 0.295], speed: [0, 0, 0, 20, 0, 0]}\n";
+    for (const double x : {0.5, -0.6})
+        for (const double y : {0.4, -0.4})
+            parts += fmt::format(
+                "      wheel{0}{1}: {{kind: body, mass: 4, inertia: 0.04}}\n"
+                "      spin{0}{1}: {{kind: pin, child: wheel{0}{1}, parent: car, at: [{2}, {3}, -0.17], axis: [0, 1, "
+                "0], speed: 100}}\n"
+                "      tyre{0}{1}: {{kind: tyre, body: wheel{0}{1}, radius: 0.13, stiffness: 5e4, damping: 0.5}}\n",
+                x > 0, y > 0, x, y);
+    runner implicit(parts, "", "{name: trapezoidal, step: 2 ms}"), exact(parts);
+    for (const double t : {0.1, 0.3}) {
+        implicit.to(t);
+        exact.to(t);
+        EXPECT_NEAR(implicit("car.velocity"), exact("car.velocity"), 2e-3) << t;
+        EXPECT_NEAR(implicit("car.position", 2), exact("car.position", 2), 2e-5) << t;
+        EXPECT_NEAR(implicit("car.position", 1), 0, 1e-12) << t;
+    }
+    // The tyres bring body and wheels to roll; momentum and spin of the wheels together stay.
+    EXPECT_NEAR(exact("car.velocity"), (166 * 20 + 4 * 0.04 * 100 / 0.13) / (166 + 4 * 0.04 / (0.13 * 0.13)), 2e-3);
 }
 
 /// A torque on the port of a joint, a force at a frame: as the same thing on both ways.

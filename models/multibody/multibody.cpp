@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
 #include "core/error.hpp"
 #include "core/shared_library.hpp"
+#include "subsystem/body_frame.hpp"
 #include "subsystem/description_parts.hpp"
 #include "subsystem/model.hpp"
 #include "system.hpp"
@@ -34,6 +36,15 @@ make_engine load_module() {
                     "Install libsimbody-dev "
                     "(tools/setup multibody does it) and build mdpcosim again",
                     module_name));
+}
+
+/// The body's axis number k in inertial axes.
+triple rotated(const double* q, std::size_t k) {
+    const double w = q[0];
+    const triple v{q[1], q[2], q[3]};
+    triple axis{};
+    axis[k] = 1;
+    return axis + 2 * (w * cross(v, axis) + cross(v, cross(v, axis)));
 }
 
 class multibody_equations final : public equations {
@@ -146,6 +157,10 @@ class multibody_equations final : public equations {
                        3);
             add_output(d, tyre.name + ".slip", "1", fmt::format("slip of tyre '{}': along, across", tyre.name), 2);
         }
+        for (const auto& a : data_.attitudes)
+            for (const char* angle : {"yaw", "pitch", "roll"})
+                add_output(d, a.name + "." + angle, "rad",
+                           fmt::format("{} of '{}'", angle, data_.bodies[static_cast<std::size_t>(a.body)].name));
         add_output(d, "energy", "J", "kinetic and potential energy");
     }
 
@@ -173,7 +188,22 @@ class multibody_equations final : public equations {
             y = std::copy_n(motion + frame_motion::angular_velocity, 3, y);
         }
         for (std::size_t i = 0; i < data_.tyres.size(); ++i, y += tyre_outputs) engine_->tyre(static_cast<int>(i), y);
+        for (const auto& a : data_.attitudes) y = put_attitude(a.body, y);
         *y = engine_->energy();
+    }
+
+    /// About up, then about the axis to the left, then about the one ahead: z, y, x where z is up, and so on in a circle.
+    double* put_attitude(int body, double* y) const {
+        double motion[frame_motion::count];
+        engine_->frame({body, {}}, motion);
+        const double* q = motion + frame_motion::orientation;
+        const auto up = static_cast<std::size_t>(std::ranges::find(data_.up, 1.0) - data_.up.begin());
+        const std::size_t ahead = (up + 1) % 3, left = (up + 2) % 3;
+        const triple forward = rotated(q, ahead), across = rotated(q, left), above = rotated(q, up);
+        *y++ = std::atan2(forward[left], forward[ahead]);
+        *y++ = std::atan2(-forward[up], std::hypot(forward[ahead], forward[left]));
+        *y++ = std::atan2(across[up], above[up]);
+        return y;
     }
 
     described_system data_;

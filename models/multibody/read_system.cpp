@@ -283,6 +283,8 @@ class system_reader {
         } else if (p.kind == "joint-port") {
             system_.coordinates.push_back(read_coordinate(p));
             system_.coordinate_names.push_back(p.name);
+        } else if (p.kind == "attitude") {
+            system_.attitudes.push_back({p.name, body(p, "body")});
         }
     }
 
@@ -448,7 +450,11 @@ std::vector<part_info> part_kinds() {
           number("slowest", "m/s", "speed v_0 that keeps slip finite at rest", 0.1, range::positive)},
          {one_body}},
         {"frame", "port: a frame at a point of the body, with its axes", {vector("at", "m", "the point")}, {one_body}},
-        {"joint-port", "port: a joint's coordinate, rotation or translation", {coordinate}, {joint}}};
+        {"joint-port", "port: a joint's coordinate, rotation or translation", {coordinate}, {joint}},
+        {"attitude",
+         "outputs: how the body is turned from its parallel position, as yaw, then pitch, then roll",
+         {},
+         {one_body}}};
     kinds.insert(kinds.end(), others.begin(), others.end());
     return kinds;
 }

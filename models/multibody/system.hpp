@@ -14,6 +14,11 @@ namespace mdpcosim::multibody {
 /// What the scenario lists, checked: names of ports are those of their parts.
 struct described_system : system_data {
     std::vector<std::string> frame_names, coordinate_names;
+    struct attitude {
+        std::string name;
+        int body = 0;
+    };
+    std::vector<attitude> attitudes;
     double tolerance = 1e-8;  ///< of constraints, above which they are closed again
 };
 

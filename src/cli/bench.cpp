@@ -12,6 +12,7 @@
 #include "benchmark/loops.hpp"
 #include "benchmark/methods.hpp"
 #include "benchmark/multirate.hpp"
+#include "benchmark/rates.hpp"
 #include "benchmark/transport.hpp"
 #include "benchmark/trust.hpp"
 #include "benchmark/trust_systems.hpp"
@@ -145,6 +146,43 @@ void add_largest_step(CLI::App& bench, int& status) {
     });
 }
 
+void add_rates(CLI::App& bench, int& status) {
+    CLI::App* command = bench.add_subcommand("rates",
+                                             "A scenario with the method multirate: what longer steps of one subsystem "
+                                             "save, and what every scheme and order misses");
+    auto options = std::make_shared<scenario_options>();
+    options->add_without_method(*command);
+    auto request = std::make_shared<rates_request>();
+    auto json = std::make_shared<bool>(false);
+    auto figure = std::make_shared<std::string>();
+    command->add_option("--slow", request->slow, "The subsystem whose step is varied")->required();
+    command
+        ->add_option("--watch", request->watch,
+                     "Variables as they are recorded; the first one is compared, all are drawn")
+        ->required();
+    command
+        ->add_option("--ratio", request->ratios,
+                     "Its step over the shortest one of the others, the reference first; default: 1 5 10 50 100")
+        ->check(CLI::Range(1.0, 1e6))
+        ->type_name("FR");
+    command->add_flag("--json", *json, "One JSON document on standard output");
+    command->add_option("--svg", *figure, "Write the figure: time courses and differences");
+    command->callback([options, request, json, figure, &status] {
+        status = watched([&] {
+            request->load = [&](const std::vector<std::pair<std::string, std::string>>& changes) {
+                std::vector<scenario_override> all;
+                for (const auto& [address, value] : changes) all.push_back({address, value, address});
+                return options->load(all);
+            };
+            request->told = [](const std::string& next) { tell("{}\n", next); };
+            const auto figures = bench_rates(*request);
+            say("{}", *json ? to_json(figures) : to_table(figures));
+            if (!figure->empty()) write_rates_figure(*figure, figures);
+            return 0;
+        });
+    });
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, int& status) {
@@ -212,6 +250,7 @@ void add_bench(CLI::App& app, int& status) {
         });
     });
     add_largest_step(*command, status);
+    add_rates(*command, status);
     CLI::App* multirate = command->add_subcommand(
         "multirate",
         "Steps of their own: errors of two masses over the ratio of their frequencies, and what longer steps save");
