@@ -234,6 +234,7 @@ const model_registration registered{{
     },
     .scene_of_parts = [](const parameter_values& p,
                          const std::vector<part>& parts) { return multibody::draw(multibody::read_system(p, parts)); },
+    .module = multibody::module_name,
 }};
 
 }  // namespace

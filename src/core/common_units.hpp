@@ -16,7 +16,7 @@ struct common_unit {
     constexpr bool coherent() const { return factor == 1 && offset == 0; }
 };
 
-inline constexpr std::array<common_unit, 292> common_units{{
+inline constexpr std::array<common_unit, 294> common_units{{
     {"1", "1", 1, 0},
     {"m", "m", 1, 0},
     {"s", "s", 1, 0},
@@ -46,6 +46,8 @@ inline constexpr std::array<common_unit, 292> common_units{{
     {"Wb", "m2.kg.s-2.A-1", 1, 0},
     {"ohm", "m2.kg.s-3.A-2", 1, 0},
     {"F", "m-2.kg-1.s4.A2", 1, 0},
+    {"S", "m-2.kg-1.s3.A2", 1, 0},
+    {"mS", "m-2.kg-1.s3.A2", 0.001, 0},
     {"H", "m2.kg.s-2.A-2", 1, 0},
     {"T", "kg.s-2.A-1", 1, 0},
     {"K/s", "s-1.K", 1, 0},

@@ -14,6 +14,7 @@
 #include "core/common_units.hpp"
 #include "core/shared_library.hpp"
 #include "core/units.hpp"
+#include "export/fmu_subsystem.hpp"
 #include "export/fmu_text.hpp"
 #include "export/fmu_variables.hpp"
 #include "export/target_file.hpp"
@@ -22,6 +23,7 @@
 #include "fmi/instance.hpp"
 #include "scenario/keys.hpp"
 #include "simulation/simulation.hpp"
+#include "subsystem/model.hpp"
 
 namespace mdpcosim {
 
@@ -166,12 +168,22 @@ std::string token_of(const std::string& text) {
 }
 
 void refuse_what_cannot_go(const scenario& s) {
-    for (const auto& entry : s.subsystems)
+    for (const auto& entry : s.subsystems) {
+        const model_info* model = entry.kind == subsystem_spec::source_kind::model
+                                      ? model_registry::instance().find(entry.source.value)
+                                      : nullptr;
+        if (model != nullptr && !model->module.empty())
+            throw user_error(entry.where,
+                             fmt::format("subsystem '{}': the equations of model '{}' are in {} and libraries that it "
+                                         "needs, which an FMU cannot carry to other machines. Leave it out, or export "
+                                         "the others one by one (--subsystem).",
+                                         entry.name, model->name, model->module));
         if (entry.kind == subsystem_spec::source_kind::program)
             throw user_error(entry.where,
                              fmt::format("subsystem '{}': a program runs in a process of its own on this machine and "
                                          "cannot go into an FMU. Make an FMU or a plugin of it, or leave it out.",
                                          entry.name));
+    }
 }
 
 /// What a host will do first.
@@ -190,10 +202,14 @@ void try_out(const std::filesystem::path& draft, const fmu_text& text) {
         if (m.status > 1) told = m.text;
     };
     try {
-        const auto trial = fmi::make_instance(fmi::open_fmu(draft), options);
-        trial->set_up({.start = text.start, .stop = text.stop});
-        trial->enter_initialisation();
-        trial->exit_initialisation();
+        for (const auto kind : {fmi::kind::co_simulation, fmi::kind::model_exchange}) {
+            if (kind == fmi::kind::model_exchange && !text.exchange) continue;
+            options.kind = kind;
+            const auto trial = fmi::make_instance(fmi::open_fmu(draft), options);
+            trial->set_up({.start = text.start, .stop = text.stop});
+            trial->enter_initialisation();
+            trial->exit_initialisation();
+        }
     } catch (const std::exception& problem) {
         throw user_error(
             fmt::format("the FMU, which has no unit library, no processes and no threads, does not start, so "
@@ -204,9 +220,11 @@ void try_out(const std::filesystem::path& draft, const fmu_text& text) {
 
 }  // namespace
 
-exported_fmu export_fmu(const scenario& s, const std::filesystem::path& file, fmi::version version) {
+exported_fmu export_fmu(const scenario& whole, const std::filesystem::path& file, fmi::version version,
+                        const std::string& subsystem) {
+    const scenario s = subsystem.empty() ? whole : alone(whole, subsystem);
     refuse_what_cannot_go(s);
-    refuse_file(s, file, ".fmu", "FMU");
+    refuse_file(whole, file, ".fmu", "FMU");
     const std::filesystem::path library = fmu_library();
     exported_fmu made;
     made.file = file;
@@ -217,13 +235,14 @@ exported_fmu export_fmu(const scenario& s, const std::filesystem::path& file, fm
     text.version = version;
     text.name = file.stem().string();
     text.identifier = identifier_of(text.name);
-    text.description =
-        fmt::format("coupled system of {} subsystems, method {}", s.subsystems.size(), system.resolved().method.value);
+    text.description = subsystem.empty() ? fmt::format("coupled system of {} subsystems, method {}",
+                                                       s.subsystems.size(), system.resolved().method.value)
+                                         : system.parts().system.subsystems->describe(subsystem_index(0)).type;
     text.variables = described_variables(system, made.notes);
     text.start = s.time.start;
     text.stop = s.time.end;
     text.step = s.time.step;
-    text.variable_step = system.why_steps_are_fixed().empty();
+    text.variable_step = !subsystem.empty() || system.why_steps_are_fixed().empty();
     if (!text.variable_step)
         made.notes.push_back(fmt::format("communication steps of a host must be whole multiples of {} s: {}",
                                          s.time.step, system.why_steps_are_fixed()));
@@ -231,12 +250,17 @@ exported_fmu export_fmu(const scenario& s, const std::filesystem::path& file, fm
     text.state = why_no_state.empty();
     if (!text.state) made.notes.push_back("hosts cannot save its state: " + why_no_state);
     text.once_per_process = inside.once_per_process();
+    if (!subsystem.empty()) describe_subsystem(text, system, made.notes);
+    made.exchange = text.exchange;
 
     exported_contents contents;
     for (const auto& v : text.variables) {
         contents.variables.push_back(v.it);
-        (v.it.is_parameter() ? made.parameters : v.it.settable() ? made.inputs : made.outputs) += 1;
+        if (v.it.what < exported_variable::role::state)
+            (v.it.is_parameter() ? made.parameters : v.it.settable() ? made.inputs : made.outputs) += 1;
+        made.states += v.it.what == exported_variable::role::state ? 1 : 0;
     }
+    contents.subsystem = subsystem;
     contents.token = text.token = token_of(
         fmt::format("{} {} {}\n{}", name(version), text.name, write_contents(contents), inside.scenario_text()));
 
@@ -244,6 +268,8 @@ exported_fmu export_fmu(const scenario& s, const std::filesystem::path& file, fm
     try {
         archive::zip_writer zip(draft);
         zip.add("modelDescription.xml", model_description(text));
+        if (version == fmi::version::v3 && !text.terminals.empty())
+            zip.add("terminalsAndIcons/terminalsAndIcons.xml", terminals_description(text));
         zip.add_file(fmt::format("binaries/{}/{}.so", fmi::platform_name(version), text.identifier), library, true);
         zip.add(fmt::format("resources/{}", exported_contents_file), write_contents(contents));
         inside.pack(zip);

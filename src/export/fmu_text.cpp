@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <map>
@@ -18,8 +19,9 @@ namespace {
 
 using role = exported_variable::role;
 
-/// An identifier of C, or several with dots between and indices behind.
+/// An identifier of C, or several with dots between and indices behind; der(...) of one.
 bool is_structured(std::string_view name) {
+    if (name.starts_with("der(") && name.ends_with(')')) return is_structured(name.substr(4, name.size() - 5));
     bool begin = true, brackets = false;
     for (const char c : name) {
         const bool digit = c >= '0' && c <= '9';
@@ -71,7 +73,8 @@ class description_writer {
         bool structured = true;
         for (const auto& v : fmu_.variables) structured = structured && is_structured(v.name);
         text(root_, "variableNamingConvention", structured ? "structured" : "flat");
-        if (!newer_) text(root_, "numberOfEventIndicators", "0");
+        if (!newer_) text(root_, "numberOfEventIndicators", fmt::format("{}", count(role::indicator)));
+        if (fmu_.exchange) add_exchange();
         add_interface();
         add_units();
         pugi::xml_node log = root_.append_child("LogCategories");
@@ -99,14 +102,33 @@ class description_writer {
         text(node, attribute, value ? "true" : "false");
     }
 
+    std::ptrdiff_t count(role what) const {
+        return std::ranges::count_if(fmu_.variables, [&](const auto& v) { return v.it.what == what; });
+    }
+
+    void add_common(pugi::xml_node node, bool directional) {
+        text(node, "modelIdentifier", fmu_.identifier);
+        flag(node, "canBeInstantiatedOnlyOncePerProcess", fmu_.once_per_process);
+        flag(node, newer_ ? "canGetAndSetFMUState" : "canGetAndSetFMUstate", fmu_.state);
+        flag(node, newer_ ? "canSerializeFMUState" : "canSerializeFMUstate", fmu_.state);
+        flag(node, newer_ ? "providesDirectionalDerivatives" : "providesDirectionalDerivative", directional);
+    }
+
+    void add_exchange() {
+        pugi::xml_node node = root_.append_child("ModelExchange");
+        add_common(node, fmu_.directional_exchange);
+        if (newer_)
+            flag(node, "needsCompletedIntegratorStep", fmu_.completed_step);
+        else
+            flag(node, "completedIntegratorStepNotNeeded", !fmu_.completed_step);
+    }
+
     void add_interface() {
         pugi::xml_node steps = root_.append_child("CoSimulation");
-        text(steps, "modelIdentifier", fmu_.identifier);
-        flag(steps, "canBeInstantiatedOnlyOncePerProcess", fmu_.once_per_process);
-        flag(steps, newer_ ? "canGetAndSetFMUState" : "canGetAndSetFMUstate", fmu_.state);
-        flag(steps, newer_ ? "canSerializeFMUState" : "canSerializeFMUstate", fmu_.state);
+        add_common(steps, fmu_.directional_steps);
+        if (!newer_) flag(steps, "canInterpolateInputs", fmu_.interpolates);
         flag(steps, "canHandleVariableCommunicationStepSize", fmu_.variable_step);
-        if (newer_) number(steps, "fixedInternalStepSize", fmu_.step);
+        if (newer_ && fmu_.has_macro_steps) number(steps, "fixedInternalStepSize", fmu_.step);
     }
 
     void add_units() {
@@ -144,7 +166,11 @@ class description_writer {
             text(node, "valueReference", reference(i));
             if (!v.description.empty()) text(node, "description", v.description);
             const bool real = v.it.type == variable_type::real;
-            text(node, "causality", v.it.is_parameter() ? "parameter" : v.it.settable() ? "input" : "output");
+            text(node, "causality",
+                 v.it.is_parameter() ? "parameter"
+                 : v.it.settable()   ? "input"
+                 : is_hidden(v)      ? "local"
+                                     : "output");
             text(node, "variability",
                  v.it.what == role::tunable     ? "tunable"
                  : v.it.what == role::parameter ? "fixed"
@@ -158,6 +184,7 @@ class description_writer {
                      v.it.type == variable_type::boolean ? (v.it.start != 0 ? "true" : "false")
                                                          : fmt::format("{}", v.it.start));
             if (real && !v.unit.empty()) text(value, "unit", v.unit);
+            if (v.derivative_of >= 0) text(value, "derivative", reference(static_cast<std::size_t>(v.derivative_of)));
         }
     }
 
@@ -167,21 +194,34 @@ class description_writer {
         return newer_ ? "Float64" : "Real";
     }
 
-    void add_structure() {
-        pugi::xml_node structure = root_.append_child("ModelStructure");
-        pugi::xml_node outputs = newer_ ? structure : structure.append_child("Outputs");
+    static bool is_hidden(const described_variable& v) { return v.it.what >= role::state; }
+
+    /// The entries of those variables in a list of the model structure.
+    template <class Which>
+    void add_unknowns(pugi::xml_node list, const char* element, bool initial, const Which& which) {
         for (std::size_t i = 0; i < fmu_.variables.size(); ++i) {
             const described_variable& v = fmu_.variables[i];
-            if (v.it.settable()) continue;
-            pugi::xml_node unknown = outputs.append_child(newer_ ? "Output" : "Unknown");
+            if (!which(v.it.what)) continue;
+            pugi::xml_node unknown = list.append_child(newer_ ? element : "Unknown");
             text(unknown, newer_ ? "valueReference" : "index", reference(i));
-            if (!v.follows_inputs) text(unknown, "dependencies", "");
+            if (initial || (v.follows_inputs && !v.depends)) continue;
+            std::string all;
+            for (const int d : v.depends.value_or(std::vector<int>()))
+                all += (all.empty() ? "" : " ") + reference(static_cast<std::size_t>(d));
+            text(unknown, "dependencies", all);
         }
-        pugi::xml_node initial = newer_ ? structure : structure.append_child("InitialUnknowns");
-        for (std::size_t i = 0; i < fmu_.variables.size(); ++i)
-            if (!fmu_.variables[i].it.settable())
-                text(initial.append_child(newer_ ? "InitialUnknown" : "Unknown"), newer_ ? "valueReference" : "index",
-                     reference(i));
+    }
+
+    void add_structure() {
+        pugi::xml_node structure = root_.append_child("ModelStructure");
+        const auto list = [&](const char* name) { return newer_ ? structure : structure.append_child(name); };
+        add_unknowns(list("Outputs"), "Output", false, [](role r) { return r == role::output; });
+        if (count(role::derivative) > 0)
+            add_unknowns(list("Derivatives"), "ContinuousStateDerivative", false,
+                         [](role r) { return r == role::derivative; });
+        add_unknowns(list("InitialUnknowns"), "InitialUnknown", true,
+                     [](role r) { return r == role::output || r == role::state || r == role::derivative; });
+        if (newer_) add_unknowns(structure, "EventIndicator", true, [](role r) { return r == role::indicator; });
     }
 
     const fmu_text& fmu_;
@@ -192,6 +232,29 @@ class description_writer {
 }  // namespace
 
 std::string model_description(const fmu_text& fmu) { return description_writer(fmu).write(); }
+
+std::string terminals_description(const fmu_text& fmu) {
+    pugi::xml_document document;
+    pugi::xml_node root = document.append_child("fmiTerminalsAndIcons");
+    root.append_attribute("fmiVersion") = "3.0";
+    pugi::xml_node all = root.append_child("Terminals");
+    for (const described_terminal& t : fmu.terminals) {
+        pugi::xml_node terminal = all.append_child("Terminal");
+        terminal.append_attribute("name") = t.name.c_str();
+        terminal.append_attribute("matchingRule") = "plug";
+        terminal.append_attribute("terminalKind") = ("org.mdpcosim." + t.kind).c_str();
+        if (!t.description.empty()) terminal.append_attribute("description") = t.description.c_str();
+        for (const auto& m : t.members) {
+            pugi::xml_node member = terminal.append_child("TerminalMemberVariable");
+            member.append_attribute("variableName") = m.variable.c_str();
+            member.append_attribute("memberName") = m.name.c_str();
+            member.append_attribute("variableKind") = m.kind.c_str();
+        }
+    }
+    std::ostringstream out;
+    document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);
+    return out.str();
+}
 
 std::string why_no_fmi_name(const std::string& name) {
     if (name.empty()) return "it is empty";

@@ -38,7 +38,7 @@ std::optional<si_value> in_si(const std::string& text) {
 
 /// What a subsystem's parameter has while nobody sets it.
 std::optional<si_value> value_of(const subsystem_spec& spec, const tunable_parameter& p) {
-    for (const auto* settings : {&spec.set, &spec.ode.parameters})
+    for (const auto* settings : {&spec.set, &spec.ode.parameters, &spec.ode.states})
         for (const setting& given : *settings)
             if ((given.name == p.name || (!p.symbol.empty() && given.name == p.symbol)) && given.values.size() == 1)
                 return in_si(given.values.front().value);
@@ -132,7 +132,12 @@ class variable_list {
 
     void add_parameters(subsystem_index s) {
         for (const tunable_parameter& p : subsystems().offers(s).parameters) {
-            const std::string name = subsystems().name(s) + "." + p.name;
+            const std::string address = subsystems().name(s) + "." + p.name;
+            // Of a state: its own name is an output's.
+            const bool of_state =
+                std::ranges::count(resolved_.subsystems[s.value()].ode.states, p.name, &setting::name);
+            const bool taken = std::ranges::count(all_, address, &described_variable::name);
+            const std::string name = address + (of_state ? ".start" : taken ? ".parameter" : "");
             const auto start = value_of(resolved_.subsystems[s.value()], p);
             if (!start) {
                 unknown_.push_back(name);
@@ -141,7 +146,8 @@ class variable_list {
             described_variable made;
             made.it.what = p.between_steps ? role::tunable : role::parameter;
             made.it.start = start->value;
-            made.name = made.it.address = name;
+            made.name = name;
+            made.it.address = address;
             made.unit = start->unit;
             all_.push_back(std::move(made));
         }

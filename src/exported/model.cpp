@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/files.hpp"
+#include "core/polynomial.hpp"
 #include "core/state_bytes.hpp"
 
 namespace mdpcosim {
@@ -40,6 +41,13 @@ void exported_model::begin(double start, std::optional<double> stop) {
     stop_ = has_stop_ ? *stop : 0;
     reached_ = stage::initialising;
     stale_ = true;
+}
+
+std::vector<double> exported_model::settings() const {
+    std::vector<double> all{start_, has_stop_ ? stop_ : std::numeric_limits<double>::infinity()};
+    for (std::size_t i = 0; i < values_.size(); ++i)
+        if (variable(i).is_parameter()) all.push_back(values_[i]);
+    return all;
 }
 
 void exported_model::bring_up_to_date() {
@@ -80,6 +88,7 @@ void exported_model::set(std::size_t i, double value) {
 void exported_model::initialise() {
     bring_up_to_date();
     reached_ = stage::running;
+    started();
 }
 
 bool exported_model::advance(double t, double h) {
@@ -88,6 +97,30 @@ bool exported_model::advance(double t, double h) {
     if (!(std::abs(t - now()) <= clock_slack * h))
         throw user_error(fmt::format("a step from t = {:.10g} s on; the last one ended at t = {:.10g} s.", t, now()));
     return go_on(h);
+}
+
+void exported_model::set_derivative(std::size_t input, int order, double value) {
+    const exported_variable& v = variable(input);
+    if (v.what != exported_variable::role::input || v.type != variable_type::real)
+        throw user_error(fmt::format("'{}' is no input with derivatives.", v.address));
+    if (!std::isfinite(value)) throw user_error(fmt::format("a derivative of '{}' is {}.", v.address, value));
+    if (order < 1 || order > max_degree)
+        throw user_error(fmt::format("derivatives of '{}' have orders from 1 to {}.", v.address, max_degree));
+    if (reached_ == stage::running) slope(input, order, value);
+}
+
+void exported_model::slope(std::size_t, int, double) { throw user_error("inputs of this FMU have no derivatives."); }
+
+void exported_model::directional_derivative(std::span<const std::size_t> unknowns, std::span<const std::size_t> knowns,
+                                            std::span<const double> seed, std::span<double> sensitivity) {
+    if (reached_ == stage::set_up) throw user_error("derivatives are not known before the initialisation.");
+    if (reached_ == stage::initialising) bring_up_to_date();
+    differentiate(unknowns, knowns, seed, sensitivity);
+}
+
+void exported_model::differentiate(std::span<const std::size_t>, std::span<const std::size_t>, std::span<const double>,
+                                   std::span<double>) {
+    throw user_error("this FMU offers no directional derivatives.");
 }
 
 void exported_model::reset() {
@@ -153,7 +186,7 @@ void exported_model::load(const std::string& state) {
 }
 
 std::unique_ptr<exported_model> make_exported_model(const std::filesystem::path& resources, const std::string& token,
-                                                    const message_sink& sink) {
+                                                    bool exchange, const message_sink& sink) {
     exported_contents contents;
     const auto file = resources / exported_contents_file;
     try {
@@ -167,6 +200,10 @@ std::unique_ptr<exported_model> make_exported_model(const std::filesystem::path&
                         "host has {}.",
                         resources.string(), contents.token, token));
     const message_scope to_host(sink);
+    if (!contents.subsystem.empty())
+        return exchange ? make_exported_equations(std::move(contents), resources)
+                        : make_exported_subsystem(std::move(contents), resources);
+    if (exchange) throw user_error("this FMU is for co-simulation.");
     return make_exported_scenario(std::move(contents), resources, sink);
 }
 

@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/messages.hpp"
+#include "exported/exchange.hpp"
 #include "exported/variables.hpp"
 
 /// What an exported FMU does, whatever version of FMI its host speaks: one instance.
@@ -35,6 +37,15 @@ class exported_model {
     bool advance(double t, double h);
     void reset();
 
+    /// The derivative of an input for the next step, by time, `order` times.
+    void set_derivative(std::size_t input, int order, double value);
+    /// How `unknowns` change with a change `seed` of `knowns`, at the present time with the states as they are.
+    void directional_derivative(std::span<const std::size_t> unknowns, std::span<const std::size_t> knowns,
+                                std::span<const double> seed, std::span<double> sensitivity);
+
+    /// Of an instance for model exchange, which does not advance(); nullptr: it is for co-simulation.
+    virtual exported_exchange* exchange() { return nullptr; }
+
     /// Everything, start values and settings included, at any time but after a failure.
     std::string save();
     void load(const std::string& state);
@@ -56,11 +67,22 @@ class exported_model {
     virtual void restore(const std::string& state) = 0;
     virtual void forget() = 0;
     virtual bool failed() const = 0;
+    virtual void started() {}  ///< the initialisation is over
+    virtual void slope(std::size_t input, int order, double value);
+    virtual void differentiate(std::span<const std::size_t> unknowns, std::span<const std::size_t> knowns,
+                               std::span<const double> seed, std::span<double> sensitivity);
 
+    /// An input is elsewhere than it was set to.
+    void moved(std::size_t input, double value) { values_[input] = value; }
+    bool is_running() const { return reached_ == stage::running; }
+
+    const std::string& name() const { return contents_.subsystem; }
     const exported_variable& variable(std::size_t i) const { return contents_.variables[i]; }
     bool given(std::size_t i) const { return given_[i]; }
     double value(std::size_t i) const { return values_[i]; }
     double start() const { return start_; }
+    /// What an initialisation starts from besides inputs.
+    std::vector<double> settings() const;
     std::optional<double> stop() const { return has_stop_ ? std::optional(stop_) : std::nullopt; }
 
    private:
@@ -79,11 +101,17 @@ class exported_model {
 /// From the resources of the FMU. A user_error for those of another FMU than the token is of, and for whatever is wrong with them. What the model tells
 /// goes to `sink`.
 std::unique_ptr<exported_model> make_exported_model(const std::filesystem::path& resources, const std::string& token,
-                                                    const message_sink& sink);
+                                                    bool exchange, const message_sink& sink);
 
 /// A whole scenario.
 std::unique_ptr<exported_model> make_exported_scenario(exported_contents contents,
                                                        const std::filesystem::path& resources,
                                                        const message_sink& sink);
+/// One subsystem, with its solver.
+std::unique_ptr<exported_model> make_exported_subsystem(exported_contents contents,
+                                                        const std::filesystem::path& resources);
+/// Its equations, for the solver of the host.
+std::unique_ptr<exported_model> make_exported_equations(exported_contents contents,
+                                                        const std::filesystem::path& resources);
 
 }  // namespace mdpcosim

@@ -12,7 +12,8 @@ namespace mdpcosim {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> role_words{"output", "input", "parameter", "tunable"};
+constexpr std::array<std::string_view, 7> role_words{"output", "input",      "parameter", "tunable",
+                                                     "state",  "derivative", "indicator"};
 constexpr std::array<std::string_view, 3> type_words{"real", "integer", "boolean"};
 
 [[noreturn]] void damaged(std::string_view line) {

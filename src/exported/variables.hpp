@@ -12,15 +12,16 @@
 namespace mdpcosim {
 
 struct exported_variable {
-    /// Parameters count from the initialisation on, tunable ones also between steps.
-    enum class role { output, input, parameter, tunable };
+    /// Parameters count from the initialisation on, tunable ones also between steps. Of single subsystems made of equations also their states,
+    /// the derivatives of these, and event indicators, each by its place.
+    enum class role { output, input, parameter, tunable, state, derivative, indicator };
 
     role what = role::output;
     variable_type type = variable_type::real;  ///< or integer, boolean
     double start = 0;                          ///< SI; of inputs and parameters
-    std::string address;                       ///< `engine.shaft.angle`
+    std::string address;                       ///< `engine.shaft.angle`; of a single subsystem `shaft.angle`
 
-    bool settable() const { return what != role::output; }
+    bool settable() const { return what == role::input || is_parameter(); }
     bool is_parameter() const { return what == role::parameter || what == role::tunable; }
 };
 

@@ -1,6 +1,7 @@
 // FMI 2.0 over an exported model.
 #include "fmi/fmi2_functions.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "fmu_library/instance.hpp"
@@ -44,11 +45,7 @@ fmi2Component fmi2Instantiate(fmi2String instance_name, fmi2Type type, fmi2Strin
             callbacks->logger(callbacks->componentEnvironment, name.c_str(), static_cast<fmi2Status>(status), category,
                               "%s", escaped(text).c_str());
         };
-    if (type != fmi2CoSimulation) {
-        made.tell(error, "fmi2Instantiate: this FMU is for co-simulation");
-        return nullptr;
-    }
-    return make_instance(std::move(made), "fmi2Instantiate", guid, resource_uri, true);
+    return make_instance(std::move(made), "fmi2Instantiate", guid, resource_uri, true, type == fmi2ModelExchange);
 }
 
 void fmi2FreeInstance(fmi2Component c) { delete of(c); }
@@ -160,6 +157,67 @@ fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte b
 }
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate* state) {
     return call(c, __func__, [&](instance&) { *state = new std::string(bytes, size); });
+}
+
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t unknown_count,
+                                        const fmi2ValueReference knowns[], size_t known_count, const fmi2Real seed[],
+                                        fmi2Real sensitivity[]) {
+    return call(c, __func__, [&](instance& self) {
+        get_directional_derivative(self, {unknowns, unknown_count}, {knowns, known_count}, seed, sensitivity);
+    });
+}
+
+fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t count,
+                                       const fmi2Integer orders[], const fmi2Real values[]) {
+    return call(c, __func__, [&](instance& self) {
+        for (size_t i = 0; i < count; ++i)
+            self.model->set_derivative(variable_at(*self.model, vr[i], variable_type::real), orders[i], values[i]);
+    });
+}
+
+// Model exchange
+
+fmi2Status fmi2EnterEventMode(fmi2Component c) {
+    return call(c, __func__, [](instance& self) { exchange_of(self).enter_event_mode(); });
+}
+fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo* info) {
+    return call(c, __func__, [&](instance& self) {
+        const auto changed = exchange_of(self).update();
+        info->newDiscreteStatesNeeded = fmi2False;
+        info->terminateSimulation = changed.terminate ? fmi2True : fmi2False;
+        info->nominalsOfContinuousStatesChanged = fmi2False;
+        info->valuesOfContinuousStatesChanged = changed.states ? fmi2True : fmi2False;
+        info->nextEventTimeDefined = std::isfinite(changed.next_event) ? fmi2True : fmi2False;
+        info->nextEventTime = std::isfinite(changed.next_event) ? changed.next_event : 0;
+    });
+}
+fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
+    return call(c, __func__, [](instance& self) { exchange_of(self).enter_continuous_mode(); });
+}
+fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean, fmi2Boolean* event_mode, fmi2Boolean* terminate) {
+    return call(c, __func__, [&](instance& self) {
+        bool end = false;
+        *event_mode = exchange_of(self).completed_step(end) ? fmi2True : fmi2False;
+        *terminate = end ? fmi2True : fmi2False;
+    });
+}
+fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).set_time(time); });
+}
+fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).set_states(states_of(self, x, count)); });
+}
+fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).get_states(states_of(self, x, count)); });
+}
+fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real dx[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).get_derivatives(states_of(self, dx, count)); });
+}
+fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real nominals[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).get_nominals(states_of(self, nominals, count)); });
+}
+fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real z[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).get_indicators(indicators_of(self, z, count)); });
 }
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 // FMI 3.0 over an exported model.
 #include "fmi/fmi3_functions.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "fmu_library/instance.hpp"
@@ -25,6 +26,16 @@ void check_count(size_t references, size_t values) {
                          " values");
 }
 
+instance with_log(fmi3InstanceEnvironment environment, fmi3LogMessageCallback log, bool logging) {
+    instance made;
+    made.logging = logging;
+    if (log != nullptr)
+        made.log = [environment, log](int status, const char* category, const std::string& text) {
+            log(environment, static_cast<fmi3Status>(status), category, text.c_str());
+        };
+    return made;
+}
+
 }  // namespace
 
 extern "C" {
@@ -35,13 +46,13 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String, fmi3String token, fmi3Strin
                                          fmi3Boolean logging, fmi3Boolean, fmi3Boolean, const fmi3ValueReference[],
                                          size_t, fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
                                          fmi3IntermediateUpdateCallback) {
-    instance made;
-    made.logging = logging;
-    if (log != nullptr)
-        made.log = [environment, log](int status, const char* category, const std::string& text) {
-            log(environment, static_cast<fmi3Status>(status), category, text.c_str());
-        };
-    return make_instance(std::move(made), __func__, token, resource_path, false);
+    return make_instance(with_log(environment, log, logging), __func__, token, resource_path, false, false);
+}
+
+fmi3Instance fmi3InstantiateModelExchange(fmi3String, fmi3String token, fmi3String resource_path, fmi3Boolean,
+                                          fmi3Boolean logging, fmi3InstanceEnvironment environment,
+                                          fmi3LogMessageCallback log) {
+    return make_instance(with_log(environment, log, logging), __func__, token, resource_path, false, true);
 }
 
 void fmi3FreeInstance(fmi3Instance c) { delete of(c); }
@@ -161,6 +172,67 @@ fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte by
 }
 fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState* state) {
     return call(c, __func__, [&](instance&) { *state = new std::string(reinterpret_cast<const char*>(bytes), size); });
+}
+
+fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t unknown_count,
+                                        const fmi3ValueReference knowns[], size_t known_count, const fmi3Float64 seed[],
+                                        size_t seed_count, fmi3Float64 sensitivity[], size_t sensitivity_count) {
+    return call(c, __func__, [&](instance& self) {
+        check_count(known_count, seed_count);
+        check_count(unknown_count, sensitivity_count);
+        get_directional_derivative(self, {unknowns, unknown_count}, {knowns, known_count}, seed, sensitivity);
+    });
+}
+
+// Model exchange
+
+fmi3Status fmi3EnterEventMode(fmi3Instance c) {
+    return call(c, __func__, [](instance& self) { exchange_of(self).enter_event_mode(); });
+}
+fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean* again, fmi3Boolean* terminate,
+                                    fmi3Boolean* nominals_changed, fmi3Boolean* values_changed,
+                                    fmi3Boolean* next_event_defined, fmi3Float64* next_event) {
+    return call(c, __func__, [&](instance& self) {
+        const auto changed = exchange_of(self).update();
+        *again = *nominals_changed = false;
+        *terminate = changed.terminate;
+        *values_changed = changed.states;
+        *next_event_defined = std::isfinite(changed.next_event);
+        *next_event = *next_event_defined ? changed.next_event : 0;
+    });
+}
+fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c) {
+    return call(c, __func__, [](instance& self) { exchange_of(self).enter_continuous_mode(); });
+}
+fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean, fmi3Boolean* event_mode, fmi3Boolean* terminate) {
+    return call(c, __func__, [&](instance& self) {
+        *terminate = false;
+        *event_mode = exchange_of(self).completed_step(*terminate);
+    });
+}
+fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).set_time(time); });
+}
+fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).set_states(states_of(self, x, count)); });
+}
+fmi3Status fmi3GetContinuousStates(fmi3Instance c, fmi3Float64 x[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).get_states(states_of(self, x, count)); });
+}
+fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 dx[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).get_derivatives(states_of(self, dx, count)); });
+}
+fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance c, fmi3Float64 nominals[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).get_nominals(states_of(self, nominals, count)); });
+}
+fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64 z[], size_t count) {
+    return call(c, __func__, [&](instance& self) { exchange_of(self).get_indicators(indicators_of(self, z, count)); });
+}
+fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t* count) {
+    return call(c, __func__, [&](instance& self) { *count = exchange_of(self).state_count(); });
+}
+fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t* count) {
+    return call(c, __func__, [&](instance& self) { *count = exchange_of(self).indicator_count(); });
 }
 
 }  // extern "C"

@@ -30,7 +30,8 @@ std::filesystem::path path_of(std::string_view uri) {
 
 }  // namespace
 
-instance* make_instance(instance made, const char* call, const char* token, const char* resources, bool uri) noexcept {
+instance* make_instance(instance made, const char* call, const char* token, const char* resources, bool uri,
+                        bool exchange) noexcept {
     instance* result = nullptr;
     guarded(&made, call, [&] {
         if (resources == nullptr || *resources == '\0')
@@ -40,7 +41,7 @@ instance* make_instance(instance made, const char* call, const char* token, cons
         const auto to_host = [owner = self.get()](const std::string& text) { owner->tell(ok, text); };
         try {
             self->model = make_exported_model(uri ? path_of(resources) : std::filesystem::path(resources),
-                                              token == nullptr ? "" : token, to_host);
+                                              token == nullptr ? "" : token, exchange, to_host);
         } catch (...) {
             made = std::move(*self);  // who tells
             throw;
@@ -48,6 +49,19 @@ instance* make_instance(instance made, const char* call, const char* token, cons
         result = self.release();
     });
     return result;
+}
+
+exported_exchange& exchange_of(instance& self) {
+    if (exported_exchange* found = self.model->exchange()) return *found;
+    throw user_error("this instance is for co-simulation");
+}
+
+void get_directional_derivative(instance& self, std::span<const unsigned> unknowns, std::span<const unsigned> knowns,
+                                const double seed[], double sensitivity[]) {
+    std::vector<std::size_t> of, by;
+    for (const unsigned reference : unknowns) of.push_back(variable_at(*self.model, reference, variable_type::real));
+    for (const unsigned reference : knowns) by.push_back(variable_at(*self.model, reference, variable_type::real));
+    self.model->directional_derivative(of, by, {seed, by.size()}, {sensitivity, of.size()});
 }
 
 std::size_t variable_at(const exported_model& model, unsigned reference, variable_type type) {

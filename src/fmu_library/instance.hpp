@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -53,7 +54,29 @@ int guarded(const instance* self, const char* call, const Work& work) noexcept {
 }
 
 /// Reads the resources and makes the model; nullptr, told to `log`, where that fails.
-instance* make_instance(instance made, const char* call, const char* token, const char* resources, bool uri) noexcept;
+instance* make_instance(instance made, const char* call, const char* token, const char* resources, bool uri,
+                        bool exchange) noexcept;
+
+/// For the functions of model exchange; throws user_error for an instance for co-simulation.
+exported_exchange& exchange_of(instance& self);
+
+/// The host's array, which has to be as long as there are states, or indicators.
+template <class Number>
+std::span<Number> states_of(instance& self, Number x[], std::size_t count) {
+    if (count == exchange_of(self).state_count()) return {x, count};
+    throw user_error("there are " + std::to_string(exchange_of(self).state_count()) + " states, not " +
+                     std::to_string(count));
+}
+template <class Number>
+std::span<Number> indicators_of(instance& self, Number z[], std::size_t count) {
+    if (count == exchange_of(self).indicator_count()) return {z, count};
+    throw user_error("there are " + std::to_string(exchange_of(self).indicator_count()) + " event indicators, not " +
+                     std::to_string(count));
+}
+
+/// By arrays of references, as both versions have it.
+void get_directional_derivative(instance& self, std::span<const unsigned> unknowns, std::span<const unsigned> knowns,
+                                const double seed[], double sensitivity[]);
 
 /// The variable behind a value reference, of the type that was asked for; throws user_error.
 std::size_t variable_at(const exported_model& model, unsigned reference, variable_type type);

@@ -319,6 +319,16 @@ static std::unique_ptr<subsystem> make_held(const subsystem_spec& spec) {
     return make_held_subsystem(std::move(inner), {spec.sample->time, spec.sample->offset, spec.sample->delay});
 }
 
+std::unique_ptr<tuning<equations>> tuning_of_equations(const subsystem_spec& spec) {
+    subsystem_spec changing = spec;
+    changing.tunable = true;
+    auto made = tuning_of<equations>(changing, make_equations);
+    if (!made->make_equations)  // its source has no parameters of numbers
+        made->make_equations = [changing](int, double) { return make_equations(changing); };
+    if (!made->accept) made->accept = [] {};
+    return made;
+}
+
 std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
     if (is_held(spec) && (spec.kind == source_kind::program || !lives_apart(spec))) return make_held(spec);
     const source_info& source = lives_apart(spec) ? source_named("process", spec) : source_of(spec);

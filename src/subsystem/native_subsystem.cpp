@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "subsystem/equilibrium.hpp"
+#include "subsystem/shown_equations.hpp"
 #include "subsystem/solvers/interval.hpp"
-#include "subsystem/touched.hpp"
 
 namespace mdpcosim {
 
@@ -23,7 +23,7 @@ struct native_snapshot final : snapshot {
     }
 };
 
-class native_subsystem final : public subsystem, public tells_touched {
+class native_subsystem final : public subsystem, public shows_equations {
    public:
     native_subsystem(std::unique_ptr<equations> model, std::unique_ptr<solver> integrator,
                      std::unique_ptr<tuning<equations>> how_tuned)
@@ -179,6 +179,12 @@ class native_subsystem final : public subsystem, public tells_touched {
     double next_event() const override {
         const_cast<native_subsystem*>(this)->settle();
         return model_->next_time_event(time_);
+    }
+
+    const equations& shown_equations() const override { return *model_; }
+    const double* shown_state(bool started) override {
+        if (started) settle();
+        return numbers_;
     }
 
     std::size_t touched(std::span<memory_range, most_ranges> ranges) const override {

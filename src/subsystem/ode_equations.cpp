@@ -119,6 +119,7 @@ class ode_equations final : public equations {
 
     const subsystem_description& describe() const noexcept override { return description_; }
     int state_count() const override { return static_cast<int>(initial_.size()); }
+    std::string state_name(int i) const override { return state_names_[static_cast<std::size_t>(i)]; }
     /// Contacts that touch are open by the least there is.
     void initial_state(double t0, double* x) const override {
         std::copy(initial_.begin(), initial_.end(), x);

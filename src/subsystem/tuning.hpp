@@ -21,6 +21,9 @@ struct tuning {
     std::function<std::unique_ptr<solver>()> make_solver = {};  ///< none where there are no equations to be integrated
 };
 
+/// Of the equations of an entry whose source shows some; made with make_equations(-1, 0) at first.
+std::unique_ptr<tuning<equations>> tuning_of_equations(const struct subsystem_spec& spec);
+
 /// The equations made again, which must have the structure of those they replace: the master was built on it.
 template <class Equations>
 std::unique_ptr<Equations> tuned(const tuning<Equations>& t, const Equations& now, int parameter, double value) {
