@@ -32,7 +32,7 @@ while IFS= read -r file; do
     ! grep -qE 'GNU_STACK.* RWE' <<<"$segments" || complain "$file" 'its stack can be executed'
     # Small files have nothing to protect.
     case ${file##*/} in
-        mdpcosim | mdpcosim-host | mdpcosim-fmu.so | libmdpcosim.so.*.*.* | libmdpcosim_subsystem.so.1)
+        mdpcosim | mdpcosim-host | mdpcosim-fmu.so | mdpcosim-multibody.so | libmdpcosim.so.*.*.* | libmdpcosim_subsystem.so.1)
             symbols=$(readelf --dyn-syms -W "$file")
             grep -q __stack_chk_fail <<<"$symbols" || complain "$file" 'has no stack protector'
             grep -qE '__[a-z]+_chk@' <<<"$symbols" || complain "$file" 'has no checked library calls (_FORTIFY_SOURCE)'

@@ -2,9 +2,11 @@
 // exported is refused with its name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <random>
 
 #include "api/mdpcosim.hpp"
 #include "fmi/archive.hpp"
@@ -153,6 +155,18 @@ TEST_F(exported_fmus, contained_fmus_tables_and_plugins_travel_inside) {
     EXPECT_EQ(run("run elsewhere/whole.fmu"), 0) << text("err.txt");
 }
 
+TEST_F(exported_fmus, limits_that_end_with_the_run_are_told) {
+    const std::string entry =
+        "time: {end: 0.1 s, step: 1 ms}\nsubsystems:\n  body: {fmu: " + (test_fmus / "oscillator-2.fmu").string() +
+        ", isolate: false";
+    export_text(entry + "}\n");
+    EXPECT_THAT(text("out.txt"), Not(HasSubstr("no process of its own")));
+    for (const std::string said : {", limits: {memory: 2 GB}}\n", ", limit: 5 s}\n"}) {
+        export_text(entry + said);
+        EXPECT_THAT(text("out.txt"), HasSubstr("in the FMU the code of body has no process of its own and no limits"));
+    }
+}
+
 TEST_F(exported_fmus, sampled_control_is_kept) {
     const fs::path example = fs::path(MDPCOSIM_SOURCE_DIR) / "examples/motor-control/scenario.yaml";
     const scenario s = load_scenario(example, {});
@@ -293,6 +307,37 @@ TEST_F(exported_fmus, states_are_put_back_also_in_other_instances) {
     EXPECT_THROW(other.fmu->restore(*foreign), fmi::fmu_failure);
 }
 
+TEST_F(exported_fmus, damaged_states_do_no_harm) {
+    host h(export_text(two_masses));
+    h.fmu->exit_initialisation();
+    for (int n = 0; n < 20; ++n) ASSERT_TRUE(h.step(n * 1e-3, 1e-3)) << h.told_;
+    auto state = h.fmu->make_state(), hostile = h.fmu->make_state();
+    h.fmu->save(*state);
+    std::vector<std::byte> bytes;
+    h.fmu->write(*state, bytes);
+    ASSERT_TRUE(h.step(20e-3, 1e-3));
+    const double at_21 = h.get("a.mass.position");
+    std::mt19937 random(4);
+    int refused = 0;
+    for (int i = 0; i < 400; ++i) {
+        std::vector<std::byte> damaged = bytes;
+        for (std::size_t k = 1 + random() % 3; k > 0; --k)
+            damaged[random() % damaged.size()] = static_cast<std::byte>(random());
+        if (i % 4 == 0) damaged.resize(random() % damaged.size());
+        try {
+            h.fmu->read(*hostile, damaged);
+            h.fmu->restore(*hostile);
+            h.step(20e-3, 1e-3);
+        } catch (const fmi::fmu_failure&) {
+            ++refused;
+        }
+    }
+    EXPECT_GT(refused, 50);
+    h.fmu->restore(*state);
+    ASSERT_TRUE(h.step(20e-3, 1e-3)) << h.told_;
+    EXPECT_EQ(h.get("a.mass.position"), at_21);
+}
+
 TEST_F(exported_fmus, numbers_in_rare_units_need_no_unit_library) {
     const fs::path file = export_text(R"(time: {end: 0.1 s, step: 1 ms}
 subsystems:
@@ -330,6 +375,8 @@ TEST_F(exported_fmus, what_cannot_be_exported_is_named) {
     test::write_file(folder_ / "mine.fmu", "my notes");
     EXPECT_THAT(refusal(two_masses, "--out mine.fmu"), HasSubstr("what is there is no FMU, and is not replaced"));
     EXPECT_EQ(text("mine.fmu"), "my notes");
+    ASSERT_EQ(::mkfifo((folder_ / "pipe.fmu").c_str(), 0600), 0);
+    EXPECT_THAT(refusal(two_masses, "--out pipe.fmu"), HasSubstr("what is there is no FMU, and is not replaced"));
     EXPECT_THAT(refusal("time: {end: 1, step: 0.1}\nsubsystems:\n  \"a  b\": {model: mass-spring-damper}\n"),
                 AllOf(HasSubstr("'a  b"), HasSubstr("name")));
 }

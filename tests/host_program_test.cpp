@@ -71,6 +71,31 @@ TEST_F(host_program, says_where_it_was_looked_for) {
                                 HasSubstr((folder_ / "lib/mdpcosim/mdpcosim-host").string())));
 }
 
+/// A program that the shell finds is called by its name alone, which means nothing in the folder that it works in.
+TEST_F(host_program, is_not_taken_from_the_working_folder) {
+    const fs::path work = folder_ / "work";
+    fs::create_directories(work);
+    test::write_file(work / "mdpcosim", "not the program\n");
+    for (const char* name : {"mdpcosim-host", "mdpcosim-multibody.so"}) {
+        test::write_file(work / name, "#!/bin/sh\ntouch '" + (folder_ / "taken").string() + "'\n");
+        fs::permissions(work / name, fs::perms::owner_all);
+    }
+    test::write_file(
+        folder_ / "m.yaml",
+        "time: {end: 1, step: 0.1}\nsubsystems: {a: {model: multibody, parts: {b: {kind: body, mass: 1, inertia: 1}, "
+        "j: {kind: free, child: b}}}}\n");
+    const std::string shell =
+        "cd '" + work.string() + "' && PATH='" + install_program().parent_path().string() + "' mdpcosim ";
+    EXPECT_EQ(process({"/bin/bash", "-c", shell + "run ../s.yaml --quiet --transport processes --out ../out"}, {})
+                  .wait()
+                  .exit_status,
+              2);
+    EXPECT_FALSE(fs::exists(folder_ / "taken"));
+    const auto multibody = process({"/bin/bash", "-c", shell + "check ../m.yaml"}, {}).wait();
+    EXPECT_EQ(multibody.exit_status, 2);
+    EXPECT_THAT(multibody.err, HasSubstr("built without Simbody"));
+}
+
 TEST_F(host_program, says_what_it_is_for) {
     const auto done = process({host_.string()}, {}).wait();
     EXPECT_EQ(done.exit_status, 2);

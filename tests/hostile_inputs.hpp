@@ -20,10 +20,12 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "hostile_texts.hpp"
+#include "support/archives.hpp"
 #include "support/temporary_folder.hpp"
 
-/// The real program with inputs that were made to hurt it: options, scenarios, tables, run folders and FMUs damaged at random, and files
-/// that are none. Whatever they are, it ends by itself and in time, with bounded memory, and tells in a short message which of them was wrong.
+/// The real program with inputs that were made to hurt it: options, scenarios, parts of models, systems of SSP, tables, run folders and FMUs
+/// damaged at random, and files that are none. Whatever they are, it ends by itself and in time, with bounded memory, and tells in a short message which of them was wrong.
 namespace mdpcosim::test {
 
 namespace fs = std::filesystem;
@@ -34,12 +36,28 @@ class hostile_campaign {
         write_file(folder_ / "input.csv", table_);
         write_file(folder_ / "part.yaml", part_);
         write_file(folder_ / "good.yaml", scenario_);
-        attempt made{"run", {"run", "good.yaml", "--out", "good.out"}, {}};
-        run(made);
-        if (made.status != 0) throw std::runtime_error("the undamaged scenario fails: " + made.err);
+        undamaged({"run", "good.yaml", "--out", "good.out"});
         for (const auto& entry : fs::directory_iterator(MDPCOSIM_BINARY_DIR "/fmus"))
             if (entry.path().extension() == ".fmu" && entry.file_size() < 200'000) fmus_.push_back(entry.path());
         std::sort(fmus_.begin(), fmus_.end());
+        const fs::path examples = MDPCOSIM_SOURCE_DIR "/examples";
+        for (const char* name :
+             {"dragged-blocks", "hydraulic-tensioner", "chain-drive", "valve-train", "flat-engine", "robot-arm"})
+            if (std::string_view(name) != "robot-arm" || fs::exists(MDPCOSIM_BINARY_DIR "/mdpcosim-multibody.so"))
+                of_parts_.push_back(content(examples / name / "scenario.yaml"));
+        of_parts_.push_back(hostile_blocks);
+        for (const char* name : {"valve-train", "flat-engine"})
+            fs::copy(examples / name / "parts", folder_ / "parts", fs::copy_options::recursive);
+        fs::copy_file(MDPCOSIM_BINARY_DIR "/fmus/oscillator-2.fmu", folder_ / "Oscillator.fmu");
+        system_.replace(system_.find("@FMU@"), 5, "Oscillator.fmu");
+        system_.replace(system_.find("@FMU@"), 5, "Oscillator.fmu");
+        for (const std::string& text : of_parts_) {
+            write_file(folder_ / "parts.yaml", text);
+            undamaged({"check", "parts.yaml"});
+        }
+        write_file(folder_ / "system.ssd", system_);
+        write_file(folder_ / "values.ssv", hostile_values);
+        undamaged({"run", "system.ssd", "--out", "system.out"});
     }
 
     /// Tries so many inputs, all kinds in turn; failed expectations name the input, which stays in a folder.
@@ -48,7 +66,8 @@ class hostile_campaign {
         constexpr kind kinds[] = {
             &hostile_campaign::options,   &hostile_campaign::scenarios, &hostile_campaign::scenarios,
             &hostile_campaign::runs,      &hostile_campaign::tables,    &hostile_campaign::folders,
-            &hostile_campaign::not_files, &hostile_campaign::fmus,      &hostile_campaign::outputs};
+            &hostile_campaign::not_files, &hostile_campaign::fmus,      &hostile_campaign::outputs,
+            &hostile_campaign::parts,     &hostile_campaign::systems};
         for (int i = 0; i < count; ++i) {
             (this->*kinds[static_cast<std::size_t>(i) % std::size(kinds)])();
             if (testing::Test::HasFailure()) return keep();
@@ -133,6 +152,12 @@ class hostile_campaign {
             {"bench", "joints", "--joints"},
             {"bench", "methods", "--scenario"},
             {"bench", "trust", "--kind"},
+            {"bench", "largest-step", "good.yaml", "--seconds", "1", "--error"},
+            {"export"},
+            {"export", "ssp"},
+            {"export", "ssp", "good.yaml", "--set"},
+            {"export", "fmu"},
+            {"export", "fmu", "good.yaml", "--fmi"},
             {}};
         attempt a{"options", pick(commands), {}};
         const bool option = !a.arguments.empty() && a.arguments.back().starts_with("--");
@@ -168,6 +193,47 @@ class hostile_campaign {
                 "record.every=1 ms"},
                {"hostile.yaml", "--end", "--step", "--set", "part.yaml", "input.csv", "subsystem '", "connection '"}});
         fs::remove_all(folder_ / "hostile.out");
+    }
+
+    /// Systems inside one subsystem, which its model puts together itself.
+    void parts() {
+        std::string text = pick(of_parts_);
+        for (std::size_t n = 1 + below(3); n > 0; --n)
+            below(3) == 0 ? replace_value(text, pick(yaml_words())) : replace_number(text);
+        if (below(8) == 0) text = damaged(text, yaml_words());
+        write_file(folder_ / "hostile.yaml", text);
+        const std::vector<std::string> names{"hostile.yaml", "parts/", "subsystem '",
+                                             "connection '", "--end",  "--step"};
+        if (below(2) == 0) return judge({"parts", {"check", "hostile.yaml"}, names});
+        judge({"parts", {"run", "hostile.yaml", "--out", "hostile.out", "--end", "100 us", "--step", "10 us"}, names});
+        fs::remove_all(folder_ / "hostile.out");
+    }
+
+    /// As a file beside its values, or in an archive, which may be damaged itself.
+    void systems() {
+        const bool packed = below(2) == 0, values = below(4) == 0;
+        const std::string system = values ? system_ : damaged(system_, hostile_xml_words),
+                          set = values ? damaged(hostile_values, hostile_xml_words) : hostile_values;
+        if (packed) {
+            const std::string archive = fmi::zip_bytes({{"SystemStructure.ssd", system},
+                                                        {"values.ssv", set},
+                                                        {"Oscillator.fmu", content(folder_ / "Oscillator.fmu")}});
+            write_file(folder_ / "hostile.ssp",
+                       below(4) == 0 ? damaged(archive, {"PK\1\2", "PK\5\6", "../"}) : archive);
+        } else {
+            write_file(folder_ / "hostile.ssd", system);
+            write_file(folder_ / "values.ssv", set);
+        }
+        const std::string name = packed ? "hostile.ssp" : "hostile.ssd";
+        attempt a{"systems", {"check", name}, {name, "values.ssv", "subsystem '", "Oscillator.fmu"}};
+        const std::size_t what = below(3);
+        if (what == 0) a.arguments = {"run", name, "--out", "hostile.out", "--end", "10 ms", "--step", "1 ms"};
+        if (what == 1) a.arguments = {"export", "ssp", name, "--annotated", "--out", "out.ssp"};
+        a.names.insert(a.names.end(), {"--end", "--step", "out.ssp"});
+        judge(a);
+        fs::remove_all(folder_ / "hostile.out");
+        fs::remove(folder_ / "out.ssp");
+        write_file(folder_ / "values.ssv", hostile_values);
     }
 
     void tables() {
@@ -235,7 +301,9 @@ class hostile_campaign {
             {"run", "good.yaml", "--end", "10 ms", "--out", "@"},
             {"stability", "--F", "1", "--extrapolation", "lin-2-3-opt", "--svg", "@"},
             {"report", "good.out", "--out", "@"},
-            {"order", "--extrapolation", "lin-2-3-opt", "--svg", "@"}};
+            {"order", "--extrapolation", "lin-2-3-opt", "--svg", "@"},
+            {"export", "ssp", "good.yaml", "--annotated", "--out", "@"},
+            {"export", "fmu", "good.yaml", "--out", "@"}};
         static const std::vector<std::string> odd{".",
                                                   "good.yaml",
                                                   "/dev/full",
@@ -460,7 +528,27 @@ class hostile_campaign {
         text.replace(at, end - at, word);
     }
 
+    /// Another number with the same unit goes deeper than words that do not fit.
+    void replace_number(std::string& text) {
+        const std::string digits = "0123456789";
+        std::size_t at = text.find_first_of(digits, below(text.size()));
+        if (at == std::string::npos) return;
+        while (at > 0 && (digits + ".-").find(text[at - 1]) != std::string::npos) --at;
+        if (at >= 6 && text.compare(at - 6, 6, "step: ") == 0) return;  // any amount of work may be asked for
+        const std::size_t end = std::min(text.find_first_not_of(digits + ".-e", at), text.size());
+        static const std::vector<std::string> numbers{"0",      "-1",    "1",      "2",    "1e-3", "1e3",
+                                                      "1e-9",   "1e6",   "1e9",    "1e15", "1e30", "-1e150",
+                                                      "1e-300", "1e308", "100000", "0.5"};
+        text.replace(at, end - at, pick(numbers));
+    }
+
     // ---- the program
+
+    void undamaged(std::vector<std::string> arguments) {
+        attempt made{"undamaged", std::move(arguments), {}};
+        run(made);
+        if (made.status != 0) throw std::runtime_error(command(made) + " fails, undamaged: " + made.err);
+    }
 
     void judge(attempt a) {
         run(a);
@@ -484,6 +572,8 @@ class hostile_campaign {
                                });
             EXPECT_TRUE(named) << "nobody is told what is wrong";
         }
+        if (std::getenv("MDPCOSIM_HOSTILE_TOLD") != nullptr)
+            std::cout << a.kind << ": " << escaped_text(a.err.substr(0, 300)) << "\n";
         ++counts_[a.kind][a.status];
         worst& w = worst_[a.kind];
         w.memory = std::max(w.memory, a.memory);
@@ -562,6 +652,8 @@ class hostile_campaign {
     std::mt19937_64 random_;
     temporary_folder folder_;
     std::vector<fs::path> fmus_;
+    std::vector<std::string> of_parts_;
+    std::string system_ = hostile_system;
     std::map<std::string, std::map<int, int>> counts_;
     struct worst {
         double seconds = 0;

@@ -1,4 +1,5 @@
 // What users have on their disks: a run destroys nothing of it, and what it writes itself is whole, also where the disk is full.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -189,12 +190,15 @@ class small_disk {
 
 TEST_F(lost_files, on_a_full_disk_rows_are_whole_and_the_summary_is_there) {
     write_file(folder_ / "long.yaml", scenario_);
-    for (const int kilobytes : {300, 412, 530, 700, 1000}) {
-        SCOPED_TRACE(kilobytes);
+    for (const auto& [kilobytes, transport] :
+         {std::pair{300, "threads"}, std::pair{412, "threads"}, std::pair{530, "threads"}, std::pair{700, "threads"},
+          std::pair{1000, "threads"}, std::pair{700, "processes"}}) {
+        SCOPED_TRACE(fmt::format("{} {}", kilobytes, transport));
         const small_disk disk(folder_ / "disk", std::to_string(kilobytes) + "k");
         // Where nothing can be mounted, files that cannot grow beyond a size stand for the disk.
         const std::string limit = disk.there() ? "" : "ulimit -f " + std::to_string(kilobytes) + ";";
-        const outcome seen = run("run long.yaml --end '50 s' --no-verify --out disk/r", limit);
+        const outcome seen =
+            run(fmt::format("run long.yaml --end '50 s' --no-verify --out disk/r --transport {}", transport), limit);
         EXPECT_EQ(seen.status, 1) << seen.err;
         EXPECT_THAT(seen.err, testing::ContainsRegex("disk/r/results\\.(csv|h5): the results cannot be written"));
         EXPECT_THAT(seen.err, HasSubstr(disk.there() ? "No space left on device" : "File too large"));
@@ -231,6 +235,38 @@ TEST_F(lost_files, a_limit_of_file_sizes_is_an_error_with_a_name) {
         EXPECT_THAT(seen.err, testing::ContainsRegex("r/results\\.(csv|h5): the results cannot be written"));
         EXPECT_EQ(json::parse(content(folder_ / "r/summary.json"))["status"], "failed");
     }
+}
+
+/// Signals at any time, and a disk that is full: the FMU is there as a whole, or nothing is.
+TEST_F(lost_files, an_export_leaves_the_whole_file_or_nothing) {
+    if (!fs::exists(MDPCOSIM_BINARY_DIR "/mdpcosim-fmu.so"))
+        GTEST_SKIP() << "the library of exported FMUs is not built";
+    int ended = 0;
+    const auto left = [&] {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(folder_ / "x"))
+            names.push_back(entry.path().filename().string());
+        return names;
+    };
+    for (const int milliseconds : {40, 60, 90, 130, 180, 240}) {
+        fs::remove_all(folder_ / "x");
+        fs::create_directory(folder_ / "x");
+        const outcome seen =
+            run("export fmu scenario.yaml --out x/a.fmu", fmt::format("exec timeout -s TERM {} ", 1e-3 * milliseconds));
+        if (fs::exists(folder_ / "x/a.fmu"))
+            EXPECT_EQ(run("fmu info x/a.fmu").status, 0);
+        else
+            ++ended;
+        EXPECT_THAT(left(), testing::AnyOf(testing::IsEmpty(), testing::ElementsAre("a.fmu"))) << seen.err;
+    }
+    EXPECT_GT(ended, 0);
+    fs::remove_all(folder_ / "x");
+    const small_disk disk(folder_ / "x", "200k");
+    const outcome seen =
+        run("export fmu scenario.yaml --out x/a.fmu", disk.there() ? "" : "trap '' XFSZ; ulimit -f 200;");
+    EXPECT_EQ(seen.status, 1) << seen.err;
+    EXPECT_THAT(seen.err, HasSubstr("a.fmu' cannot be written"));
+    EXPECT_THAT(left(), testing::IsEmpty());
 }
 
 TEST_F(lost_files, an_output_that_takes_nothing_fails_the_program) {

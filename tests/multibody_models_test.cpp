@@ -436,6 +436,15 @@ TEST_F(multibody, mistakes_are_named) {
     EXPECT_THAT(
         refusal("      b: {kind: body, mass: 1, inertia: [1, 1, 1, 0.9, 0, 0]}\n      j: {kind: free, child: b}\n"),
         HasSubstr("Lower the products"));
+    EXPECT_THAT(
+        refusal("      b: {kind: body, mass: 1, inertia: 1, centre: [1e308, 0, 0]}\n      j: {kind: free, child: b}\n"),
+        AllOf(HasSubstr("s.yaml:3:"), HasSubstr("subsystem 'a'"), HasSubstr("Simbody cannot start it")));
+    std::string chain;
+    for (int i = 0; i < 20000; ++i)
+        chain +=
+            fmt::format("      b{0}: {{kind: body, mass: 1, inertia: 1}}\n      j{0}: {{kind: pin, child: b{0}{1}}}\n",
+                        i, i < 19999 ? fmt::format(", parent: b{}", i + 1) : "");
+    EXPECT_THAT(refusal(chain), HasSubstr("more than 1000 bodies hang on one another"));
     EXPECT_THAT(refusal(body), HasSubstr("it hangs on no joint. Add one with 'child: b'"));
     EXPECT_THAT(refusal(body + "      j: {kind: hinge, child: b}\n"),
                 AllOf(HasSubstr("kind 'hinge' does not exist"), HasSubstr("pin, planar")));

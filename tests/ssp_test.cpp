@@ -258,6 +258,17 @@ connections:
                                        HasSubstr("Did you mean 'stiffness'?")));
 }
 
+TEST_F(ssp_system, an_annotation_starts_no_code_of_this_machine) {
+    for (const std::string key : {"program", "plugin", "include"}) {
+        pack(component("a", "oscillator-2", oscillator), "",
+             "<ssd:DefaultExperiment stopTime=\"1\"/><ssd:Annotations><ssc:Annotation "
+             "type=\"org.mdpcosim\">\nsubsystems:\n  other: {" +
+                 key + ": ../other}\n</ssc:Annotation></ssd:Annotations>");
+        EXPECT_EQ(run("check s.ssp --step 0.01"), 2);
+        EXPECT_THAT(text("err.txt"), HasSubstr("subsystem 'other': '" + key + "' cannot stand here."));
+    }
+}
+
 TEST_F(ssp_system, what_nobody_says_is_asked_for) {
     const std::string one = component("a", "only-equations-2", decaying);
     pack(one, "", "");

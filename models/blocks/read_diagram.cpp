@@ -17,6 +17,9 @@ namespace mdpcosim::blocks {
 
 namespace {
 
+/// Of a transfer function: coefficients of higher ones say nothing in double precision.
+constexpr std::size_t highest_degree = 100;
+
 // A longer chain of blocks could exhaust the stack.
 constexpr std::size_t most_levels = 200;
 
@@ -194,6 +197,9 @@ class diagram_reader {
                                "what drives it. Raise the degree of 'den', for example by a factor T s + 1.",
                                num.size() - 1, den.size() - 1));
         const std::size_t n = den.size() - 1;
+        if (n > highest_degree)
+            refuse(p, fmt::format("'den' has the degree {}; at most {} is allowed. Divide it into several blocks.", n,
+                                  highest_degree));
         filter f;
         f.d = num.size() == den.size() ? num[0] / den[0] : 0;
         for (std::size_t i = 0; i < n; ++i) {

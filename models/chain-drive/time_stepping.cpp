@@ -145,7 +145,12 @@ class rigid_drive final : public subsystem {
 
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override {
         const double span = step.end - step.begin;
-        const auto n = static_cast<std::int64_t>(std::clamp(std::ceil(span / step_ - 1e-9), 1.0, 1e15));
+        constexpr double most = 1e9;
+        if (span / step_ > most)
+            throw run_error(fmt::format(
+                "'step' of {:g} s makes more than {:g} micro steps of a macro step of {:g} s; choose a longer one",
+                step_, most, span));
+        const auto n = static_cast<std::int64_t>(std::max(std::ceil(span / step_ - 1e-9), 1.0));
         const double h = span / static_cast<double>(n);
         contacts_.inputs = inputs;
         contacts_.begin = step.begin;

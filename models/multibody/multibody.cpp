@@ -51,18 +51,18 @@ class multibody_equations final : public equations {
    public:
     explicit multibody_equations(described_system d) : data_(std::move(d)) {
         static const make_engine make = load_module();
-        engine_.reset(make(data_, sizeof(system_data)));
-        if (!engine_)
-            throw std::invalid_argument(fmt::format(
-                "the module '{}' beside the program comes from another build; build mdpcosim again", module_name));
-        n_ = static_cast<std::size_t>(engine_->coordinate_count() + engine_->speed_count()) +
-             tyre_states * data_.tyres.size();
-        start_.resize(n_);
         try {
+            engine_.reset(make(data_, sizeof(system_data)));
+            if (!engine_)
+                throw std::invalid_argument(fmt::format(
+                    "the module '{}' beside the program comes from another build; build mdpcosim again", module_name));
+            n_ = static_cast<std::size_t>(engine_->coordinate_count() + engine_->speed_count()) +
+                 tyre_states * data_.tyres.size();
+            start_.resize(n_);
             engine_->start(start_.data());
         } catch (const std::invalid_argument&) {
             throw;
-        } catch (const std::exception& problem) {
+        } catch (const std::exception& problem) {  // masses and lengths that it cannot compute with
             throw std::invalid_argument(fmt::format("Simbody cannot start it: {}", problem.what()));
         }
         constrained_ = engine_->has_constraints();

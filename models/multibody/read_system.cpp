@@ -17,6 +17,7 @@ namespace mdpcosim::multibody {
 
 namespace {
 
+constexpr std::size_t most_levels = 1000;
 constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
 
 [[noreturn]] void refuse(const part& p, const std::string& what) {
@@ -162,7 +163,10 @@ class system_reader {
                                    one.name));
         enum class state { unknown, open, done };
         std::vector<state> states(of.size());
-        const auto visit = [&](auto&& self, std::size_t k) -> void {
+        const auto visit = [&](auto&& self, std::size_t k, std::size_t level) -> void {
+            if (level > most_levels)
+                refuse(*of[k],
+                       fmt::format("more than {} bodies hang on one another, which is not allowed.", most_levels));
             if (states[k] == state::done) return;
             if (states[k] == state::open)
                 refuse(*of[k],
@@ -171,12 +175,12 @@ class system_reader {
                                    system_.bodies[k].name, of[k]->refers_to("parent")));
             states[k] = state::open;
             if (const int parent = body(*of[k], "parent"); parent != ground)
-                self(self, static_cast<std::size_t>(parent));
+                self(self, static_cast<std::size_t>(parent), level + 1);
             states[k] = state::done;
             joints_[of[k]->name] = static_cast<int>(system_.joints.size());
             system_.joints.push_back(read_joint(*of[k]));
         };
-        for (std::size_t k = 0; k < of.size(); ++k) visit(visit, k);
+        for (std::size_t k = 0; k < of.size(); ++k) visit(visit, k, 1);
     }
 
     joint_data read_joint(const part& p) const {

@@ -62,8 +62,8 @@ void add_missing(yaml_node& map, const std::string& key, yaml_node value) {
 yaml_node read_annotation(const ssp::annotation& annotation, const std::string& object) {
     if (annotation.text.find_first_not_of(" \t\r\n") == std::string::npos)
         return empty_at(node_type::map, annotation.where);
-    const std::string above(static_cast<std::size_t>(std::max(annotation.where.line - 1, 0)), '\n');
-    yaml_node map = read_yaml_text(above + annotation.text, annotation.where.file);
+    yaml_node map =
+        read_yaml_text(annotation.text, annotation.where.file, false, std::max(annotation.where.line - 1, 0));
     if (map.kind != node_type::map)
         throw user_error(annotation.where, fmt::format("{}: the annotation '{}' holds a map of keys, not {}.", object,
                                                        ssp::annotation_type, describe(map.kind)));
@@ -114,6 +114,11 @@ class ssp_reader {
             throw user_error(found->where, fmt::format("{}: '{}' cannot stand here. {}", object, key, why));
     }
 
+    static void refuse_code(const yaml_node& subsystem, const std::string& object) {
+        for (const char* key : {"program", "plugin", "include"})
+            refuse_key(subsystem, key, object, "Programs and libraries of this machine are no part of an SSP.");
+    }
+
     /// A section of the annotation, in whose place an empty one stays.
     static yaml_node take(yaml_node& section, node_type kind, const char* name) {
         if (section.kind != kind)
@@ -142,6 +147,7 @@ class ssp_reader {
         }
         // What the annotation of the whole says of components, and subsystems that are no components.
         for (auto& [key, value] : said.entries) {
+            refuse_code(value, fmt::format("subsystem '{}'", key.name));
             if (yaml_node* known = all.find(key.name))
                 for (auto& [inner, what] : value.entries) add_missing(*known, inner.name, std::move(what));
             else
@@ -157,8 +163,7 @@ class ssp_reader {
         const std::string object = fmt::format("component '{}'", part.full_name());
         yaml_node made = read_annotation(component.annotation, object);
         made.where = component.where;
-        for (const char* key : {"program", "plugin", "include"})
-            refuse_key(made, key, object, "Programs and libraries of this machine are no part of an SSP.");
+        refuse_code(made, object);
         if (part.path.empty()) {
             if (made.find("model") == nullptr && made.find("ode") == nullptr)
                 throw user_error(

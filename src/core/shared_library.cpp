@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -167,11 +168,19 @@ void* find_symbol(void* library, const char* name) { return ::dlsym(library, nam
 std::vector<std::filesystem::path> own_folders() {
     namespace fs = std::filesystem;
     std::error_code problem;
-    std::vector<fs::path> folders{fs::read_symlink("/proc/self/exe", problem).parent_path()};
-    Dl_info here{};
-    if (dladdr(reinterpret_cast<const void*>(&own_folders), &here) != 0 && here.dli_fname != nullptr)
-        if (const fs::path file = fs::canonical(here.dli_fname, problem); !problem && file.parent_path() != folders[0])
+    std::vector<fs::path> folders;
+    const auto add = [&](const fs::path& file) {
+        if (file.is_absolute() && std::ranges::find(folders, file.parent_path()) == folders.end())
             folders.push_back(file.parent_path());
+    };
+    add(fs::read_symlink("/proc/self/exe", problem));
+    // Where this is no library but the program itself, the name that it was called by would be looked for in the working folder.
+    Dl_info here{};
+    link_map* library = nullptr;
+    if (dladdr1(reinterpret_cast<const void*>(&own_folders), &here, reinterpret_cast<void**>(&library),
+                RTLD_DL_LINKMAP) != 0 &&
+        library != nullptr && library->l_name != nullptr && *library->l_name != '\0')
+        add(fs::canonical(library->l_name, problem));
     return folders;
 }
 

@@ -13,6 +13,7 @@
 #include "core/coherent_units.hpp"
 #include "core/common_units.hpp"
 #include "core/shared_library.hpp"
+#include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "export/fmu_subsystem.hpp"
 #include "export/fmu_text.hpp"
@@ -186,6 +187,14 @@ void refuse_what_cannot_go(const scenario& s) {
     }
 }
 
+/// Those that live apart, or within limits, in a run.
+std::vector<std::string> watched_here(const scenario& s) {
+    std::vector<std::string> names;
+    for (const auto& entry : s.subsystems)
+        if (entry.fmu.isolate || entry.limit > 0 || entry.limits.any()) names.push_back(entry.name);
+    return names;
+}
+
 /// What a host will do first.
 void try_out(const std::filesystem::path& draft, const fmu_text& text) {
     const fmi::fmu_texts texts = fmi::read_fmu_texts(draft);
@@ -249,6 +258,11 @@ exported_fmu export_fmu(const scenario& whole, const std::filesystem::path& file
     const std::string why_no_state = system.why_not_saved();
     text.state = why_no_state.empty();
     if (!text.state) made.notes.push_back("hosts cannot save its state: " + why_no_state);
+    if (const auto names = watched_here(system.resolved()); !names.empty())
+        made.notes.push_back(
+            fmt::format("in the FMU the code of {} has no process of its own and no limits: it can do "
+                        "whatever the host's process can",
+                        name_list(names)));
     text.once_per_process = inside.once_per_process();
     if (!subsystem.empty()) describe_subsystem(text, system, made.notes);
     made.exchange = text.exchange;
@@ -264,23 +278,17 @@ exported_fmu export_fmu(const scenario& whole, const std::filesystem::path& file
     contents.token = text.token = token_of(
         fmt::format("{} {} {}\n{}", name(version), text.name, write_contents(contents), inside.scenario_text()));
 
-    const std::filesystem::path draft = draft_of(file);
-    try {
-        archive::zip_writer zip(draft);
-        zip.add("modelDescription.xml", model_description(text));
-        if (version == fmi::version::v3 && !text.terminals.empty())
-            zip.add("terminalsAndIcons/terminalsAndIcons.xml", terminals_description(text));
-        zip.add_file(fmt::format("binaries/{}/{}.so", fmi::platform_name(version), text.identifier), library, true);
-        zip.add(fmt::format("resources/{}", exported_contents_file), write_contents(contents));
-        inside.pack(zip);
-        zip.close();
-        try_out(draft, text);
-    } catch (...) {
-        std::error_code ignored;
-        std::filesystem::remove(draft, ignored);
-        throw;
-    }
-    put_in_place(draft, file);
+    const draft_file draft(file);
+    archive::zip_writer zip(draft.path());
+    zip.add("modelDescription.xml", model_description(text));
+    if (version == fmi::version::v3 && !text.terminals.empty())
+        zip.add("terminalsAndIcons/terminalsAndIcons.xml", terminals_description(text));
+    zip.add_file(fmt::format("binaries/{}/{}.so", fmi::platform_name(version), text.identifier), library, true);
+    zip.add(fmt::format("resources/{}", exported_contents_file), write_contents(contents));
+    inside.pack(zip);
+    zip.close();
+    try_out(draft.path(), text);
+    draft.put_in_place();
     return made;
 }
 

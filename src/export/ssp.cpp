@@ -147,16 +147,10 @@ class ssp_writer {
 
     exported_ssp write(const std::filesystem::path& file) {
         describe();
-        const std::filesystem::path draft = draft_of(file);
-        std::error_code ignored;
-        try {
-            files_.write(draft, ssd_text(system_));
-            compare(ssp_scenario(draft, {}));
-        } catch (...) {
-            std::filesystem::remove(draft, ignored);
-            throw;
-        }
-        put_in_place(draft, file);
+        const draft_file draft(file);
+        files_.write(draft.path(), ssd_text(system_));
+        compare(ssp_scenario(draft.path(), {}));
+        draft.put_in_place();
         return {file, static_cast<int>(system_.components.size()), static_cast<int>(system_.connections.size()),
                 std::move(notes_)};
     }

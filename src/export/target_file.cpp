@@ -1,8 +1,12 @@
 #include "export/target_file.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "archive/local_file.hpp"
 #include "core/error.hpp"
@@ -21,23 +25,32 @@ void refuse_file(const scenario& s, const std::filesystem::path& file, const std
     std::error_code ignored;
     if (!std::filesystem::exists(file, ignored)) return;
     std::string begin(2, ' ');
-    std::ifstream(file, std::ios::binary).read(begin.data(), 2);
+    if (std::filesystem::is_regular_file(file, ignored))  // a pipe would be waited for
+        std::ifstream(file, std::ios::binary).read(begin.data(), 2);
     if (begin != "PK")
         throw user_error(fmt::format("--out {}: what is there is no {}, and is not replaced.", file.string(), kind));
 }
 
-std::filesystem::path draft_of(const std::filesystem::path& file) {
-    std::filesystem::path draft = file;
-    draft.replace_filename("." + file.stem().string() + ".draft" + file.extension().string());
-    return draft;
+draft_file::draft_file(std::filesystem::path file) : file_(std::move(file)) {
+    std::string folder = (file_.parent_path() / ("." + file_.stem().string() + ".draft-XXXXXX")).string();
+    if (::mkdtemp(folder.data()) == nullptr) fail(std::strerror(errno));
+    folder_.emplace(folder);
+    draft_ = std::filesystem::path(folder) / file_.filename();
 }
 
-void put_in_place(const std::filesystem::path& draft, const std::filesystem::path& file) {
-    std::error_code problem, ignored;
-    std::filesystem::rename(draft, file, problem);
-    if (!problem) return;
-    std::filesystem::remove(draft, ignored);
-    throw run_error(fmt::format("'{}' cannot be written: {}.", file.string(), problem.message()));
+draft_file::~draft_file() {
+    std::error_code ignored;
+    std::filesystem::remove_all(draft_.parent_path(), ignored);
+}
+
+void draft_file::put_in_place() const {
+    std::error_code problem;
+    std::filesystem::rename(draft_, file_, problem);
+    if (problem) fail(problem.message());
+}
+
+void draft_file::fail(const std::string& why) const {
+    throw run_error(fmt::format("'{}' cannot be written: {}.", file_.string(), why));
 }
 
 }  // namespace mdpcosim

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -156,6 +157,12 @@ void exported_model::load(const std::string& state) {
     }
     if (values.size() != values_.size() || given.size() != given_.size())
         throw user_error("the state is that of another FMU.");
+    // What a host could not have given is no state of its, either.
+    const auto no_state = [&] {
+        return reached > stage::running || !std::isfinite(start) || (has_stop && !(stop > start));
+    };
+    if (no_state() || !std::ranges::all_of(values, [](double v) { return std::isfinite(v); }))
+        throw user_error("the state is damaged.");
     // The model that is there takes it where nothing differs but what may change between steps.
     bool same = made_ && !stale_ && reached_ == stage::running && reached == stage::running && start == start_ &&
                 has_stop == has_stop_ && stop == stop_ && !failed();

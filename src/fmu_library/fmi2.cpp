@@ -25,7 +25,10 @@ std::string escaped(const std::string& text) {
     return result;
 }
 
-std::string& state_of(fmi2FMUstate state) { return *static_cast<std::string*>(state); }
+std::string& state_of(fmi2FMUstate state) {
+    if (state == nullptr) throw user_error("there is no state");
+    return *static_cast<std::string*>(state);
+}
 
 }  // namespace
 

@@ -18,7 +18,10 @@ fmi3Status call(fmi3Instance c, const char* name, const Work& work) noexcept {
     return static_cast<fmi3Status>(guarded(of(c), name, [&] { return work(*of(c)); }));
 }
 
-std::string& state_of(fmi3FMUState state) { return *static_cast<std::string*>(state); }
+std::string& state_of(fmi3FMUState state) {
+    if (state == nullptr) throw user_error("there is no state");
+    return *static_cast<std::string*>(state);
+}
 
 void check_count(size_t references, size_t values) {
     if (references != values)

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -86,7 +88,8 @@ template <class Value>
 void get_values(instance& self, const unsigned references[], std::size_t count, Value values[], variable_type type) {
     for (std::size_t i = 0; i < count; ++i) {
         const double value = self.model->get(variable_at(*self.model, references[i], type));
-        if (type == variable_type::integer && value != static_cast<double>(static_cast<Value>(value)))
+        constexpr double beyond = -static_cast<double>(std::numeric_limits<Value>::lowest());
+        if (type == variable_type::integer && !(value >= -beyond && value < beyond && value == std::trunc(value)))
             throw user_error(self.model->variables()[references[i] - 1].address + " does not fit an integer");
         values[i] = static_cast<Value>(value);
     }

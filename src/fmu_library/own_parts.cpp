@@ -1,6 +1,7 @@
 // What the FMU's library has instead of shared libraries that a foreign machine may not have and that have no static form: the two functions
 // of fmt that are no templates of headers, and a libzip that knows no archives. What an FMU contains is unpacked when it is exported.
 #include <fmt/format-inl.h>
+#include <unwind.h>
 #include <zip.h>
 
 namespace fmt {
@@ -13,8 +14,13 @@ template thousands_sep_result<char> thousands_sep_impl<char>(locale_ref);
 }  // namespace fmt
 
 namespace {
-constexpr const char* why = "archives cannot be opened from inside an exported FMU";
+/// An exception that a contained FMU lets out is thrown by another copy of the unwinder, and asks ours about registers: ours has to know them by then.
+[[gnu::constructor]] void prepare_unwinder() {
+    _Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_END_OF_STACK; }, nullptr);
 }
+
+constexpr const char* why = "archives cannot be opened from inside an exported FMU";
+}  // namespace
 
 extern "C" {
 

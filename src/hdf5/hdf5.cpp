@@ -232,6 +232,15 @@ class hdf5_sink final : public result_sink {
     /// Writes the file anew with another capacity; the old one, if any, stays until the new one is whole.
     void resize(hsize_t capacity) {
         const std::filesystem::path draft = path_.string() + ".part";
+        try {
+            resize(capacity, draft);
+        } catch (...) {  // on a full disk it would only take the place of others
+            ::unlink(draft.c_str());
+            throw;
+        }
+    }
+
+    void resize(hsize_t capacity, const std::filesystem::path& draft) {
         ::unlink(draft.c_str());
         places to = create(draft, capacity);
         ::malloc_trim(0);  // what the library needed for tens of thousands of datasets

@@ -14,7 +14,8 @@ bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 /// Thrown away as soon as anything is unusual.
 class plain_reader {
    public:
-    plain_reader(std::string_view text, std::string_view file) : text_(text), file_(intern(file)) {}
+    plain_reader(std::string_view text, std::string_view file, int lines_above)
+        : text_(text), file_(intern(file)), line_(lines_above) {}
 
     bool read(yaml_node& root) {
         if (!std::ranges::all_of(text_, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); })) return false;
@@ -205,15 +206,15 @@ class plain_reader {
 
     std::string_view text_, file_;
     std::size_t at_ = 0, line_begin_ = 0;
-    int line_ = 0, indent_ = 0;
+    int line_, indent_ = 0;
     bool ended_ = false;
 };
 
 }  // namespace
 
-std::optional<yaml_node> read_plain_yaml(std::string_view text, std::string_view file) {
+std::optional<yaml_node> read_plain_yaml(std::string_view text, std::string_view file, int lines_above) {
     yaml_node root;
-    if (!plain_reader(text, file).read(root)) return std::nullopt;
+    if (!plain_reader(text, file, lines_above).read(root)) return std::nullopt;
     return root;
 }
 

@@ -22,8 +22,9 @@ constexpr std::size_t largest_file = 32'000'000;
 /// Builds the tree from parser events. The node tree of yaml-cpp would lose duplicate keys.
 class tree_builder : public YAML::EventHandler {
    public:
-    tree_builder(std::string_view file, bool one_place) : file_(intern(file)), one_place_(one_place) {
-        root_.where = {file_, one_place ? 0 : 1, one_place ? 0 : 1};  // of a text that holds nothing
+    tree_builder(std::string_view file, bool one_place, int lines_above)
+        : file_(intern(file)), one_place_(one_place), lines_above_(lines_above) {
+        root_.where = {file_, one_place ? 0 : lines_above + 1, one_place ? 0 : 1};  // of a text that holds nothing
     }
 
     yaml_node take() { return std::move(root_); }
@@ -93,7 +94,7 @@ class tree_builder : public YAML::EventHandler {
 
     location place(const YAML::Mark& mark) const {
         if (one_place_) return {file_, 0, 0};
-        return {file_, mark.line + 1, mark.column + 1};
+        return {file_, lines_above_ + mark.line + 1, mark.column + 1};
     }
 
     yaml_node node(yaml_node::type kind, const YAML::Mark& mark) const {
@@ -144,6 +145,7 @@ class tree_builder : public YAML::EventHandler {
 
     std::string_view file_;
     bool one_place_;
+    int lines_above_;
     bool finished_ = false;
     std::size_t copied_ = 0;
     yaml_node root_;
@@ -178,8 +180,8 @@ std::size_t character_length(std::string_view text, std::size_t at) {
 }
 
 /// What is no text would end as nonsense in messages and results.
-void refuse_binary(const std::string& text, std::string_view name, bool one_place) {
-    location where{intern(name), one_place ? 0 : 1, 1};
+void refuse_binary(const std::string& text, std::string_view name, bool one_place, int lines_above) {
+    location where{intern(name), one_place ? 0 : lines_above + 1, 1};
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t length = character_length(text, at);
         if (length == 0)
@@ -192,18 +194,19 @@ void refuse_binary(const std::string& text, std::string_view name, bool one_plac
     }
 }
 
-yaml_node read_stream(const std::string& text, std::string_view name, bool one_place) {
+yaml_node read_stream(const std::string& text, std::string_view name, bool one_place, int lines_above) {
     if (!one_place)
-        if (auto plain = read_plain_yaml(text, name)) return std::move(*plain);
-    refuse_binary(text, name, one_place);
-    tree_builder builder(name, one_place);
+        if (auto plain = read_plain_yaml(text, name, lines_above)) return std::move(*plain);
+    refuse_binary(text, name, one_place, lines_above);
+    tree_builder builder(name, one_place, lines_above);
     try {
         std::istringstream in(text);
         YAML::Parser parser(in);
         while (parser.HandleNextDocument(builder)) {
         }
     } catch (const YAML::Exception& problem) {
-        const location where{intern(name), one_place ? 0 : problem.mark.line + 1, problem.mark.column + 1};
+        const location where{intern(name), one_place ? 0 : lines_above + problem.mark.line + 1,
+                             problem.mark.column + 1};
         throw user_error(where, fmt::format("this is not valid YAML: {}.", explain(problem, text)));
     }
     return builder.take();
@@ -245,11 +248,11 @@ yaml_node read_yaml_file(const std::filesystem::path& path) {
             throw user_error(fmt::format("{}: the file cannot be read ({}).", path.string(), problem.what()));
         }
     }();
-    return read_stream(text, path.string(), false);
+    return read_stream(text, path.string(), false, 0);
 }
 
-yaml_node read_yaml_text(const std::string& text, std::string_view name, bool one_place) {
-    return read_stream(text, name, one_place);
+yaml_node read_yaml_text(const std::string& text, std::string_view name, bool one_place, int lines_above) {
+    return read_stream(text, name, one_place, lines_above);
 }
 
 }  // namespace mdpcosim

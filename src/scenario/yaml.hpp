@@ -44,7 +44,8 @@ yaml_node read_yaml_file(const std::filesystem::path& path);
 /// A map as text that reads back as the same tree.
 std::string write_yaml(const yaml_node& map);
 
-/// `name` stands for the file in messages; all places are line 0 (unknown) when `one_place` is set.
-yaml_node read_yaml_text(const std::string& text, std::string_view name, bool one_place = false);
+/// `name` stands for the file in messages; all places are line 0 (unknown) when `one_place` is set. So many lines of the file stand
+/// above the text.
+yaml_node read_yaml_text(const std::string& text, std::string_view name, bool one_place = false, int lines_above = 0);
 
 }  // namespace mdpcosim

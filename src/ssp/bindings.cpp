@@ -171,6 +171,7 @@ class parameter_binder {
         for (const signal_edge* edge : graph_.out_of(node)) {
             std::vector<hop> onward = hops;
             onward.push_back(hop_over(*edge));
+            all_hops_.add(onward.size(), edge->by->where);
             if (edge->target != nullptr && edge->target->part >= 0)
                 targets.push_back({edge->target->part, edge->to.name, std::move(onward)});
             else
@@ -183,6 +184,7 @@ class parameter_binder {
     flat_system& system_;
     std::map<std::pair<int, std::string>, std::size_t> known_;
     std::size_t steps_ = 0;
+    hop_count all_hops_;
 };
 
 }  // namespace

@@ -74,8 +74,8 @@ end_point find_end(const element_use& system, const std::string& element, const 
         end.use = nullptr;
         end.how = role::either;
         if (!at->unit)
-            for (const connector& entry : *use->refers_to->entries)
-                if (entry.name == name) end.at = &entry;
+            if (const auto entry = use->refers_to->entries.find(name); entry != use->refers_to->entries.end())
+                end.at = entry->second;
     }
     return end;
 }
@@ -120,6 +120,17 @@ std::vector<const signal_edge*> signal_graph::out_of(const signal_node& node) co
     std::vector<const signal_edge*> found;
     for (auto [at, end] = out_.equal_range(node); at != end; ++at) found.push_back(&edges_[at->second]);
     return found;
+}
+
+void hop_count::add(std::size_t hops, const location& where) {
+    constexpr std::size_t most = 1'000'000;
+    all_ += hops;
+    if (all_ > most)
+        throw user_error(
+            where,
+            fmt::format("connections and parameters lead through connectors of systems and dictionaries more than "
+                        "{} times in all, which is not allowed.",
+                        most));
 }
 
 hop hop_over(const signal_edge& edge) {

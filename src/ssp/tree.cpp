@@ -99,7 +99,8 @@ class tree_maker {
             target = find_id(system_.documents.at(use.document.string())->system, fragment);
         } else {
             std::filesystem::path document = resolve(file, use.document, component.where, object);
-            if (package) document /= fragment.empty() ? default_file : fragment;
+            if (package) document /= default_file;
+            if (package && !fragment.empty()) document = resolve(fragment, document, component.where, object);
             const description& inner = read(document, component.where, object);
             use.document = document;
             target = package || fragment.empty() ? &inner.system : find_id(inner.system, fragment);
@@ -129,6 +130,7 @@ class tree_maker {
 
     void add_dictionary(element_use& use, const signal_dictionary& d) {
         dictionary_use made{.what = &d};
+        const std::vector<connector>* entries = nullptr;
         if (d.entries.uri) {
             const std::string object = fmt::format("signal dictionary '{}'", d.name);
             const auto path = resolve(*d.entries.uri, use.document, d.where, object);
@@ -137,11 +139,12 @@ class tree_maker {
                 found =
                     system_.dictionaries.emplace(path.string(), parse_dictionary(read_at(path, object, d.where), path))
                         .first;
-            made.entries = &found->second;
+            entries = &found->second;
         } else {
-            made.entries = &*d.entries.content;
+            entries = &*d.entries.content;
         }
-        if (!use.dictionaries.emplace(d.name, made).second)
+        for (const connector& entry : *entries) made.entries.emplace(entry.name, &entry);
+        if (!use.dictionaries.emplace(d.name, std::move(made)).second)
             throw user_error(d.where, fmt::format("signal dictionary '{}' stands twice.", d.name));
     }
 
@@ -167,13 +170,14 @@ class tree_maker {
         if (use.refers_to == nullptr)
             throw user_error(reference.where,
                              unknown_name("signal dictionary", reference.dictionary, "The system", known));
-        std::vector<std::string> entries;
-        for (const connector& entry : *use.refers_to->entries) entries.push_back(entry.name);
-        for (const connector& c : reference.connectors)
-            if (std::ranges::find(entries, c.name) == entries.end())
-                throw user_error(
-                    c.where, unknown_name("entry", c.name, fmt::format("Signal dictionary '{}'", reference.dictionary),
-                                          entries));
+        for (const connector& c : reference.connectors) {
+            if (use.refers_to->entries.contains(c.name)) continue;
+            std::vector<std::string> entries;
+            for (const auto& [name, ignored] : use.refers_to->entries) entries.emplace_back(name);
+            throw user_error(
+                c.where,
+                unknown_name("entry", c.name, fmt::format("Signal dictionary '{}'", reference.dictionary), entries));
+        }
     }
 
     flat_system& system_;
@@ -205,6 +209,7 @@ flat_system flatten(const std::filesystem::path& description_file, const variabl
     flat_system system;
     const auto root = build_tree(description_file, system);
     const signal_graph graph(*root);
+    hop_count all_hops;
     for (const signal_edge& edge : graph.edges()) {
         if (edge.target == nullptr || edge.target->part < 0) continue;
         // Back to where the value comes from. Whatever stands between has one way in; a circle among them shows by its length.
@@ -219,6 +224,7 @@ flat_system flatten(const std::filesystem::path& description_file, const variabl
             if (before == nullptr) break;
             first = before;
             made.hops.push_back(hop_over(*first));
+            all_hops.add(1, edge.by->where);
             if (made.hops.size() > graph.edges().size())
                 throw user_error(edge.by->where,
                                  fmt::format("{}: what feeds '{}' goes in a circle and comes from no component.",

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace mdpcosim::ssp {
 /// The entries of a signal dictionary in one system.
 struct dictionary_use {
     const signal_dictionary* what = nullptr;
-    const std::vector<connector>* entries = nullptr;
+    std::map<std::string_view, const connector*> entries = {};
 };
 
 struct element_use {
@@ -71,6 +72,16 @@ class signal_graph {
 };
 
 hop hop_over(const signal_edge& edge);
+
+/// Ways from connector to connector that are kept. Few lines of a file can stand for many times as many of them.
+class hop_count {
+   public:
+    /// Throws user_error where that are more than any system has.
+    void add(std::size_t hops, const location& where);
+
+   private:
+    std::size_t all_ = 0;
+};
 
 /// Fills the bindings of `system`.
 void bind_parameters(const element_use& root, const signal_graph& graph, const variable_test& has_variable,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <new>
+#include <stdexcept>
 
 #include "core/suggest.hpp"
 #include "scenario/resolve.hpp"
@@ -59,6 +61,10 @@ solver_spec chosen_solver(const subsystem_spec& spec) {
     return chosen;
 }
 
+[[noreturn]] void refuse_size(const subsystem_spec& spec, const std::string& owner) {
+    throw user_error(spec.where, fmt::format("{}: there is not enough memory for what its parameters ask for.", owner));
+}
+
 /// Calls the model's factory with the parameters' values.
 template <class Factory>
 auto make_with_parameters(const subsystem_spec& spec, const model_info& model, Factory factory) {
@@ -68,6 +74,10 @@ auto make_with_parameters(const subsystem_spec& spec, const model_info& model, F
         return factory(values);
     } catch (const std::invalid_argument& problem) {
         throw user_error(spec.where, fmt::format("{}: {}.", owner, problem.what()));
+    } catch (const std::bad_alloc&) {
+        refuse_size(spec, owner);
+    } catch (const std::length_error&) {
+        refuse_size(spec, owner);
     }
 }
 
@@ -351,6 +361,8 @@ std::unique_ptr<subsystem> make_subsystem(const subsystem_spec& spec) {
             spec.solver.name.empty() ? spec.where : spec.solver.name.where,
             fmt::format("subsystem '{}': solver {}{}: {}.", spec.name, known_solver(chosen, owner_of(spec)).name,
                         spec.solver.name.empty() ? " (the default)" : "", problem.what()));
+    } catch (const std::bad_alloc&) {
+        refuse_size(spec, owner_of(spec));
     }
 }
 

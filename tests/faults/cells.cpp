@@ -16,7 +16,7 @@ const char* name_of(place p) {
 }
 
 const char* name_of(source s) {
-    constexpr const char* names[] = {"native", "ode", "plugin", "fmu", "program"};
+    constexpr const char* names[] = {"native", "ode", "plugin", "fmu", "program", "exported"};
     return names[static_cast<int>(s)];
 }
 

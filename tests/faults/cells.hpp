@@ -35,8 +35,9 @@ inline constexpr int kinds = static_cast<int>(kind::cpu) + 1;
 enum class place { threads, processes, tcp, mpi };
 inline constexpr int places = 4;
 
-enum class source { native, ode, plugin, fmu, program };
-inline constexpr int sources = 5;
+/// The last one is an FMU that mdpcosim has exported, with the FMU that fails inside.
+enum class source { native, ode, plugin, fmu, program, exported };
+inline constexpr int sources = 6;
 
 const char* name_of(kind k);
 const char* name_of(place p);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -24,6 +25,7 @@ struct settings {
     bool supervised = false;  ///< a parent watches `run`: crashes and exits inside it are told, too
     bool strict = false;      ///< every run ends within a second of its fault, on ranks within ten
     bool no_mpi = false;      ///< it is not installed
+    bool no_export = false;   ///< the library of exported FMUs is not built
 };
 
 struct tally {
@@ -54,6 +56,7 @@ class campaign {
     std::string why_not(const cell& c) const {
         if (std::string reason = c.impossible(); !reason.empty()) return reason;
         if (settings_.no_mpi && c.where == place::mpi) return "no MPI";
+        if (settings_.no_export && c.who == source::exported) return "no export";
         if (!settings_.supervised && c.needs_supervisor()) return "sup";
         return {};
     }
@@ -102,7 +105,7 @@ class campaign {
     void print() {
         fmt::print("\n| fault |");
         for (int p = 0; p < places; ++p)
-            fmt::print(" {}: native, ode, plugin, fmu, program |", name_of(static_cast<place>(p)));
+            fmt::print(" {}: native, ode, plugin, fmu, program, exported |", name_of(static_cast<place>(p)));
         fmt::print("\n|---|---|---|---|---|\n");
         for (int k = 0; k < kinds; ++k) {
             fmt::print("| {} |", name_of(static_cast<kind>(k)));
@@ -159,6 +162,7 @@ settings read(int count, char** words) {
             throw std::invalid_argument("unknown option " + word);
     }
     s.no_mpi = std::system("mpiexec.openmpi --version > /dev/null 2>&1") != 0;
+    s.no_export = !std::filesystem::exists(MDPCOSIM_BINARY_DIR "/mdpcosim-fmu.so");
     return s;
 }
 

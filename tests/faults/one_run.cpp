@@ -86,7 +86,8 @@ std::string entry_of(const cell& c, double when) {
                 "plugin: {}/tests/plugins/faulty_solver.so, set: {{where: {}, how: {}, when: {} s, needed: 1 m}}",
                 build, static_cast<int>(test::fault_place::advance), static_cast<int>(how), when);
         }
-        case source::fmu: {
+        case source::fmu:
+        case source::exported: {  // this one inside
             const char* how = k == kind::not_a_number ? "nan"
                               : k == kind::error      ? "error"
                               : k == kind::exception  ? "throw"
@@ -113,6 +114,8 @@ std::string signal_to(source s) {
             return "";
         case source::fmu:
             return "  - 1 s/m*a.mass.velocity -> bad.u\n";
+        case source::exported:
+            return "  - 1 s/m*a.mass.velocity -> bad.inner.u\n";
         case source::program:
             return "  - 1 N.s/m*a.mass.velocity -> bad.u\n";
         default:
@@ -128,10 +131,11 @@ class fault_run {
         std::vector<std::string> entries{
             "  a: {model: mass-spring-damper, set: {stiffness: 1 kN/m, x0: 1 m}, solver: rk4}\n",
             "  b: {model: mass-spring-damper, set: {stiffness: 2 kN/m}, solver: rk4}\n",
-            fmt::format("  bad: {{{}{}}}\n", entry_of(c, when), limits_of(c))};
+            fmt::format("  bad: {{{}{}}}\n",
+                        c.who == source::exported ? exported(entry_of(c, when)) : entry_of(c, when), limits_of(c))};
         std::shuffle(entries.begin(), entries.end(), random);
         std::string text =
-            fmt::format("time: {{end: {} s, step: 1 ms}}\nsubsystems:\n", from_outside(c.what) ? 1e9 : 0.2);
+            fmt::format("time: {{end: {} s, step: 1 ms}}\nsubsystems:\n", from_outside(c.what) ? 1e6 : 0.2);
         for (const auto& e : entries) text += e;
         text += "connections:\n  rod: {law: spring, between: [a.mass, b.mass], stiffness: 300 N/m}\n";
         if (const std::string signal = signal_to(c.who); !signal.empty()) text += "signals:\n" + signal;
@@ -173,6 +177,20 @@ class fault_run {
     }
 
    private:
+    /// The entry of an FMU that has such a subsystem inside.
+    std::string exported(const std::string& entry) const {
+        test::write_file(folder_ / "inner.yaml",
+                         fmt::format("time: {{end: 1 s, step: 1 ms}}\nsubsystems:\n  inner: {{{}}}\n", entry));
+        const fs::path fmu = folder_ / fmt::format("bad-{}.fmu", 2 + random_() % 2);
+        const std::string version = fmu.stem().string().substr(4);
+        const auto seen = test::process({MDPCOSIM_PROGRAM, "export", "fmu", (folder_ / "inner.yaml").string(), "--out",
+                                         fmu.string(), "--fmi", version},
+                                        {})
+                              .wait();
+        if (seen.exit_status != 0) throw std::runtime_error("no FMU was exported: " + seen.err);
+        return fmt::format("fmu: {}, isolate: false", fmu.string());
+    }
+
     template <class... Arguments>
     void expect(bool holds, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
         if (!holds) verdict_.problems.push_back(fmt::format(text, std::forward<Arguments>(arguments)...));

@@ -276,6 +276,27 @@ TEST_F(ssp_flatten, names_of_parameters_that_do_not_exist) {
                 HasSubstr("the type 'text/csv' cannot be read"));
 }
 
+TEST_F(ssp_flatten, few_lines_that_stand_for_very_many_ways_are_refused) {
+    // A chain of systems that pass a value on, from one component to many.
+    const int length = 900, ends = 1200;
+    const std::string way =
+        "<Connectors><Connector name=\"i\" kind=\"input\"/><Connector name=\"o\" kind=\"output\"/></Connectors>"
+        "<Connections><Connection startConnector=\"i\" endConnector=\"o\"/></Connections>";
+    std::string elements = component("a", "a.fmu"), connections = connection("a", "y", "p0", "i");
+    for (int i = 0; i < length; ++i) {
+        const std::string name = "p" + std::to_string(i);
+        elements += "<System name=\"" + name + "\">" + way + "</System>";
+        if (i + 1 < length) connections += connection(name, "o", "p" + std::to_string(i + 1), "i");
+    }
+    for (int i = 0; i < ends; ++i) {
+        const std::string name = "d" + std::to_string(i);
+        elements += component(name, "d.fmu");
+        connections += connection("p" + std::to_string(length - 1), "o", name, "u");
+    }
+    write("s.ssd", system(elements, connections));
+    EXPECT_THAT(problem(), HasSubstr("more than 1000000 times in all"));
+}
+
 // Archives
 
 TEST_F(ssp_flatten, archives_hold_everything) {
@@ -298,6 +319,9 @@ TEST_F(ssp_flatten, archives_hold_everything) {
                       HasSubstr("leaves the archive 's.ssp'. Put the file into the archive")));
     EXPECT_THAT(pack("<Component name=\"in\" source=\"%2e%2e/o.fmu\"/>"), HasSubstr("leaves the archive 's.ssp'"));
     EXPECT_THAT(pack("<Component name=\"in\" source=\"/etc/passwd\"/>"), HasSubstr("leaves the archive 's.ssp'"));
+    for (const std::string outside : {"../../Other.ssd", "../SystemStructure.ssd", "/etc/passwd", "%2e%2e/Other.ssd"})
+        EXPECT_THAT(pack("<Component name=\"in\" " + package + "source=\"resources/inner.ssp#" + outside + "\"/>"),
+                    HasSubstr("leaves the archive 'inner.ssp'"));
     EXPECT_THAT(pack("<Component name=\"in\" source=\"file:///o.fmu\"/>"),
                 HasSubstr("lies elsewhere. Put a copy into the archive"));
     EXPECT_THAT(
