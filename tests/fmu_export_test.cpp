@@ -307,6 +307,19 @@ TEST_F(exported_fmus, states_are_put_back_also_in_other_instances) {
     EXPECT_THROW(other.fmu->restore(*foreign), fmi::fmu_failure);
 }
 
+TEST_F(exported_fmus, a_start_without_digits_for_steps_is_refused) {
+    const fs::path file = export_text(two_masses);
+    for (const double start : {1e300, -1e40}) {
+        try {
+            host h(file, {}, {}, start);
+            h.fmu->exit_initialisation();
+            ADD_FAILURE() << "it starts at " << start;
+        } catch (const fmi::fmu_failure& problem) {
+            EXPECT_THAT(problem.what(), HasSubstr("macro steps of 0.001 s are less than the last digit of such times"));
+        }
+    }
+}
+
 TEST_F(exported_fmus, damaged_states_do_no_harm) {
     host h(export_text(two_masses));
     h.fmu->exit_initialisation();

@@ -37,7 +37,7 @@ std::filesystem::path fmu_library() {
     std::vector<std::string> looked_at;
     for (const auto& here : own_folders())
         for (const auto& folder : {here, here.parent_path() / "lib/mdpcosim", here.parent_path()}) {
-            const auto file = folder / library_name;
+            auto file = folder / library_name;
             std::error_code none;
             if (std::filesystem::is_regular_file(file, none)) return file;
             looked_at.push_back(file.string());

@@ -105,7 +105,7 @@ yaml_node map_node() {
     return node;
 }
 
-std::string yaml_text(yaml_node map) {
+std::string yaml_text(yaml_node&& map) {
     for (auto& [key, value] : map.entries) value.block = value.kind != yaml_node::type::scalar;
     return map.entries.empty() ? std::string() : write_yaml(map);
 }

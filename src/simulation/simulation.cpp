@@ -34,6 +34,10 @@ double seconds_since(clock::time_point begin) { return std::chrono::duration<dou
 /// Of a simulation that is led: as far away as macro steps can be counted.
 scenario without_end(scenario s) {
     s.time.end = s.time.start + std::ldexp(s.time.step, 45);
+    if (!(s.time.end > s.time.start))
+        throw user_error(fmt::format(
+            "simulation: it cannot start at {:.10g} s: macro steps of {} s are less than the last digit of such times.",
+            s.time.start, s.time.step));
     return s;
 }
 

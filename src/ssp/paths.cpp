@@ -67,7 +67,7 @@ std::filesystem::path resolve(const std::string& uri, const std::filesystem::pat
     const std::string name = decoded(rest);
     if (name.empty() || name.find('\0') != std::string::npos)
         throw user_error(where, fmt::format("{}: the name of a file is missing.", object));
-    const std::filesystem::path path = (document.parent_path() / name).lexically_normal();
+    std::filesystem::path path = (document.parent_path() / name).lexically_normal();
     if (within.empty()) return path;
     const std::filesystem::path inside = path.lexically_relative(within.lexically_normal());
     if (std::filesystem::path(name).is_absolute() || inside.empty() || *inside.begin() == ".." || inside == ".")
