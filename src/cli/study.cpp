@@ -66,7 +66,10 @@ void add_study(CLI::App& app, int& status) {
                 say("{}", to_json(summary));
             else if (!o->quiet)
                 show(to_table(summary));
-            return summary.status == "done" ? 0 : 130;
+            if (summary.status != "done") return 130;
+            if (summary.done > 0) return 0;
+            tell("mdpcosim: every variant failed; {}\n", summary.first_failure);
+            return 1;
         });
     });
     CLI::App* worker = app.add_subcommand("study-worker")->group("");

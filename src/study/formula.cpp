@@ -69,7 +69,10 @@ expression parse_formula(const text& written, const std::string& object,
                                },
                                .names = {}};
     try {
-        return parse_expression(plain, symbols);
+        const expression formula = parse_expression(plain, symbols);
+        if (has_undefined_constant(formula))
+            throw user_error(written.where, fmt::format("{}: '{}' is never a number.", object, s));
+        return formula;
     } catch (const expression_error& problem) {
         throw user_error(written.where, fmt::format("{}: '{}': {}", object, s, problem.what()));
     }

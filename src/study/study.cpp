@@ -22,7 +22,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::int64_t most_unasked = 1'000'000;
+constexpr std::int64_t most_unasked = 1'000'000, most_ever = std::int64_t{1} << 40;
 constexpr int most_attempts = 2;  ///< of a variant whose process ends suddenly
 
 std::filesystem::path default_study_folder(const study_spec& study) {
@@ -35,8 +35,10 @@ std::filesystem::path default_study_folder(const study_spec& study) {
 class study_conductor {
    public:
     study_conductor(const study_spec& study, const study_options& options)
-        : study_(study), options_(options), plan_(study), measures_(measures_of(study)) {
-        check_count();
+        : study_(study),
+          options_(options),
+          plan_(study, options.many ? most_ever : most_unasked),
+          measures_(measures_of(study)) {
         if (study.goal.given) target_.emplace(study);
         try_first();
     }
@@ -72,13 +74,6 @@ class study_conductor {
 
    private:
     bool interrupted() const { return options_.interrupt != nullptr && options_.interrupt->load(); }
-
-    void check_count() const {
-        if (plan_.size() <= most_unasked || options_.many) return;
-        throw user_error(
-            study_.parameters.front().where,
-            fmt::format("the study has {} variants. If you mean that many, say so: --many.", plan_.size()));
-    }
 
     /// What no variant could mend is told before anything is done.
     void try_first() {

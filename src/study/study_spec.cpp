@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <system_error>
 
 #include "core/files.hpp"
 #include "core/suggest.hpp"
@@ -433,6 +434,8 @@ study_spec read_study(const std::filesystem::path& path) {
     const text scenario = map.need_text("scenario");
     s.scenario = (path.parent_path() / scenario.value).lexically_normal();
     s.scenario_where = scenario.where;
+    if (std::error_code none; !std::filesystem::is_regular_file(s.scenario, none))
+        throw user_error(scenario.where, fmt::format("scenario: there is no file {}.", s.scenario.string()));
     if (const yaml_node* set = map.find("set")) read_set(s, *set);
     read_way(s, map);
     if (const yaml_node* measures = map.find("measure")) {

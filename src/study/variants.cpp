@@ -11,8 +11,6 @@ namespace mdpcosim {
 
 namespace {
 
-constexpr double most_variants = 1e15;
-
 /// A triangle of area 1 over first .. third with its top at second.
 double triangular_quantile(const study_parameter& p, double share) {
     const double width = p.third - p.first, left = (p.second - p.first) / width;
@@ -39,25 +37,24 @@ double quantile(const study_parameter& p, double share) {
 
 }  // namespace
 
-variant_plan::variant_plan(const study_spec& s) : parameters_(s.parameters), how_(s.how) {
-    if (how_ == study_spec::way::sample) {
-        if (s.sampling == "sobol" && parameters_.size() > most_sobol_dimensions)
-            throw user_error(parameters_[most_sobol_dimensions].where,
-                             fmt::format("sample: 'sobol' takes at most {} parameters, and there are {}. Take "
-                                         "'latin-hypercube'.",
-                                         most_sobol_dimensions, parameters_.size()));
-        size_ = s.samples;
-        points_ = sample_points(s.sampling, static_cast<std::size_t>(s.samples), parameters_.size(), s.seed);
-    } else if (how_ == study_spec::way::zip) {
-        size_ = static_cast<std::int64_t>(parameters_.front().count());
-    } else if (how_ == study_spec::way::grid) {
-        double all = 1;
+variant_plan::variant_plan(const study_spec& s, std::int64_t most) : parameters_(s.parameters), how_(s.how) {
+    double all = how_ == study_spec::way::sample ? static_cast<double>(s.samples) : 0;
+    if (how_ == study_spec::way::zip) all = static_cast<double>(parameters_.front().count());
+    if (how_ == study_spec::way::grid) {
+        all = 1;
         for (const study_parameter& p : parameters_) all *= static_cast<double>(p.count());
-        if (all > most_variants)
-            throw user_error(parameters_.front().where,
-                             fmt::format("vary: {:.3g} variants are more than anybody can run.", all));
-        size_ = static_cast<std::int64_t>(all);
     }
+    if (all > static_cast<double>(most))
+        throw user_error(parameters_.front().where,
+                         fmt::format("the study has {:.6g} variants. If you mean that many, say so: --many.", all));
+    size_ = static_cast<std::int64_t>(all);
+    if (how_ != study_spec::way::sample) return;
+    if (s.sampling == "sobol" && parameters_.size() > most_sobol_dimensions)
+        throw user_error(parameters_[most_sobol_dimensions].where,
+                         fmt::format("sample: 'sobol' takes at most {} parameters, and there are {}. Take "
+                                     "'latin-hypercube'.",
+                                     most_sobol_dimensions, parameters_.size()));
+    points_ = sample_points(s.sampling, static_cast<std::size_t>(s.samples), parameters_.size(), s.seed);
 }
 
 double variant_plan::value(std::int64_t variant, std::size_t parameter) const {

@@ -10,8 +10,8 @@ namespace mdpcosim {
 
 class variant_plan {
    public:
-    /// Refuses more variants than anybody can count.
-    explicit variant_plan(const study_spec& s);
+    /// More than `most` are refused before anything is made of them.
+    explicit variant_plan(const study_spec& s, std::int64_t most = std::int64_t{1} << 40);
 
     std::int64_t size() const { return size_; }
     const std::vector<study_parameter>& parameters() const { return parameters_; }

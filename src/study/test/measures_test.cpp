@@ -119,6 +119,7 @@ TEST(measures, unknown_names_are_told_with_their_place) {
                 testing::HasSubstr("study.yaml:4:12: measure 'p': variable 'a.y' does not exist."));
     EXPECT_THAT(told("  p: {max: b.x}\n"), testing::HasSubstr("'b'"));
     EXPECT_THAT(told("  p: {max: a.x +}\n"), testing::HasSubstr("'a.x +'"));
+    EXPECT_THAT(told("  p: {max: a.x + 0/0}\n"), testing::HasSubstr("'a.x + 0/0' is never a number"));
     EXPECT_THAT(told("  p: {value: later}\n  later: {max: a.x}\n"), testing::HasSubstr("'later' does not exist"));
     EXPECT_THAT(told("  p: {energy: spring}\n"), testing::HasSubstr("connection 'spring' does not exist"));
 }

@@ -16,6 +16,7 @@ namespace {
 study_spec read(const std::string& text) {
     const temporary_folder folder;
     std::ofstream(folder.path() / "study.yaml") << text;
+    std::ofstream(folder.path() / "s.yaml") << "time: {end: 1 s}";
     return read_study(folder.path() / "study.yaml");
 }
 
@@ -220,6 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "either 'minimise' or 'maximise'"},
         wrong_study{"scenario: s.yaml\noptimise: {minimise: p, parameters: {a.m: {from: 0, to: 1, start: 2}}}\n",
                     "outside 0 to 1"},
+        wrong_study{"scenario: t.yaml\nvary: {a.m: [1]}\n", "study.yaml:1:11: scenario: there is no file"},
         wrong_study{"scenario: s.yaml\nstudy: 2\nvary: {a.m: [1]}\n", "version '2' is not known"}));
 
 }  // namespace
