@@ -46,7 +46,7 @@ variant_plan::variant_plan(const study_spec& s, std::int64_t most) : parameters_
     }
     if (all > static_cast<double>(most))
         throw user_error(parameters_.front().where,
-                         fmt::format("the study has {:.6g} variants. If you mean that many, say so: --many.", all));
+                         fmt::format("the study has {:.0f} variants. If you mean that many, say so: --many.", all));
     size_ = static_cast<std::int64_t>(all);
     if (how_ != study_spec::way::sample) return;
     if (s.sampling == "sobol" && parameters_.size() > most_sobol_dimensions)
