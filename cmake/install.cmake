@@ -7,6 +7,8 @@ install(TARGETS mdpcosim_library EXPORT mdpcosim LIBRARY DESTINATION lib)
 install(DIRECTORY include/mdpcosim DESTINATION include)
 install(DIRECTORY schema DESTINATION share/mdpcosim)
 install(DIRECTORY examples DESTINATION share/mdpcosim PATTERN "*.out" EXCLUDE)
+# Of any Python 3: it calls the library through ctypes.
+install(DIRECTORY python/mdpcosim DESTINATION lib/python3/dist-packages PATTERN "__pycache__" EXCLUDE)
 install(FILES LICENSE THIRD-PARTY.md CHANGELOG.md ${PROJECT_BINARY_DIR}/mdpcosim.spdx.json DESTINATION share/doc/mdpcosim)
 
 # find_package(NAME), with the version of the project.

@@ -82,6 +82,41 @@ TEST(c_interface, gives_the_bits_of_a_run) {
     }
 }
 
+TEST(c_interface, rows_are_kept_in_memory) {
+    const std::string text = std::string(decay) + "record: {every: 95 ms}\n";
+    const handle h(mdpcosim_load_text(text.c_str(), nullptr, nullptr));
+    ASSERT_NE(h, nullptr) << mdpcosim_last_error(nullptr);
+    EXPECT_EQ(mdpcosim_column(h.get(), 0), nullptr);
+    EXPECT_THAT(mdpcosim_last_error(h.get()), HasSubstr("no rows are kept"));
+    ASSERT_EQ(mdpcosim_record(h.get()), MDPCOSIM_OK);
+    EXPECT_EQ(mdpcosim_record(h.get()), MDPCOSIM_MISTAKE);
+    for (int run = 0; run < 2; ++run) {
+        ASSERT_EQ(mdpcosim_initialise(h.get()), MDPCOSIM_OK);
+        EXPECT_EQ(mdpcosim_row_count(h.get()), 1U);
+        ASSERT_EQ(mdpcosim_advance_to(h.get(), 0.5), MDPCOSIM_OK);
+        EXPECT_EQ(mdpcosim_run_for(h.get(), -1), MDPCOSIM_MISTAKE);
+        ASSERT_EQ(mdpcosim_run_for(h.get(), 0), MDPCOSIM_OK);
+        // The start, the first macro point at or after every multiple of 95 ms, the end.
+        ASSERT_EQ(mdpcosim_row_count(h.get()), 12U);
+        ASSERT_EQ(mdpcosim_column_count(h.get()), 2U);
+        EXPECT_STREQ(mdpcosim_column_name(h.get(), 0), "time");
+        EXPECT_STREQ(mdpcosim_column_unit(h.get(), 0), "s");
+        EXPECT_STREQ(mdpcosim_column_name(h.get(), 1), "a.x");
+        EXPECT_EQ(mdpcosim_column_name(h.get(), 2), nullptr);
+        const double* const t = mdpcosim_column(h.get(), 0);
+        const double* const x = mdpcosim_column(h.get(), 1);
+        for (std::size_t k = 0; k < 12; ++k) {
+            EXPECT_NEAR(t[k], k == 11 ? 1 : std::ceil(static_cast<double>(k) * 9.5) * 0.01, 1e-12) << k;
+            EXPECT_NEAR(x[k], std::exp(-2 * t[k]), 1e-6) << k;
+        }
+        ASSERT_EQ(mdpcosim_reset(h.get()), MDPCOSIM_OK);
+        EXPECT_EQ(mdpcosim_row_count(h.get()), 0U);
+    }
+    const handle late(mdpcosim_load_text(decay, nullptr, nullptr));
+    ASSERT_EQ(mdpcosim_initialise(late.get()), MDPCOSIM_OK);
+    EXPECT_EQ(mdpcosim_record(late.get()), MDPCOSIM_MISTAKE);
+}
+
 TEST(c_interface, values_are_set_saved_loaded_and_begin_anew) {
     const test::temporary_folder folder;
     const std::string file = (folder.path() / "state").string();

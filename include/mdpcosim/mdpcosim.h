@@ -112,6 +112,21 @@ MDPCOSIM_API int mdpcosim_set_text(mdpcosim_simulation* s, const char* address, 
 MDPCOSIM_API int mdpcosim_save(mdpcosim_simulation* s, const char* path);
 MDPCOSIM_API int mdpcosim_load_state(mdpcosim_simulation* s, const char* path);
 
+/* Macro steps until the end, or until so many seconds of wall time have passed (0: only the end counts), so that
+ * the caller can look after other things now and then. */
+MDPCOSIM_API int mdpcosim_run_for(mdpcosim_simulation* s, double seconds);
+
+/* Rows in memory: what the scenario records, at the times at which it does. Before initialise; reset forgets the rows. */
+MDPCOSIM_API int mdpcosim_record(mdpcosim_simulation* s);
+MDPCOSIM_API size_t mdpcosim_row_count(const mdpcosim_simulation* s);
+/* With the time, which is column 0. */
+MDPCOSIM_API size_t mdpcosim_column_count(const mdpcosim_simulation* s);
+/* NULL: there is no such column. */
+MDPCOSIM_API const char* mdpcosim_column_name(const mdpcosim_simulation* s, size_t column);
+MDPCOSIM_API const char* mdpcosim_column_unit(const mdpcosim_simulation* s, size_t column);
+/* row_count() numbers, valid until the next step, reset or free. */
+MDPCOSIM_API const double* mdpcosim_column(mdpcosim_simulation* s, size_t column);
+
 /* What summary.json of a run would hold; "status" is "running" before the end. */
 MDPCOSIM_API int mdpcosim_summary(mdpcosim_simulation* s, const char** json);
 

@@ -65,7 +65,19 @@ class simulation {
     void initialise() { check(mdpcosim_initialise(get())); }
     void step() { check(mdpcosim_step(get())); }
     void advance_to(double t) { check(mdpcosim_advance_to(get(), t)); }
+    /// Macro steps for so many seconds of wall time, or to the end.
+    void run_for(double seconds) { check(mdpcosim_run_for(get(), seconds)); }
     void reset() { check(mdpcosim_reset(get())); }
+
+    /// Keeps the rows of what the scenario records; before initialise().
+    void record() { check(mdpcosim_record(get())); }
+    std::size_t rows() const { return mdpcosim_row_count(get()); }
+    std::size_t columns() const { return mdpcosim_column_count(get()); }
+    /// Column 0 is the time.
+    std::string column_name(std::size_t column) const { return checked(mdpcosim_column_name(get(), column)); }
+    std::string column_unit(std::size_t column) const { return checked(mdpcosim_column_unit(get(), column)); }
+    /// rows() numbers, there until the next step.
+    const double* column(std::size_t column) { return checked(mdpcosim_column(get(), column)); }
 
     double time() const { return mdpcosim_time(get()); }
     double end() const { return mdpcosim_end(get()); }
@@ -157,6 +169,11 @@ class simulation {
     mdpcosim_simulation* get() const { return handle_.get(); }
     void check(int status) const {
         if (status != MDPCOSIM_OK) fail();
+    }
+    template <class Pointer>
+    Pointer checked(Pointer given) const {
+        if (given == nullptr) fail();
+        return given;
     }
     [[noreturn]] void fail() const {
         throw failure(mdpcosim_last_status(get()), mdpcosim_last_error(get()));

@@ -16,7 +16,7 @@ namespace mdpcosim {
 struct plot_axis {
     std::string label;  ///< with its unit
     bool logarithmic = false;
-    std::optional<double> low, high;
+    std::optional<double> low = {}, high = {};
 };
 
 enum class plot_stroke { none, solid, dashed, dotted };
@@ -27,7 +27,7 @@ struct plot_curve {
     std::vector<double> x, y;
     plot_stroke stroke = plot_stroke::solid;
     plot_marker marker = plot_marker::none;
-    std::optional<int> colour;  ///< 0, 1, ... as the palette repeats; absent: the place among the panel's curves
+    std::optional<int> colour = {};  ///< 0, 1, ... as the palette repeats; absent: the place among the panel's curves
 };
 
 /// A slope, a level line, an exact orbit. Infinite coordinates reach to the panel's frame.

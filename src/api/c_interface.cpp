@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <shared_mutex>
 #include <sstream>
 
+#include "api/kept_rows.hpp"
 #include "api/version.hpp"
 #include "core/arithmetic.hpp"
 #include "core/files.hpp"
@@ -40,6 +42,8 @@ struct client {
     simulation object;
     std::vector<simulation::place> places;
     std::map<std::string, int> known_places;
+    std::unique_ptr<kept_rows> rows;
+    bool started = false;
     std::string text;  ///< handed out
     last_failure failure{};
     std::string why_failed;  ///< the run
@@ -252,7 +256,10 @@ int mdpcosim_last_status(const mdpcosim_simulation* s) {
 }
 
 int mdpcosim_initialise(mdpcosim_simulation* s) {
-    return with(s, [](client& c) { c.object.initialise(); });
+    return with(s, [](client& c) {
+        c.started = true;
+        c.object.initialise();
+    });
 }
 
 int mdpcosim_step(mdpcosim_simulation* s) {
@@ -264,7 +271,70 @@ int mdpcosim_advance_to(mdpcosim_simulation* s, double t) {
 }
 
 int mdpcosim_reset(mdpcosim_simulation* s) {
-    return with(s, [](client& c) { c.object.reset(); });
+    return with(s, [](client& c) {
+        c.object.reset();
+        if (c.rows) c.rows->forget();
+    });
+}
+
+int mdpcosim_run_for(mdpcosim_simulation* s, double seconds) {
+    return with(s, [seconds](client& c) {
+        if (!std::isfinite(seconds) || seconds < 0) throw user_error("argument 'seconds' is no time");
+        using clock = std::chrono::steady_clock;
+        const clock::time_point begin = clock::now();
+        constexpr int often = 8;  // reading the clock costs as much as a small step
+        for (int n = 1; !c.object.done(); ++n) {
+            c.object.step();
+            if (seconds > 0 && n % often == 0 && std::chrono::duration<double>(clock::now() - begin).count() >= seconds)
+                return;
+        }
+    });
+}
+
+int mdpcosim_record(mdpcosim_simulation* s) {
+    return with(s, [](client& c) {
+        if (c.rows) throw user_error("the rows are kept already");
+        if (c.started) throw user_error("mdpcosim_record() belongs before mdpcosim_initialise()");
+        c.rows = std::make_unique<kept_rows>(c.object);
+    });
+}
+
+size_t mdpcosim_row_count(const mdpcosim_simulation* s) {
+    return value_of(s, std::size_t{0}, [](const client& c) { return c.rows ? c.rows->rows() : 0; });
+}
+
+size_t mdpcosim_column_count(const mdpcosim_simulation* s) {
+    return value_of(s, std::size_t{0}, [](const client& c) { return c.rows ? c.rows->columns() : 0; });
+}
+
+namespace mdpcosim {
+
+namespace {
+
+kept_rows& rows_with(const client& c, std::size_t column) {
+    if (!c.rows) throw user_error("no rows are kept: mdpcosim_record() before mdpcosim_initialise()");
+    if (column >= c.rows->columns())
+        throw user_error("column " + std::to_string(column) + " of " + std::to_string(c.rows->columns()) +
+                         " does not exist");
+    return *c.rows;
+}
+
+}  // namespace
+
+}  // namespace mdpcosim
+
+const char* mdpcosim_column_name(const mdpcosim_simulation* s, size_t column) {
+    return value_of<const char*>(s, nullptr,
+                                 [&](const client& c) { return rows_with(c, column).name(column).c_str(); });
+}
+
+const char* mdpcosim_column_unit(const mdpcosim_simulation* s, size_t column) {
+    return value_of<const char*>(s, nullptr,
+                                 [&](const client& c) { return rows_with(c, column).unit(column).c_str(); });
+}
+
+const double* mdpcosim_column(mdpcosim_simulation* s, size_t column) {
+    return value_of<const double*>(s, nullptr, [&](const client& c) { return rows_with(c, column).column(column); });
 }
 
 double mdpcosim_time(const mdpcosim_simulation* s) {

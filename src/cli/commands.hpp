@@ -41,6 +41,7 @@ void add_stability(CLI::App& app, int& status);
 void add_order(CLI::App& app, int& status);
 void add_longtime(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
+void add_study(CLI::App& app, int& status);
 
 /// The options that stand for settings of the scenario (--set, --step, --end ...), the same in every subcommand.
 class scenario_options {

@@ -89,6 +89,7 @@ int run_program(int argc, char** argv) {
     mdpcosim::add_stability(app, status);
     mdpcosim::add_order(app, status);
     mdpcosim::add_longtime(app, status);
+    mdpcosim::add_study(app, status);
     mdpcosim::add_bench(app, status);
     try {
         mdpcosim::refuse_empty_values(app);

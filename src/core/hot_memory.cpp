@@ -1,8 +1,8 @@
 #include "core/hot_memory.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <new>
 
 namespace mdpcosim {
 
@@ -39,14 +39,12 @@ constexpr bool one_by_one = true;  // objects that lie side by side hide where o
 constexpr bool one_by_one = false;
 #endif
 
-bool lies_apart(std::size_t size, std::size_t alignment) {
-    return one_by_one || size > largest_hot || alignment > hot_line;
-}
+bool lies_apart(std::size_t size) { return one_by_one || size > largest_hot; }
 
 }  // namespace
 
-void* in_hot_memory::take(std::size_t size, std::size_t alignment) {
-    if (lies_apart(size, alignment)) return ::operator new (size, std::align_val_t{std::max(alignment, hot_line)});
+void* in_hot_memory::operator new(std::size_t size) {
+    if (lies_apart(size)) return ::operator new (size, std::align_val_t{hot_line});
     const std::size_t whole = (size + hot_line - 1) / hot_line * hot_line;
     if (filled_here.block == nullptr || filled_here.block->used + whole > hot_block_size) {
         hot_block* const fresh = ::new (::operator new (hot_block_size, std::align_val_t{hot_block_size})) hot_block;
@@ -60,9 +58,9 @@ void* in_hot_memory::take(std::size_t size, std::size_t alignment) {
     return object;
 }
 
-void in_hot_memory::give_back(void* object, std::size_t size, std::size_t alignment) noexcept {
+void in_hot_memory::operator delete(void* object, std::size_t size) noexcept {
     if (object == nullptr) return;
-    if (lies_apart(size, alignment)) return ::operator delete (object, std::align_val_t{std::max(alignment, hot_line)});
+    if (lies_apart(size)) return ::operator delete (object, std::align_val_t{hot_line});
     reinterpret_cast<hot_block*>(reinterpret_cast<std::uintptr_t>(object) / hot_block_size * hot_block_size)->leave();
 }
 

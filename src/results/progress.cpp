@@ -43,34 +43,45 @@ std::string progress::size(double bytes) {
     return fmt::format("{:.3g} {}", bytes, units[k]);
 }
 
-progress::progress(style wanted, double start, double end, writer out)
-    : style_(wanted), out_(std::move(out)), start_(start), end_(end), begin_(clock::now()), last_(begin_) {}
+progress::progress(style wanted, double start, double end, writer out, std::string counted)
+    : style_(wanted),
+      out_(std::move(out)),
+      start_(start),
+      end_(end),
+      counted_(std::move(counted)),
+      begin_(clock::now()),
+      last_(begin_) {}
 
 progress::~progress() { finish(); }
 
-std::string progress::line(double start, double end, double t, double wall, int bar_width) {
+std::string progress::line(double start, double end, double t, double wall, int bar_width, const std::string& counted) {
     const double share = std::clamp((t - start) / (end - start), 0.0, 1.0);
     std::string text = fmt::format("{:3.0f} % ", 100 * share);
     if (bar_width > 0) {
         const int filled = static_cast<int>(share * bar_width);
         text += fmt::format("|{:#<{}}{:<{}}| ", "", filled, "", bar_width - filled);
     }
-    text += fmt::format("t = {:.4g} s of {:.4g} s", t, end);
+    text += counted.empty() ? fmt::format("t = {:.4g} s of {:.4g} s", t, end)
+                            : fmt::format("{:.0f} of {:.0f} {}", t, end, counted);
     if (wall > 0 && share > 0) {
         const double speed = (t - start) / wall;
-        text +=
-            speed >= 1 ? fmt::format(", {:.3g} x real time", speed) : fmt::format(", real time / {:.3g}", 1 / speed);
+        if (counted.empty())
+            text += speed >= 1 ? fmt::format(", {:.3g} x real time", speed)
+                               : fmt::format(", real time / {:.3g}", 1 / speed);
+        else
+            text += fmt::format(", {:.3g} per s", speed);
         text += fmt::format(", {} left", duration(wall * (1 - share) / share));
     }
     return text;
 }
 
-std::string progress::fitted_line(double start, double end, double t, double wall, int columns) {
+std::string progress::fitted_line(double start, double end, double t, double wall, int columns,
+                                  const std::string& counted) {
     // A line that reached the terminal's last column would wrap, and only its last part could be removed.
     const auto room = static_cast<std::size_t>(std::max(1, columns - 1));
-    std::string text = line(start, end, t, wall, 0);
+    std::string text = line(start, end, t, wall, 0, counted);
     const int bar_width = std::min(30, static_cast<int>(room) - static_cast<int>(text.size()) - 3);
-    if (bar_width >= 5) text = line(start, end, t, wall, bar_width);
+    if (bar_width >= 5) text = line(start, end, t, wall, bar_width, counted);
     return text.substr(0, room);
 }
 
@@ -82,9 +93,9 @@ void progress::update(double t) {
     last_ = now;
     const double wall = std::chrono::duration<double>(now - begin_).count();
     if (style_ == style::bar)
-        out_("\r\033[K" + fitted_line(start_, end_, t, wall, terminal_columns()));
+        out_("\r\033[K" + fitted_line(start_, end_, t, wall, terminal_columns(), counted_));
     else
-        out_(line(start_, end_, t, wall, 0) + "\n");
+        out_(line(start_, end_, t, wall, 0, counted_) + "\n");
     shown_ = true;
 }
 

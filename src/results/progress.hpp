@@ -17,7 +17,8 @@ class progress {
     static style fitting(bool quiet);
 
     using writer = std::function<void(const std::string&)>;
-    progress(style wanted, double start, double end, writer out);
+    /// `counted`: what is done one by one ("variants"), from `start` to `end`; empty: simulated time.
+    progress(style wanted, double start, double end, writer out, std::string counted = {});
     ~progress();
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
@@ -34,14 +35,17 @@ class progress {
     void finish();
 
     /// "  42 % |####    | t = 0.84 s of 2 s, 1.3 x real time, 5 s left"; for tests.
-    static std::string line(double start, double end, double t, double wall, int bar_width);
+    static std::string line(double start, double end, double t, double wall, int bar_width,
+                            const std::string& counted = {});
     /// The line with the longest bar that a terminal of so many columns has room for; for tests.
-    static std::string fitted_line(double start, double end, double t, double wall, int columns);
+    static std::string fitted_line(double start, double end, double t, double wall, int columns,
+                                   const std::string& counted = {});
 
    private:
     style style_;
     writer out_;
     double start_, end_;
+    std::string counted_;
     std::chrono::steady_clock::time_point begin_, last_;
     bool shown_ = false;
 };

@@ -36,6 +36,13 @@ int main() {
     HOLDS(s.steps() == 100 && s.time() == 1 && s.end() == 1);
     HOLDS(s.get(place) == s.get("a.x"));
     HOLDS(std::abs(s.get("a.x") - (0.5 + 0.5 * std::exp(-4.0))) < 1e-6);
+    auto kept = mdpcosim::simulation::from_text(decay, "", options);
+    kept.record();
+    kept.initialise();
+    kept.run_for(0);
+    HOLDS(kept.done() && kept.rows() == 101 && kept.columns() == 2 && kept.column_name(1) == "a.x");
+    HOLDS(kept.column(0)[100] == 1 && kept.column(1)[100] == kept.get("a.x") && kept.column(1)[0] == 1);
+    HOLDS(failure_of([&] { kept.column(9); }, MDPCOSIM_MISTAKE).find("column 9 of 2") != std::string::npos);
     std::vector<double> values;
     s.get(std::vector<int>{place, place}, values);
     HOLDS(values.size() == 2 && values[1] == s.get(place));

@@ -257,6 +257,13 @@ class supervised {
 
 }  // namespace
 
+std::vector<std::string> mpiexec_command(const std::vector<mpi_host>& hosts, int ranks,
+                                         const std::vector<std::string>& command) {
+    const launcher by = choose_launcher();
+    check_hosts(hosts);
+    return command_line(by, {command, hosts, std::vector<std::string>(static_cast<std::size_t>(ranks))}, {}, {});
+}
+
 int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts) {
     const launcher by = choose_launcher();
     constexpr double for_ranks = moment_of_rank + 1;

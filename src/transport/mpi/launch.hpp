@@ -21,6 +21,10 @@ struct mpi_launch {
 /// order, the second one all ranks to end at once. Throws user_error where there is no MPI.
 int launch_ranks(const mpi_launch& launch, const std::atomic<int>& interrupts);
 
+/// The command line of mpiexec that starts `command` as ranks that do not use MPI themselves. Throws user_error where there is no MPI.
+std::vector<std::string> mpiexec_command(const std::vector<mpi_host>& hosts, int ranks,
+                                         const std::vector<std::string>& command);
+
 /// How a rank ended.
 struct rank_end {
     int how = 0;        ///< as waitpid() says
