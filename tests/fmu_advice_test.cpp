@@ -82,19 +82,31 @@ TEST_F(fmu_advice, event_mode_that_is_refused_is_done_without) {
 }
 
 TEST_F(fmu_advice, ports_that_move_against_their_load_are_told_before_the_run) {
-    const auto coupled = [&](const std::string& force) {
+    const auto write_coupled = [&](const std::string& mass, const std::string& force) {
         write("s.yaml",
-              fmt::format("time: {{end: 0.1 s, step: 1 ms}}\nsubsystems:\n  a: {{fmu: {}, ports: {{p: {{kind: "
-                          "translation, position: position, velocity: velocity, force: {}}}}}}}\n"
-                          "  b: {{model: mass-spring-damper}}\nconnections:\n"
-                          "  c: {{law: spring, between: [a.p, b.mass], stiffness: 10 N/m}}\n",
-                          (fmus / "oscillator-2.fmu").string(), force));
-        EXPECT_THAT(run("run s.yaml --no-verify"), testing::AnyOf(0, 3));
-        return content("err.txt") + content("out.txt");
+              fmt::format(
+                  "time: {{end: 0.1 s, step: 1 ms}}\nsubsystems:\n  a: {{fmu: {}, set: {{m: {}}}, ports: {{p: {{kind: "
+                  "translation, position: position, velocity: velocity,\n      force: {}}}}}}}\n"
+                  "  b: {{model: mass-spring-damper}}\nconnections:\n"
+                  "  c: {{law: spring, between: [a.p, b.mass], stiffness: 10 N/m}}\n",
+                  (fmus / "oscillator-2.fmu").string(), mass, force));
     };
-    EXPECT_THAT(coupled("-force"),
+    write_coupled("-1 kg", "force");
+    EXPECT_THAT(run("run s.yaml --no-verify"), testing::AnyOf(0, 3));
+    EXPECT_THAT(content("err.txt"),
                 testing::AllOf(HasSubstr("port 'a.p' moves against its load"), HasSubstr("('force: -F'), s.yaml:3:")));
-    EXPECT_THAT(coupled("force"), Not(HasSubstr("moves against its load")));
+    for (const auto& [mass, force] : {std::pair("1 kg", "force"), std::pair("-1 kg", "-force")}) {
+        write_coupled(mass, force);
+        EXPECT_THAT(run("run s.yaml --no-verify"), testing::AnyOf(0, 3));
+        EXPECT_THAT(content("err.txt"), Not(HasSubstr("moves against its load"))) << mass << force;
+    }
+    // A sign that the scenario itself has wrong.
+    for (const char* command : {"run s.yaml", "check s.yaml"}) {
+        write_coupled("1 kg", "-2*force");
+        EXPECT_EQ(run(command), 2);
+        EXPECT_THAT(content("err.txt"), AllOf(HasSubstr("s.yaml:4:14: port 'a.p' moves against its load"),
+                                              HasSubstr("'force: -2*force' says: leave the minus out")));
+    }
 }
 
 TEST_F(fmu_advice, stiff_fmus_are_led_to_an_implicit_solver) {
@@ -164,6 +176,13 @@ TEST_F(fmu_advice, display_units_are_those_of_the_results_when_asked_for) {
     write("other.csv", "time,rotor.phi [m]\n0,0\n0.1,1\n");
     EXPECT_EQ(run("compare display other.csv"), 2);
     EXPECT_THAT(content("err.txt"), AllOf(HasSubstr("variable 'rotor.phi' is in 'rad'"), HasSubstr("but in 'm'")));
+    // A file that is expected is read the same way.
+    for (const auto& [file, status] : {std::pair("display/results.csv", 0), std::pair("other.csv", 2)}) {
+        write("expecting.yaml", scenario("display") + fmt::format("expect: [{{file: {}, within: 1e-9}}]\n", file));
+        EXPECT_EQ(run("run expecting.yaml --quiet --out e"), status) << content("err.txt");
+    }
+    EXPECT_THAT(content("err.txt"), AllOf(HasSubstr("expecting.yaml:5:"), HasSubstr("other.csv"),
+                                          HasSubstr("'rotor.phi'"), HasSubstr("'rad'"), HasSubstr("'m'")));
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ class validation {
         for (const auto& input : d.inputs) std::fill_n(u.begin() + input.slot, input.size, input.start);
         std::vector<polynomial> inputs(u.size());
         for (std::size_t i = 0; i < u.size(); ++i) inputs[i].c[0] = u[i];
+        trial.expect({.step = H});
         trial.initialise(t0);
         trial.outputs(u, y);
         const auto step = [&](int n) {

@@ -144,6 +144,14 @@ std::string loader_error(const std::filesystem::path& path) {
     return message;
 }
 
+/// For a library that this one needs and the machine does not have: "libgfortran.so.3: cannot open shared object file: ...".
+std::string way_out(const std::string& error) {
+    const std::size_t end = error.find(": cannot open shared object file");
+    if (end == std::string::npos) return "";
+    return fmt::format(" It needs {0}: install what brings it, or name the folder that has it in LD_LIBRARY_PATH.",
+                       error.substr(0, end));
+}
+
 std::function<void()>& first_library() {
     static std::function<void()> prepare;
     return prepare;
@@ -158,8 +166,10 @@ void* open_shared_library(const std::filesystem::path& path, bool own_first) {
     const bool deep = own_first && can_bind_own_first && !needs_cpp_runtime(path);
     if (const auto prepare = std::exchange(first_library(), {})) prepare();
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (deep ? RTLD_DEEPBIND : 0));
-    if (library == nullptr)
-        throw std::invalid_argument(fmt::format("'{}' cannot be loaded: {}.", path.string(), loader_error(path)));
+    if (library == nullptr) {
+        const std::string error = loader_error(path);
+        throw std::invalid_argument(fmt::format("'{}' cannot be loaded: {}.{}", path.string(), error, way_out(error)));
+    }
     return library;
 }
 

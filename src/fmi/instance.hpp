@@ -112,6 +112,8 @@ class alignas(64) instance : public in_hot_memory {
     virtual void exit_initialisation() = 0;
     virtual void terminate() = 0;
     virtual void reset() = 0;
+    /// What the FMU logged last, as a sentence behind a message of ours; empty: nothing.
+    virtual std::string last_messages() = 0;
 
     /// Numbers of any type as doubles (booleans 0 and 1); `variables` are indices into the description, all of one base type.
     virtual value_block make_block(std::span<const int> variables) const = 0;

@@ -37,6 +37,7 @@ class instance_base : public instance {
     const interface_description& offers() const final { return offers_; }
     value_block make_block(std::span<const int> variables) const override;
     std::unique_ptr<saved_state> make_state() final;
+    std::string last_messages() final;
 
     /// What the FMU's logger was called with, from any of its threads; `environment` is what the FMU hands back.
     static void receive_log(void* environment, int status, const char* category, std::string text);
@@ -156,7 +157,6 @@ class instance_base : public instance {
     status judge(const char* function, int result, discard d);
     void trace(const char* function, const std::string& arguments, int result);
     void claim();
-    std::string last_messages();
 
     std::mutex message_mutex_;
     std::deque<std::string> messages_;  ///< the last ones above "ok"

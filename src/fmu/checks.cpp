@@ -162,6 +162,7 @@ std::vector<other_parameter> waiting_parameters(subsystem_spec spec, double star
         for (const auto& input : d.inputs) std::fill_n(u.begin() + input.slot, input.size, input.start);
         std::vector<polynomial> inputs(u.size());
         for (std::size_t i = 0; i < u.size(); ++i) inputs[i].c[0] = u[i];
+        fmu->expect({.step = step});
         fmu->initialise(start);
         fmu->outputs(u, y);
         fmu->advance({start, start + step, 0}, inputs, y);  // some convert what they were given on their way

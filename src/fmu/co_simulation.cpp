@@ -80,7 +80,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
 
     void initialise(double t0) override {
         begun_ = true;
-        time_ = t0;
+        time_ = start_ = t0;
         fmu_.enter_initialisation(time_, end_);
         fmu_.call(time_, [&] { clocks_.start(t0); });
         waits_ = leaves_early() && std::ranges::count(driven_, true) > 0;
@@ -118,7 +118,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
             outputs_.get_again(y);
             follow(follow_continuous_, read_continuous_, changed.continuous || changed.discrete, y);
             follow(follow_discrete_, read_discrete_, changed.discrete, y);
-            rates_.get_derivatives(*instance_, y);
+            get_rates(y);
             clocks_.give(y, mode_ == mode::event);
         });
     }
@@ -375,10 +375,29 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
 
     void get(std::span<double> y) {
         outputs_.get(*instance_, y);
-        rates_.get_derivatives(*instance_, y);
+        get_rates(y);
         clocks_.give(y, mode_ == mode::event);
         read_ = true;
         read_continuous_ = read_discrete_ = false;
+    }
+
+    void get_rates(std::span<double> y) {
+        rates_.get_derivatives(*instance_, y);
+        if (time_ <= start_) [[unlikely]]
+            replace_unknown_rates(y);
+    }
+
+    /// Before its first step an FMU may know no rates of its outputs and give anything for them.
+    [[gnu::noinline]] void replace_unknown_rates(std::span<double> y) {
+        const fmu_layout& l = fmu_.model().layout;
+        for (const auto& of : l.description.outputs) {
+            const auto slot = static_cast<std::size_t>(of.slot);
+            if (!l.outputs[slot].derivative || (!needed_.empty() && !needed_[slot]) || std::isfinite(y[slot])) continue;
+            if (!std::exchange(told_of_rates_, true))
+                fmu_.tell(fmt::format("it gives {} for the rate '{}' before its first step. 0 is used there.", y[slot],
+                                      of.name));
+            y[slot] = 0;
+        }
     }
 
     /// Outputs that follow inputs without a step between; `read`: since the last get().
@@ -468,18 +487,34 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
             return ask_to_end();
         if (degree_ > 0) set_derivatives();
         ++micro_steps_;
-        if (!instance_->do_whole_step(time_, length_to(end), keeps_state_)) [[unlikely]]
+        const communication_step step = step_to(end);
+        if (!instance_->do_whole_step(step.begin, step.length, keeps_state_)) [[unlikely]]
             integrate_on(end, instance_->stopped());
     }
 
-    /// The macro step as it was asked for, not what rounding made of it: FMUs divide it by steps of their own. But what rounds to a time
-    /// behind the end would be an error to an FMU that knows the end.
-    double length_to(double target) const {
-        double length = target - time_;
-        if (std::fabs(length - step_) <= time_resolution(target)) length = step_;
+    struct communication_step {
+        double begin, length;
+    };
+    /// The macro step as it was asked for, not what rounding made of it: FMUs divide it by steps of their own.
+    communication_step step_to(double target) const {
+        communication_step s{time_, target - time_};
+        if (std::fabs(s.length - step_) <= time_resolution(target)) s.length = step_;
         if (target >= end_) [[unlikely]]
-            while (time_ + length > end_) length = std::nextafter(length, 0.0);
-        return length;
+            keep_to_end(s);
+        return s;
+    }
+
+    /// What rounds to a time behind the end would be an error to an FMU that knows the end: such a step begins some last digits earlier.
+    void keep_to_end(communication_step& s) const {
+        const double earliest = std::max(start_, time_ - time_resolution(time_));
+        double begin = s.begin;
+        while (begin + s.length > end_ && begin > earliest) begin = std::nextafter(begin, earliest);
+        if (begin + s.length <= end_) {
+            s.begin = begin;
+            return;
+        }
+        s.length = end_ - s.begin;
+        while (s.begin + s.length > end_) s.length = std::nextafter(s.length, 0.0);
     }
 
     fmi::discrete_update update_discrete_states(double t) {
@@ -500,7 +535,8 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
                 set_values();
                 set_derivatives();
                 ++micro_steps_;
-                done = instance_->do_step(time_, length_to(target), keeps_state_);
+                const communication_step step = step_to(target);
+                done = instance_->do_step(step.begin, step.length, keeps_state_);
             }
             if (done.terminate) {
                 // What it has reached is the end, and nothing moves it further.
@@ -524,8 +560,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
             const bool moved = whole || done.event || part;
             if (!moved) {
                 refuse_fixed(target, done.early);
-                if (++halvings > most_halvings)
-                    fmu_.fail(time_, fmt::format("doStep: it takes no step, not even one of {} s", target - time_));
+                if (++halvings > most_halvings) refuse_steps(target);
                 length = (target - time_) / 2;
                 continue;
             }
@@ -555,6 +590,15 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
                                      next));
     }
 
+    [[noreturn]] void refuse_steps(double target) const {
+        fmu_.fail(
+            time_,
+            fmt::format(
+                "doStep: it takes no step, not even one of {} s.{} Where it has a step of its own, the macro step "
+                "must be a whole multiple or part of that",
+                target - time_, instance_->last_messages()));
+    }
+
     /// The step to `target` was not taken: another size is needed, which not every FMU can take.
     void refuse_fixed(double target, bool early) {
         if (offers_.variable_step) return;
@@ -577,11 +621,12 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
     bool read_continuous_ = false, read_discrete_ = false;  ///< those that follow inputs, since then
     double end_ = std::numeric_limits<double>::infinity();  ///< of the run, which the FMU knows
     double step_ = 0;                                       ///< the usual macro step; 0: there is none
+    double start_ = 0;                                      ///< of the run
     bool by_event_ = false;  ///< discrete inputs are set in event mode, where the FMU rests between steps
     bool outputs_follow_ = false;
     bool waits_ = false;  ///< for the inputs that it is initialised with
     bool asked_ = false;  ///< for outputs, since initialise()
-    bool told_of_event_ = false;
+    bool told_of_event_ = false, told_of_rates_ = false;
     bool ended_ = false;    ///< it asked for the end of the simulation and takes no more steps
     bool follows_ = false;  ///< outputs that somebody needs follow inputs that change during the step
     int degree_ = 0;        ///< highest of the inputs

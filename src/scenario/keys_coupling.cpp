@@ -99,11 +99,11 @@ key_info delay_key() {
 }
 
 template <class Owner>
-key_info own_extrapolation_key() {
+key_info own_extrapolation_key(const char* otherwise) {
     return map<Owner>("extrapolation", &Owner::extrapolation, extrapolation_keys,
                       "How u is continued over a macro step: a name, or own coefficients.", "name")
         .from(catalogue::extrapolations)
-        .by_default("the scenario's, or by law")
+        .by_default(otherwise)
         .more_in("methods/extrapolations.md");
 }
 
@@ -124,7 +124,7 @@ const key_group& connection_keys() {
                          "The ports it joins: the first receives -u, the second +u; those of a node +u.", "ports",
                          ", [first.port, second.port]")
                  .needed(),
-             own_extrapolation_key<spec>(), delay_key<spec>()},
+             own_extrapolation_key<spec>("the scenario's, or by law"), delay_key<spec>()},
             {settings<spec>("parameter", &spec::parameters, setting_values::any, "A parameter of the law or joint.")
                  .from(catalogue::laws)});
         made.one_of = {"law", "joint"};
@@ -178,7 +178,7 @@ const key_group& signal_keys() {
             });
         auto made = group<spec>("signal", "An output, or a sum of outputs, to one input.",
                                 {connect.needed(), name.by_default("the address of the target"),
-                                 own_extrapolation_key<spec>(), delay_key<spec>()});
+                                 own_extrapolation_key<spec>("by what it carries"), delay_key<spec>()});
         made.check = [](void* owner, const yaml_node&, const key_place&) {
             auto& signal = *static_cast<spec*>(owner);
             if (signal.name.empty()) signal.name = signal.target.value;

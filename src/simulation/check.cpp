@@ -266,8 +266,9 @@ std::string check(const scenario& s) {
     const auto wanted = [](const subsystem_spec& entry) {
         return entry.kind != subsystem_spec::source_kind::model && entry.kind != subsystem_spec::source_kind::program;
     };
-    for (const reversed_port& port : reversed_ports(full, coupled_ports(s, wanted)))
-        out += fmt::format("\nwarning: {}: {}.\n", port.text, way_to_turn(port));
+    const auto reversed = reversed_ports(full, coupled_ports(s, wanted));
+    std::ranges::for_each(reversed, refuse_turned);
+    for (const reversed_port& port : reversed) out += fmt::format("\nwarning: {}: {}.\n", port.text, way_to_turn(port));
     return out;
 }
 

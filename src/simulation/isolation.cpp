@@ -55,7 +55,7 @@ class trial {
         for (const auto& input : d.inputs) std::fill_n(u_.begin() + input.slot, input.size, input.start);
         inputs_.resize(u_.size());
         for (std::size_t i = 0; i < u_.size(); ++i) inputs_[i].c[0] = u_[i];
-        model_->expect({.goes_back = goes_back_, .end = time_.end});
+        model_->expect({.goes_back = goes_back_, .end = time_.end, .step = own_step_});
         model_->initialise(time_.start);
         model_->outputs(u_, y_);
         if (goes_back_ && model_->offers().save_restore) {

@@ -31,11 +31,19 @@ double position_after(const scenario& s, const std::string& name, const std::str
     return y[static_cast<std::size_t>(found->motion[0])];
 }
 
-location place_of(const scenario& s, const std::string& name, const std::string& port_name) {
+/// Where the port stands in the scenario, and what turns it there.
+void find_place(const scenario& s, const std::string& name, const std::string& port_name, reversed_port& of) {
     const auto entry = std::ranges::find(s.subsystems, name, &subsystem_spec::name);
-    if (entry == s.subsystems.end()) return {};
+    if (entry == s.subsystems.end()) return;
     const auto found = std::ranges::find(entry->ports, port_name, &port_spec::name);
-    return found == entry->ports.end() ? location{} : found->where;
+    if (found == entry->ports.end()) return;
+    of.where = found->where;
+    for (const setting& variable : found->variables) {
+        if (variable.values.empty() || !variable.values.front().value.starts_with('-')) continue;
+        of.turned_by = fmt::format("{}: {}", variable.name, variable.values.front().value);
+        of.turned_at = variable.values.front().where;
+        return;
+    }
 }
 
 }  // namespace
@@ -57,6 +65,12 @@ std::string way_to_turn(const reversed_port& port) {
                        port.where.line > 0 ? ", " + to_string(port.where) : "");
 }
 
+void refuse_turned(const reversed_port& port) {
+    if (port.turned_by.empty()) return;
+    throw user_error(port.turned_at,
+                     fmt::format("{} of what '{}' says: leave the minus out.", port.text, port.turned_by));
+}
+
 std::vector<reversed_port> reversed_ports(const scenario& s, const std::vector<std::string>& addresses) {
     constexpr double rounding = 1e-13;
     std::vector<reversed_port> found;
@@ -68,11 +82,12 @@ std::vector<reversed_port> reversed_ports(const scenario& s, const std::vector<s
             const double free = position_after(s, name, port_name, 0);
             const double moved = position_after(s, name, port_name, 1);
             if (!(moved - free < -rounding * (std::abs(free) + std::abs(moved)))) continue;
-            found.push_back(
-                {fmt::format("port '{}' moves against its load: a load of +1 (SI) over the first macro step changes "
-                             "its motion by {:.3g}. In the model the load has the opposite sign",
-                             address, moved - free),
-                 place_of(s, name, port_name)});
+            reversed_port& port = found.emplace_back();
+            port.text = fmt::format(
+                "port '{}' moves against its load: a load of +1 (SI) over the first macro step changes "
+                "its motion by {:.3g}. In the model the load has the opposite sign",
+                address, moved - free);
+            find_place(s, name, port_name, port);
         } catch (const std::exception&) {  // one instance at a time, steps of another length: nothing is known then
         }
     }

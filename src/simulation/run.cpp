@@ -228,8 +228,9 @@ void tell_reversed_ports(const simulation& all) {
     const auto ports = coupled_ports(all.resolved(), wanted);
     const messages out;
     const message_scope silence({});
-    for (const reversed_port& port : reversed_ports(all.resolved(), ports))
-        out.send(fmt::format("warning: {}: {}.", port.text, way_to_turn(port)));
+    const auto reversed = reversed_ports(all.resolved(), ports);
+    std::ranges::for_each(reversed, refuse_turned);
+    for (const reversed_port& port : reversed) out.send(fmt::format("warning: {}: {}.", port.text, way_to_turn(port)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/messages.hpp"
 #include "fmu/component.hpp"
 #include "fmu/test/fmu_spec.hpp"
 #include "subsystem/factory.hpp"
@@ -279,7 +280,8 @@ TEST_P(both_versions, every_failure_names_fmu_call_and_time) {
     EXPECT_THAT(message("get", "discard"), AllOf(StartsWith(who), HasSubstr("returned discard")));
     EXPECT_THAT(message("enter-initialization", "error", "0 s"), AllOf(StartsWith(who + "0 s: ")));
     EXPECT_THAT(message("exit-initialization", "error", "0 s"), AllOf(StartsWith(who + "0 s: ")));
-    EXPECT_THAT(message("step", "discard"), AllOf(StartsWith(who), HasSubstr("takes no step, not even one of")));
+    EXPECT_THAT(message("step", "discard"), AllOf(StartsWith(who), HasSubstr("takes no step, not even one of"),
+                                                  HasSubstr("must be a whole multiple or part of that")));
     EXPECT_EQ(message("step", "warning"), "no failure");
     EXPECT_EQ(message("step", "log-format-without-arguments"), "no failure");
     EXPECT_EQ(message("nowhere", "nothing"), "no failure");
@@ -294,6 +296,24 @@ TEST_P(both_versions, a_failure_to_save_names_the_call) {
     } catch (const run_error& problem) {
         EXPECT_THAT(problem.what(), AllOf(StartsWith("fmu misbehave-"), HasSubstr("GetFMU")));
     }
+}
+
+/// As FMUs do that divide by the length of their last step.
+TEST(fmu_rates, that_an_fmu_does_not_know_before_its_first_step_are_zero) {
+    std::vector<std::string> told;
+    const message_scope listening([&](const std::string& text) { told.push_back(text); });
+    stepped run(spec_of_fmu("late-rate-gauge-2", {{"k", "3 1/s"}}));
+    EXPECT_EQ(run.value("der(y)"), 0);
+    EXPECT_THAT(told, ElementsAre(AllOf(HasSubstr("late-rate-gauge-2.fmu"),
+                                        HasSubstr("it gives inf for the rate 'der(y)' before its first step"))));
+    const auto start = run.object->make_snapshot();
+    run.object->save(*start);
+    run.step(0.1);
+    EXPECT_NEAR(run.value("der(y)"), -3 * pi / 180 * std::exp(-0.3), 1e-9);
+    run.object->restore(*start);
+    run.object->outputs(run.u, run.y);
+    EXPECT_EQ(run.value("der(y)"), 0);
+    EXPECT_EQ(told.size(), 1);
 }
 
 TEST(fmu_solver, is_refused_in_co_simulation) {

@@ -78,6 +78,24 @@ TEST(hdf5, columns_with_units_read_back_bitwise) {
     EXPECT_EQ(c.unit, "N");
 }
 
+/// As in display units: the attribute names what the numbers are in.
+TEST(hdf5, columns_in_other_units_have_them_as_attribute) {
+    const test::temporary_folder folder;
+    std::vector<recorded_column> other = columns;
+    other[1].file_unit = "kN";
+    other[1].factor = 1e-3;
+    other[1].offset = 5;
+    recorder rows(other, make_hdf5_sink(folder / "r.h5", other, 100));
+    const double y[] = {1, 2}, u[] = {-3000};
+    rows.row(0.25, y, u);
+    rows.finish();
+    const file_content c = read_back(folder / "r.h5");
+    ASSERT_EQ(c.u.size(), 1u);
+    EXPECT_EQ(c.u[0], 2);
+    EXPECT_EQ(c.time[0], 0.25);
+    EXPECT_EQ(c.unit, "kN");
+}
+
 /// The file on disk is good after every flush although the sink still has it in hand.
 TEST(hdf5, is_readable_between_flushes_and_before_the_end) {
     const test::temporary_folder folder;
