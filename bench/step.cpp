@@ -104,6 +104,9 @@ BENCHMARK(macro_step_trivial)
     ->Args({100, 1})
     ->Args({1000, 1})
     ->Args({10000, 1})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(macro_step_trivial)
+    ->ArgNames({"subsystems", "workers"})
     ->Args({2, 2})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();

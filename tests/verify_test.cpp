@@ -160,6 +160,16 @@ TEST_F(verified_run, large_runs_and_those_with_code_of_others_do_not_verify_them
                 HasSubstr("verdict: good\n  from this run alone"));
 }
 
+/// A joint needs three micro steps in a macro step, which half the step would not have.
+TEST_F(verified_run, whose_half_step_is_not_possible_keeps_its_own_verdict) {
+    const auto r = process({MDPCOSIM_PROGRAM, "run", MDPCOSIM_SOURCE_DIR "/examples/spatial-linkage/scenario.yaml",
+                            "--end", "0.05", "--out", (folder / "out").string()},
+                           {})
+                       .wait();
+    EXPECT_EQ(r.exit_status, 0) << r.err;
+    EXPECT_THAT(r.out, HasSubstr("from this run alone"));
+}
+
 TEST_F(verified_run, rows_between_macro_points_are_no_error) {
     const auto r = started(
         "time: {end: 0.2 s, step: 0.4 ms}\nsubsystems:\n"

@@ -180,7 +180,7 @@ std::vector<fmu_timing> bench_fmu(const fs::path& fmus, int repetitions,
         int workers;
         one_step own, loop;
     };
-    constexpr int pair = 2, chain = 100, ring = 50;
+    constexpr int pair = 2, chain = 100, longest_chain = 1000, ring = 50;
     std::vector<candidate> all;
     const auto add = [&](const std::string& name, int workers, const std::string& text, one_step loop) {
         told(name);
@@ -189,8 +189,9 @@ std::vector<fmu_timing> bench_fmu(const fs::path& fmus, int repetitions,
     add("pair of oscillators, coupled both ways", 1, fmu_ring(fmus, pair, 0),
         bare(bare_ring_of(fmus, pair, 0), &bare_ring::step));
     add("chain of 100", 1, fmu_chain(fmus, chain), bare(bare_chain_of(fmus, chain), &bare_chain::step));
-    add("chain of 100, all calls in the loop", 1, fmu_chain(fmus, chain),
-        bare(bare_chain_of(fmus, chain), &bare_chain::step_with_all_calls));
+    for (const int length : {chain, longest_chain})
+        add(fmt::format("chain of {}, all calls in the loop", length), 1, fmu_chain(fmus, length),
+            bare(bare_chain_of(fmus, length), &bare_chain::step_with_all_calls));
     for (int workers = 1; workers <= std::min(2, available_cores()); ++workers)
         add(fmt::format("ring of {} that work, {} worker{}", ring, workers, workers > 1 ? "s" : ""), workers,
             fmu_ring(fmus, ring, ring_work), bare(bare_ring_of(fmus, ring, ring_work), &bare_ring::step));

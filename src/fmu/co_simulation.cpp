@@ -102,6 +102,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
     }
 
     void outputs(std::span<const double> u, std::span<double> y) override {
+        if (!read_ && is_simple()) return fmu_.call(time_, [&] { follow_simply(u.data(), y.data()); });
         fmu_.call(time_, [&] {
             const bool waits = waits_for_inputs(u);
             if (waits && !offers_.initialisation_mode) return fmu_.model().give_starts(y);
@@ -155,7 +156,7 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
 
     void advance_and_follow(const macro_step& step, const polynomial* inputs, const double* u, double* y,
                             bool& advanced) override {
-        if (simple_inputs_ == nullptr || simple_outputs_ == nullptr || !is_stepping()) [[unlikely]]
+        if (!is_simple()) [[unlikely]]
             return subsystem::advance_and_follow(step, inputs, u, y, advanced);
         time_ = step.begin;
         fmu_.call(time_, [&] {
@@ -163,11 +164,8 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
             integrate(step.end);
             time_ = step.end;
             advanced = true;
-            simple_inputs_->set(*instance_, [&](int slot) { return u[slot]; });
-            simple_outputs_->get(*instance_, y);
+            follow_simply(u, y);
         });
-        read_ = true;
-        read_continuous_ = false;
     }
 
     void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output) override {
@@ -349,6 +347,16 @@ class alignas(64) fmu_co_simulation final : public subsystem, public tells_touch
 
     /// Everything that a first step needs is done.
     bool is_stepping() const { return mode_ == mode::step && constant_set_; }
+
+    /// ... and it is nothing but to set all inputs, to do the step, and to get all outputs.
+    bool is_simple() const { return simple_inputs_ != nullptr && simple_outputs_ != nullptr && is_stepping(); }
+
+    [[gnu::always_inline]] void follow_simply(const double* u, double* y) {
+        simple_inputs_->set(*instance_, [&](int slot) { return u[slot]; });
+        simple_outputs_->get(*instance_, y);
+        read_ = true;
+        read_continuous_ = false;
+    }
 
     struct input_changes {
         bool continuous = false, discrete = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "transport/failure.hpp"
 
@@ -16,10 +17,11 @@ void coupled_system::finish() {
     for (std::size_t i = 0; i < subsystems->size(); ++i)
         inputs_.push_back({static_cast<std::uint32_t>(subsystems->input_offset(subsystem_index(i))),
                            static_cast<std::uint32_t>(subsystems->describe(subsystem_index(i)).input_count())});
-    plan_.make(*this, at_each_step, true);
-    start_.make(*this, at_start, false);
+    plan_.make(*this, &coupled_system::at_each_step, true);
+    start_.make(*this, &coupled_system::at_start, false);
     subsystems->prepare(plan_, false);
     subsystems->prepare(start_, true);
+    for (plan* each : {&plan_, &start_}) std::exchange(each->sources, {});  // of large systems they take much memory
     find_fed_channels();
     find_event_members();
 }
@@ -67,11 +69,13 @@ void coupled_system::tell_jumps(const macro_step& step, const step_notices& noti
     restarted = std::max(restarted, coupling.find_jumps(step.end - step.begin, u));
 }
 
-void coupled_system::plan::make(const coupled_system& system, std::span<const evaluation> order, bool with_step) {
+void coupled_system::plan::make(const coupled_system& system, std::vector<evaluation> coupled_system::*of_order,
+                                bool with_step) {
     const transport& all = *system.subsystems;
+    order_ = of_order;
+    const std::vector<evaluation>& order = system.*order_;
     const auto first_loop = std::ranges::find_if(order, [](const evaluation& e) { return e.loop >= 0; });
     planned = static_cast<std::size_t>(first_loop - order.begin());
-    order_.assign(order.begin(), first_loop);
     std::vector<std::uint32_t> owner;  // by output
     for (std::size_t i = 0; i < all.size(); ++i)
         owner.resize(owner.size() + static_cast<std::size_t>(all.describe(subsystem_index(i)).output_count()),
@@ -87,7 +91,7 @@ void coupled_system::plan::make(const coupled_system& system, std::span<const ev
         advanced[i] = true;
     };
     for (std::size_t k = 0; k < planned; ++k) {
-        const auto& [subsystem, channels, loop] = order_[k];
+        const auto& [subsystem, channels, loop] = order[k];
         std::vector<std::uint32_t> read;
         for (const channel_index c : channels)
             for (const channel_term& t : system.coupling.terms(c))
@@ -113,7 +117,7 @@ void coupled_system::plan::make(const coupled_system& system, std::span<const ev
 }
 
 void coupled_system::plan::find_values_by_laws(const item& i, double t) {
-    const evaluation& e = order_[i.first];
+    const evaluation& e = (of->*order_)[i.first];
     const input_range range = of->inputs_[e.subsystem.value()];
     of->coupling.evaluate_inputs(t, of->subsystems->outputs(), e.channels, of->u, range.first,
                                  std::span(values).subspan(range.first, range.count));

@@ -125,13 +125,14 @@ struct coupled_system : coupling_structure {
     /// Evaluations up to the first loop, and before them a step, with every subsystem advanced as late as possible.
     class plan final : public step_plan {
        public:
-        void make(const coupled_system& system, std::span<const evaluation> order, bool with_step);
+        /// `of_order`: where its order stands in the system.
+        void make(const coupled_system& system, std::vector<evaluation> coupled_system::*of_order, bool with_step);
         coupled_system* of = nullptr;  ///< while it is carried out: coupled systems may be moved
         std::size_t planned = 0;       ///< evaluations that are in it
 
        private:
         void find_values_by_laws(const item& i, double t) override;
-        std::vector<evaluation> order_;
+        std::vector<evaluation> coupled_system::*order_ = nullptr;
     };
     plan plan_;  ///< at_each_step
     plan start_;

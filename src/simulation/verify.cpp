@@ -219,7 +219,12 @@ void verify_small_run(const scenario& s, run_summary& summary, const std::atomic
     all.record = {};  // what is not recorded may be wrong, too
     const kept_run same = run_in_memory(all, false, interrupt);
     if (!same.done) return;
-    verification v = verify_in_memory(all, same.table, same.coupled, interrupt);
+    verification v;
+    try {
+        v = verify_in_memory(all, same.table, same.coupled, interrupt);
+    } catch (const user_error&) {
+        return;  // half the step is not possible: the verdict is that of this run alone
+    }
     if (interrupt != nullptr && interrupt->load()) return;
     judge(v, *summary.judged);
     summary.verified = std::move(v);

@@ -90,6 +90,7 @@ void refuse_sample(const subsystem_spec& spec) {
 }
 
 std::vector<part> parts_of(const subsystem_spec& spec, const model_info& model) {
+    if (model.parts.empty() && spec.parts.empty()) return {};
     return resolve_parts(model.parts, spec.parts, fmt::format("subsystem '{}' (model {})", spec.name, model.name));
 }
 
@@ -186,6 +187,7 @@ std::unique_ptr<tuning<Equations>> tuning_of(const subsystem_spec& spec, const M
 }  // namespace
 
 std::vector<setting> with_defaults(const std::vector<parameter_info>& infos, std::vector<setting> given) {
+    given.reserve(given.size() + infos.size());
     for (const auto& info : infos) {
         const bool present =
             std::any_of(given.begin(), given.end(), [&](const auto& s) { return info.is_called(s.name); });
@@ -204,18 +206,30 @@ static void write_part_defaults(const std::vector<part_info>& kinds, std::vector
         }
 }
 
+/// As fmt writes it, which takes longer for the small whole numbers that most defaults are.
+static std::string shortest(double value) {
+    constexpr double small = 1e6;
+    if (std::abs(value) < small && value == std::trunc(value) && !(value == 0 && std::signbit(value)))
+        return fmt::format_int(static_cast<int>(value)).str();
+    return fmt::format("{}", value);
+}
+
 bool default_setting(const parameter_info& info, setting& result) {
     using range = parameter_info::range;
     const bool meaningful = !info.required && std::isfinite(info.default_value) &&
                             !((info.allowed == range::positive && !(info.default_value > 0)) ||
                               (info.allowed == range::whole && info.default_value < 1));
     if (!meaningful) return false;
-    std::string value = fmt::format("{}", info.default_value);
-    if (!info.choices.empty())
+    std::string value;
+    if (!info.choices.empty()) {
         value = info.choices[static_cast<std::size_t>(info.default_value)];
-    else if (!info.unit.empty() && info.unit != "1")
-        value += " " + info.unit;
-    result = {info.name, {}, {{value, {}}}, false};
+    } else {
+        value = shortest(info.default_value);
+        if (!info.unit.empty() && info.unit != "1") value.append(" ").append(info.unit);
+    }
+    result = {};
+    result.name = info.name;
+    result.values.push_back({std::move(value), {}});
     return true;
 }
 
@@ -402,7 +416,7 @@ const source_registration model_source{
      .write_defaults =
          [](subsystem_spec& spec) {
              const model_info& model = known_model(spec);
-             spec.set = with_defaults(model.parameters, spec.set);
+             spec.set = with_defaults(model.parameters, std::move(spec.set));
              write_part_defaults(model.parts, spec.parts);
              return !is_sampled(spec) && !integrates_itself(spec, model);
          },
