@@ -5,6 +5,7 @@
 #include "api/list.hpp"
 #include "api/version.hpp"
 #include "assembly/fmu_scenario.hpp"
+#include "assembly/new_scenario.hpp"
 #include "assembly/serve.hpp"
 #include "export/fmu.hpp"
 #include "export/ssp.hpp"

@@ -35,6 +35,7 @@ void add_compare(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_fmu(CLI::App& app, int& status);
 void add_export(CLI::App& app, int& status);
+void add_new(CLI::App& app, int& status);
 void add_export_fmu(CLI::App& command, int& status);
 void add_export_ssp(CLI::App& command, int& status);
 void add_stability(CLI::App& app, int& status);

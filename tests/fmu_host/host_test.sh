@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # An exported scenario in a host that is not ours (host.c), in a root folder that holds the C library and nothing else: the rows are those of the
 # scenario, bit by bit. The library needs nothing else and shows nothing but FMI; sizes and instructions are within their bounds.
-#   tests/fmu_host/host_test.sh PROGRAM HOST SOURCE_FOLDER
+# A single subsystem as FMI 3.0 in host_3.c: by co-simulation, and by Euler's method of the host.
+#   tests/fmu_host/host_test.sh PROGRAM HOST SOURCE_FOLDER HOST_3
 set -euo pipefail
 shopt -s inherit_errexit
-program=$1 host=$2 source=$3
+program=$1 host=$2 source=$3 host_3=$4
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 failures=0
@@ -24,6 +25,7 @@ mkdir -p "$root/fmu"
 python3 -m zipfile -e "$place/two.fmu" "$root/fmu"
 library=$root/fmu/binaries/linux64/two.so
 cp "$host" "$root/host"
+cp "$host_3" "$root/host_3"
 while read -r file; do
     mkdir -p "$root$(dirname "$file")"
     cp -L "$file" "$root$file"
@@ -48,11 +50,17 @@ if ((status != 1)); then
     enter=(env -i)
 fi
 in_root() { # ARGUMENT... of the host
+    run_in_root host "$@"
+}
+run_in_root() { # PROGRAM ARGUMENT...
+    local name=$1
+    shift
     if [[ ${enter[0]} == env ]]; then
         local arguments=("$@")
-        env -i "$root/host" "${arguments[@]//\/fmu\//$root/fmu/}"
+        arguments=("${arguments[@]//\/fmu3\//$root/fmu3/}")
+        env -i "$root/$name" "${arguments[@]//\/fmu\//$root/fmu/}"
     else
-        "${enter[@]}" /host "$@"
+        "${enter[@]}" "/$name" "$@"
     fi
 }
 
@@ -75,6 +83,34 @@ for a, b in zip(native, hosted):
     assert [float(x) for x in a[1:]] == [float(x) for x in b[1:]], (a, b)
 assert float(native[-1][1]) != float(native[0][1])
 EOF
+
+# A single subsystem, FMI 3.0.
+for solver in rk4 '{name: euler, step: 1 ms}'; do
+    cat >"$place/one.yaml" <<END
+time: {end: 0.5 s, step: 1 ms}
+subsystems: {a: {model: mass-spring-damper, set: {mass: 2 kg, stiffness: 500 N/m, cubic-stiffness: 40, x0: 10 mm}, solver: $solver}}
+END
+    "$program" export fmu "$place/one.yaml" --subsystem a --fmi 3 --out "$place/one.fmu" >/dev/null
+    rm -rf "$root/fmu3"
+    mkdir "$root/fmu3"
+    python3 -m zipfile -e "$place/one.fmu" "$root/fmu3"
+    token_3=$(sed -n 's/.*instantiationToken="\([^"]*\)".*/\1/p' "$root/fmu3/modelDescription.xml")
+    "$program" run "$place/one.yaml" --out "$place/one" --quiet
+    kind=cs
+    [[ $solver == rk4 ]] || kind=me
+    run_in_root host_3 /fmu3/binaries/x86_64-linux/one.so /fmu3/resources "$token_3" $kind 0.001 500 1 2 3 >"$place/rows" ||
+        complain "host_3, $kind, ended with status $?"
+    python3 - "$place" <<'EOF' || complain "the rows of host_3, $kind, are not those of the subsystem"
+import csv, sys
+place = sys.argv[1]
+native = list(csv.reader(open(place + "/one/results.csv")))[1:]
+hosted = list(csv.reader(open(place + "/rows")))
+assert len(native) == len(hosted) == 501, (len(native), len(hosted))
+for a, b in zip(native, hosted):
+    assert [float(x) for x in a[1:]] == [float(x) for x in b[1:]], (a, b)
+assert float(native[-1][1]) != float(native[0][1])
+EOF
+done
 
 # Another token, other resources: refused with words, nothing crashes.
 if in_root /fmu/binaries/linux64/two.so file:///fmu/resources wrong 0.001 1 1 1 2>"$place/err"; then complain 'a wrong token passes'; fi
