@@ -113,7 +113,8 @@ road_data read_road_file(const part& p, const part::text& written) {
     try {
         text = read_input(file, 256 << 20);
     } catch (const file_problem& problem) {
-        throw user_error(written.where, fmt::format("road '{}': '{}' cannot be read: {}.", p.name, file.string(), problem.what()));
+        throw user_error(written.where,
+                         fmt::format("road '{}': '{}' cannot be read: {}.", p.name, file.string(), problem.what()));
     }
     road_data road;
     std::istringstream in(text);
@@ -163,19 +164,22 @@ road_data read_road(const part& p) {
             refuse(p, "it has 'file' and points of its own; leave one of both out.");
         road = read_road_file(p, *file);
     } else {
-        road = {p.values.list("x"), p.values.given("y") ? p.values.list("y") : std::vector<double>{0}, p.values.list("heights")};
+        road = {p.values.list("x"), p.values.given("y") ? p.values.list("y") : std::vector<double>{0},
+                p.values.list("heights")};
     }
     const auto rises = [&](const std::vector<double>& points, const char* name, std::size_t least) {
-        if (points.size() < least) refuse(p, fmt::format("'{}' has {} points; {} are needed.", name, points.size(), least));
+        if (points.size() < least)
+            refuse(p, fmt::format("'{}' has {} points; {} are needed.", name, points.size(), least));
         for (std::size_t k = 1; k < points.size(); ++k)
             if (!(points[k] > points[k - 1]))
-                refuse(p, fmt::format("'{}' does not rise: {:.9g} m comes after {:.9g} m.", name, points[k], points[k - 1]));
+                refuse(p, fmt::format("'{}' does not rise: {:.9g} m comes after {:.9g} m.", name, points[k],
+                                      points[k - 1]));
     };
     rises(road.x, "x", 2);
     rises(road.y, "y", 1);
     if (road.heights.size() != road.x.size() * road.y.size())
-        refuse(p, fmt::format("'heights' has {} values; {} points ahead and {} to the left need {}.", road.heights.size(), road.x.size(),
-                              road.y.size(), road.x.size() * road.y.size()));
+        refuse(p, fmt::format("'heights' has {} values; {} points ahead and {} to the left need {}.",
+                              road.heights.size(), road.x.size(), road.y.size(), road.x.size() * road.y.size()));
     return road;
 }
 
@@ -540,25 +544,6 @@ std::vector<part_info> part_kinds() {
          {one_body}}};
     kinds.insert(kinds.end(), others.begin(), others.end());
     return kinds;
-}
-
-/// Every body as the box with its mass and inertia.
-model_scene draw(const described_system& d) {
-    model_scene scene{false, {}};
-    for (const body_data& b : d.bodies) {
-        const auto side = [&](std::size_t i, std::size_t j, std::size_t k) {
-            return fmt::format(
-                "{:.6g}",
-                std::max(0.01, std::sqrt(std::max(0.0, 6 * (b.inertia[j] + b.inertia[k] - b.inertia[i]) / b.mass))));
-        };
-        std::vector<std::string> place, turn;
-        for (int k = 0; k < 4; ++k) {
-            if (k < 3) place.push_back(fmt::format("{}_position_{}", b.name, k));
-            turn.push_back(fmt::format("{}_orientation_{}", b.name, k));
-        }
-        scene.shapes.push_back({"box", {place}, {side(0, 1, 2), side(1, 0, 2), side(2, 0, 1)}, turn, {}});
-    }
-    return scene;
 }
 
 }  // namespace mdpcosim::multibody

@@ -38,8 +38,9 @@ void add_import(CLI::App& app, int& status) {
                 throw user_error(fmt::format("--out {}: the parts would be written over the URDF.", file.string()));
             if (std::filesystem::exists(file) &&
                 read_input(file, 64 << 20).find("\nmodel: multibody\nparts:\n") == std::string::npos)
-                throw user_error(fmt::format("--out {}: there is a file that was not made so; it is left alone. Give another name.",
-                                             file.string()));
+                throw user_error(
+                    fmt::format("--out {}: there is a file that was not made so; it is left alone. Give another name.",
+                                file.string()));
             write_output(file, made.yaml);
             std::string text = fmt::format("{}: {} bodies, {:.6g} kg\n", file.string(), made.bodies, made.mass);
             for (const auto& note : made.notes) text += fmt::format("note: {}\n", note);

@@ -172,9 +172,10 @@ std::set<std::filesystem::path> modules_of(const scenario& s, std::vector<std::s
         if (model == nullptr || model->module.empty()) continue;
         const auto [file, found] = find_library(model->module.c_str());
         if (!found || !all.insert(file).second) continue;
-        notes.push_back(fmt::format("model {} brings {} along; the libraries that this needs (ldd lists them) must be "
-                                    "installed where the FMU runs",
-                                    model->name, model->module));
+        notes.push_back(
+            fmt::format("model {} brings {} along; the libraries that this needs (ldd lists them) must be "
+                        "installed where the FMU runs",
+                        model->name, model->module));
     }
     return all;
 }

@@ -93,6 +93,7 @@ struct link {
     std::vector<std::string> carries;
     pose at;
     std::string body;  ///< that it is part of; empty: the ground
+    bool placed = false;
 };
 
 struct joint {
@@ -106,7 +107,6 @@ struct joint {
 struct body {
     mass_of mass;
     triple origin{};
-    int line = 0;
 };
 
 class urdf_reader {
@@ -154,9 +154,9 @@ class urdf_reader {
     double number(pugi::xml_node owner, pugi::xml_node node, const char* attribute) const {
         const auto value = archive::parse_number(node.attribute(attribute).value());
         if (!value || !std::isfinite(*value))
-            refuse(node ? node : owner, fmt::format("link '{}': its <inertial> needs a number for '{}'; there is \"{}\".",
-                                                    owner.attribute("name").value(), attribute,
-                                                    node.attribute(attribute).value()));
+            refuse(node ? node : owner,
+                   fmt::format("link '{}': its <inertial> needs a number for '{}'; there is \"{}\".",
+                               owner.attribute("name").value(), attribute, node.attribute(attribute).value()));
         return *value;
     }
     pose origin_of(pugi::xml_node node) const {
@@ -168,8 +168,9 @@ class urdf_reader {
         for (const auto& node : robot.children("link")) {
             const std::string name = node.attribute("name").value();
             if (name.empty()) refuse(node, "a <link> needs a name.");
-            if (!links_.emplace(name, link{node, {}, {}, {}, {}}).second)
-                refuse(node, fmt::format("there are two links '{}'.", name));
+            link fresh;
+            fresh.node = node;
+            if (!links_.emplace(name, fresh).second) refuse(node, fmt::format("there are two links '{}'.", name));
             names_.push_back(name);
             if (node.select_node(".//mesh")) meshes_ = true;
         }
@@ -179,8 +180,8 @@ class urdf_reader {
     std::string link_of(const joint& j, const char* role) const {
         const std::string name = j.node.child(role).attribute("link").value();
         if (!links_.contains(name))
-            refuse(j.node, fmt::format("joint '{}': its {} is the link '{}', which does not exist.{}", j.name, role, name,
-                                       did_you_mean(name, names_)));
+            refuse(j.node, fmt::format("joint '{}': its {} is the link '{}', which does not exist.{}", j.name, role,
+                                       name, did_you_mean(name, names_)));
         return name;
     }
 
@@ -202,12 +203,14 @@ class urdf_reader {
             j.damping = archive::parse_number(node.child("dynamics").attribute("damping").value()).value_or(0);
             link& child = links_.at(j.child);
             if (!child.joint.empty())
-                refuse(node, fmt::format("link '{}' is the child of two joints, '{}' and '{}'. A URDF is a tree: close loops "
-                                         "with a closure among the parts.",
-                                         j.child, child.joint, j.name));
+                refuse(node,
+                       fmt::format("link '{}' is the child of two joints, '{}' and '{}'. A URDF is a tree: close loops "
+                                   "with a closure among the parts.",
+                                   j.child, child.joint, j.name));
             child.joint = j.name;
             links_.at(j.parent).carries.push_back(j.name);
-            if (node.child("mimic")) notes_.push_back(fmt::format("joint '{}' moves by itself, not as another one (<mimic>)", j.name));
+            if (node.child("mimic"))
+                notes_.push_back(fmt::format("joint '{}' moves by itself, not as another one (<mimic>)", j.name));
             if (node.child("limit").attribute("lower") && j.type != "continuous") limits_ = true;
             if (!joints_.emplace(j.name, j).second) refuse(node, fmt::format("there are two joints '{}'.", j.name));
         }
@@ -225,8 +228,9 @@ class urdf_reader {
     }
     [[noreturn]] void refuse_loop() const {
         for (const auto& name : names_)
-            if (const link& l = links_.at(name); !l.joint.empty() && l.at.R == matrix{})
-                refuse(l.node, fmt::format("link '{}' hangs on itself, over joint '{}': one link must be the root.", name, l.joint));
+            if (const link& l = links_.at(name); !l.placed)
+                refuse(l.node, fmt::format("link '{}' hangs on itself, over joint '{}': one link must be the root.",
+                                           name, l.joint));
         refuse(links_.at(names_.front()).node, "every link is the child of a joint: one must be the root.");
     }
 
@@ -234,12 +238,13 @@ class urdf_reader {
     void place(const std::string& name, const pose& at, const std::string& body_name) {
         link& l = links_.at(name);
         ++seen_;
+        l.placed = true;
         l.at = at;
         l.body = body_name;
         const bool is_root = l.joint.empty();
         if (is_root && free_base_) l.body = name;
         if (l.body == name) {
-            bodies_[name] = {{}, at.p, xml_.line(l.node)};
+            bodies_[name] = {{}, at.p};
             order_.push_back(name);
         }
         if (!l.body.empty()) bodies_.at(l.body).mass.add(mass_at(l));
@@ -255,7 +260,9 @@ class urdf_reader {
         const pugi::xml_node inertial = l.node.child("inertial");
         if (!inertial) return m;
         m.mass = number(l.node, inertial.child("mass"), "value");
-        if (m.mass < 0) refuse(inertial, fmt::format("link '{}' has the mass {} kg; it must not be negative.", l.node.attribute("name").value(), m.mass));
+        if (m.mass < 0)
+            refuse(inertial, fmt::format("link '{}' has the mass {} kg; it must not be negative.",
+                                         l.node.attribute("name").value(), m.mass));
         const pose own = origin_of(inertial);
         const pugi::xml_node I = inertial.child("inertia");
         const auto of = [&](const char* name) { return number(l.node, I, name); };
@@ -286,20 +293,21 @@ class urdf_reader {
     urdf_parts write() {
         urdf_parts out;
         std::map<std::string, std::string> called;
-        std::string text = fmt::format("# {}, read from {}\nmodel: multibody\nparts:\n",
-                                       xml_.root().attribute("name").value(),
-                                       std::filesystem::path(file_).filename().string());
+        std::string text =
+            fmt::format("# {}, read from {}\nmodel: multibody\nparts:\n", xml_.root().attribute("name").value(),
+                        std::filesystem::path(file_).filename().string());
         for (const auto& name : order_) {
             const body& b = bodies_.at(name);
             if (!(b.mass.mass > 0))
-                throw user_error({intern(file_), b.line, 0},
-                                 fmt::format("link '{}' moves and has no mass, nor has what is fixed to it. Give it an <inertial> "
-                                             "with a mass greater than zero, or make joint '{}' fixed.",
-                                             name, links_.at(name).joint));
+                refuse(
+                    links_.at(name).node,
+                    fmt::format("link '{}' moves and has no mass, nor has what is fixed to it. Give it an <inertial> "
+                                "with a mass greater than zero, or make joint '{}' fixed.",
+                                name, links_.at(name).joint));
             called[name] = part_name(name, "-body");
             const matrix& I = b.mass.inertia;
-            text += fmt::format("  {}: {{kind: body, mass: {}, inertia: [{}, {}, {}, {}, {}, {}], centre: {}}}\n", called[name],
-                                b.mass.mass, I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2],
+            text += fmt::format("  {}: {{kind: body, mass: {}, inertia: [{}, {}, {}, {}, {}, {}], centre: {}}}\n",
+                                called[name], b.mass.mass, I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2],
                                 list(plus(b.mass.centre, b.origin, -1)));
             out.mass += b.mass.mass;
         }
@@ -307,7 +315,8 @@ class urdf_reader {
         out.bodies = static_cast<int>(order_.size());
         out.joints = out.bodies;
         out.yaml = std::move(text);
-        if (order_.empty()) refuse(xml_.root(), "nothing of it moves: all joints are fixed. Read it with a free base (--free).");
+        if (order_.empty())
+            refuse(xml_.root(), "nothing of it moves: all joints are fixed. Read it with a free base (--free).");
         out.notes = std::move(notes_);
         if (limits_) out.notes.emplace_back("limits of joints (<limit>) are not there: nothing stops a joint");
         if (meshes_) out.notes.emplace_back("meshes are not read: pictures show boxes of the same mass and inertia");
@@ -325,14 +334,18 @@ class urdf_reader {
         const triple from = carrier.body.empty() ? triple{} : bodies_.at(carrier.body).origin;
         const bool slides = j.type == "prismatic", turns = j.type == "revolute" || j.type == "continuous";
         const std::string part = part_name(j.name, "-joint");
-        std::string text = fmt::format(
-            "  {}: {{kind: {}, child: {}{}, at: {}", part,
-            turns ? "pin" : slides ? "slider" : j.type == "planar" ? "planar" : "free", child,
-            carrier.body.empty() ? "" : ", parent: " + called.at(carrier.body), list(plus(b.origin, from, -1)));
+        std::string text = fmt::format("  {}: {{kind: {}, child: {}{}, at: {}", part,
+                                       turns                ? "pin"
+                                       : slides             ? "slider"
+                                       : j.type == "planar" ? "planar"
+                                                            : "free",
+                                       child, carrier.body.empty() ? "" : ", parent: " + called.at(carrier.body),
+                                       list(plus(b.origin, from, -1)));
         if (j.type != "floating") text += ", axis: " + list(l.at.R * j.axis);
         text += "}\n";
         if (j.damping > 0 && (turns || slides))
-            text += fmt::format("  {}: {{kind: joint-spring, joint: {}, damping: {}}}\n", part_name(part + "-damping", ""), part, j.damping);
+            text += fmt::format("  {}: {{kind: joint-spring, joint: {}, damping: {}}}\n",
+                                part_name(part + "-damping", ""), part, j.damping);
         return text;
     }
 

@@ -38,11 +38,14 @@ class ground_surface {
         const int i = interval(road_.x, x, who, "ahead");
         const std::size_t n = road_.y.size();
         const int k = n > 1 ? interval(road_.y, y, who, "to the left") : 0;
-        const auto of = [&](int row, int column) { return road_.heights[static_cast<std::size_t>(row) * n + static_cast<std::size_t>(column)]; };
+        const auto of = [&](int row, int column) {
+            return road_.heights[static_cast<std::size_t>(row) * n + static_cast<std::size_t>(column)];
+        };
         const double dx = road_.x[i + 1] - road_.x[i], s = (x - road_.x[i]) / dx;
         const double dy = n > 1 ? road_.y[k + 1] - road_.y[k] : 1, r = n > 1 ? (y - road_.y[k]) / dy : 0;
         const int next = n > 1 ? k + 1 : k;
-        const double near = of(i, k) + r * (of(i, next) - of(i, k)), far = of(i + 1, k) + r * (of(i + 1, next) - of(i + 1, k));
+        const double near = of(i, k) + r * (of(i, next) - of(i, k)),
+                     far = of(i + 1, k) + r * (of(i + 1, next) - of(i + 1, k));
         const double across = ((of(i, next) - of(i, k)) * (1 - s) + (of(i + 1, next) - of(i + 1, k)) * s) / dy;
         Vec3 normal = up_ - (far - near) / dx * ahead_ - across * left_;
         normal /= normal.norm();
@@ -53,8 +56,8 @@ class ground_surface {
     static int interval(const std::vector<double>& points, double at, const std::string& who, const char* direction) {
         if (!(at >= points.front() && at <= points.back())) {
             std::ostringstream text;
-            text << who << " is at " << at << " m " << direction << ", and the road is known from " << points.front() << " to " << points.back()
-                 << " m. Give more of the road, or end the run earlier";
+            text << who << " is at " << at << " m " << direction << ", and the road is known from " << points.front()
+                 << " to " << points.back() << " m. Give more of the road, or end the run earlier";
             throw std::out_of_range(text.str());
         }
         const auto above = std::upper_bound(points.begin() + 1, points.end() - 1, at);
@@ -81,7 +84,8 @@ class ground_contact final : public Force::Custom::Implementation {
         const double normal = d_.stiffness * depth * std::max(0.0, 1 + d_.damping * rate);
         const Vec3 slip = v + rate * below.normal;
         const double speed = std::sqrt(slip.normSqr() + d_.slip_speed * d_.slip_speed);
-        body_.applyForceToBodyPoint(state, station, normal * below.normal - (d_.friction * normal / speed) * slip, bodies);
+        body_.applyForceToBodyPoint(state, station, normal * below.normal - (d_.friction * normal / speed) * slip,
+                                    bodies);
     }
     Real calcPotentialEnergy(const State& state) const override {
         const double depth = std::max(0.0, d_.radius + under(state).depth);
@@ -101,7 +105,11 @@ class ground_contact final : public Force::Custom::Implementation {
 class simbody_engine final : public engine {
    public:
     explicit simbody_engine(const system_data& d)
-        : data_(d), ground_(data_.road, vector(data_.up)), matter_(system_), forces_(system_), loads_(forces_, matter_) {
+        : data_(d),
+          ground_(data_.road, vector(data_.up)),
+          matter_(system_),
+          forces_(system_),
+          loads_(forces_, matter_) {
         Force::UniformGravity(forces_, matter_, vector(d.gravity));
         bodies_.resize(d.bodies.size());
         for (const auto& joint : d.joints) add_joint(joint);
@@ -318,8 +326,7 @@ class simbody_engine final : public engine {
             Force::MobilityLinearSpring(forces_, joint, s.coordinate, s.stiffness, s.rest);
             if (s.damping > 0) Force::MobilityLinearDamper(forces_, joint, s.coordinate, s.damping);
         }
-        for (const auto& c : data_.contacts)
-            Force::Custom(forces_, new ground_contact(body_at(c.body), c, ground_));
+        for (const auto& c : data_.contacts) Force::Custom(forces_, new ground_contact(body_at(c.body), c, ground_));
     }
 
     void place(const joint_data& d, const MobilizedBody& joint) {
