@@ -11,6 +11,7 @@
 #include "scenario/read.hpp"
 #include "subsystem/factory.hpp"
 #include "support/subsystem_contract.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace mdpcosim::test {
 namespace {
@@ -414,6 +415,87 @@ TEST_F(multibody, ports_take_loads) {
     r.to(0.5);  // the force keeps its direction
     EXPECT_NEAR(r("tip.orientation", 3), std::sin(r("drive.angle") / 2), 1e-9);
     EXPECT_NEAR(r("tip.velocity", 1), r("drive.speed") * std::cos(r("drive.angle")), 1e-9);
+}
+
+/// Down a road that falls, and to the side of one that is banked: a ball rolls with 5/7 of what a block slides without friction.
+TEST_F(multibody, ball_rolls_down_a_road) {
+    const double slope = 0.1, cosine = 1 / std::hypot(1, slope), radius = 0.1, k = 2e4;
+    const double height = (radius - g * cosine / k) / cosine;
+    const auto run = [&](const std::string& road) {
+        return runner(fmt::format("      b: {{kind: body, mass: 1, inertia: 0.004}}\n"
+                                  "      j: {{kind: free, child: b, start: [0, 0, 0, 0, 0, {}]}}\n"
+                                  "      c: {{kind: ground-contact, body: b, radius: {}, stiffness: {}, friction: 0.6, "
+                                  "slip-speed: 0.1 mm/s}}\n"
+                                  "      r: {{kind: road, {}}}\n",
+                                  height, radius, k, road),
+                      "", "{name: dirk-4, rtol: 1e-9, atol: 1e-11}");
+    };
+    const double way = 5.0 / 7 * g * slope * cosine * cosine / 2;  // after 1 s, seen from above
+    runner falling = run("x: [-10, 0, 20], heights: [1, 0, -2]"),
+           banked = run("x: [-9, 9], y: [-10, 10], heights: [-1, 1, -1, 1]");
+    falling.to(1);
+    banked.to(1);
+    EXPECT_NEAR(falling("b.position", 0), way, 2e-4 * way);
+    EXPECT_NEAR(falling("b.position", 1), 0, 1e-9);
+    EXPECT_NEAR(banked("b.position", 1), -way, 2e-4 * way);
+    EXPECT_NEAR(banked("b.position", 2), height + slope * banked("b.position", 1), 1e-6);
+}
+
+/// A mass on a spring that is drawn over waves, which a file has.
+TEST_F(multibody, mass_follows_waves_of_a_file) {
+    const temporary_folder folder;
+    const double amplitude = 2e-3, wave = 2, speed = 3, k = 1000;
+    std::string csv = "x,height\n";
+    for (int i = -10; i <= 1200; ++i) csv += fmt::format("{},{}\n", 0.005 * i, amplitude * std::sin(wave * 0.005 * i));
+    write_file(folder / "waves.csv", csv);
+    const double rest = -g / k, w = std::sqrt(k), W = wave * speed;
+    runner r(
+        fmt::format("      sled: {{kind: body, mass: 1, inertia: 1}}\n"
+                    "      mass: {{kind: body, mass: 1, inertia: 0.01}}\n"
+                    "      along: {{kind: slider, child: sled, motion: steady, speed: {}}}\n"
+                    "      up: {{kind: slider, child: mass, parent: sled, axis: [0, 0, 1], start: {}}}\n"
+                    "      foot: {{kind: ground-contact, body: mass, stiffness: {}}}\n"
+                    "      waves: {{kind: road, file: {}}}\n",
+                    speed, rest, k, (folder / "waves.csv").string()));
+    for (const double t : {0.3, 0.9, 1.7}) {
+        r.to(t);
+        const double expected = rest + amplitude / (1 - W * W / w / w) * (std::sin(W * t) - W / w * std::sin(w * t));
+        EXPECT_NEAR(r("mass.position", 2), expected, 2e-3 * amplitude) << t;
+    }
+    EXPECT_THROW(r.to(3), run_error);
+}
+
+TEST_F(multibody, roads_that_are_none_are_refused) {
+    const temporary_folder folder;
+    const auto refusal = [](const std::string& road) -> std::string {
+        try {
+            make_subsystem(
+                entry("      b: {kind: body, mass: 1, inertia: 1}\n      j: {kind: free, child: b, start: [0, 0, 0, 5, "
+                      "0, 0.3]}\n"
+                      "      w: {kind: tyre, body: b, radius: 0.3, stiffness: 1e5}\n      r: {kind: road, " +
+                      road + "}\n"));
+        } catch (const user_error& problem) {
+            return problem.what();
+        }
+        return "accepted";
+    };
+    EXPECT_THAT(refusal("x: [0, 2], heights: [0, 0]"),
+                AllOf(HasSubstr("s.yaml:"), HasSubstr("tyre 'w' is at 5 m ahead"), HasSubstr("known from 0 to 2 m"),
+                      HasSubstr("Give more of the road")));
+    EXPECT_THAT(refusal("x: [0, 9], y: [1, 2], heights: [0, 0, 0, 0]"), HasSubstr("tyre 'w' is at 0 m to the left"));
+    EXPECT_THAT(refusal("x: [0, 9, 9], heights: [0, 0, 0]"), HasSubstr("'x' does not rise: 9 m comes after 9 m"));
+    EXPECT_THAT(refusal("x: [0, 9], heights: [0, 0, 0]"),
+                HasSubstr("'heights' has 3 values; 2 points ahead and 1 to the left need 2"));
+    EXPECT_THAT(refusal("x: [0]"), HasSubstr("'x' has 1 points; 2 are needed"));
+    EXPECT_THAT(refusal("file: nowhere.csv"), AllOf(HasSubstr("nowhere.csv' cannot be read"), HasSubstr("s.yaml:")));
+    const auto of_file = [&](const char* text) {
+        write_file(folder / "r.csv", text);
+        return refusal("file: " + (folder / "r.csv").string());
+    };
+    EXPECT_THAT(of_file("s,height\n0,0\n"), HasSubstr("line 1: the first column is 's', not 'x'"));
+    EXPECT_THAT(of_file("x,height\n0,0\n9,a\n"), HasSubstr("line 3: 'a' is no number"));
+    EXPECT_THAT(of_file("x,height\n0,0\n9\n"), HasSubstr("line 3: 1 values, and the header has 2 columns"));
+    EXPECT_EQ(of_file("x,-1,1\n0,0,0\n9,0,0\n"), "accepted");
 }
 
 // ---- mistakes ----------------------------------------------------------------------------------------------------------

@@ -64,14 +64,21 @@ struct joint_spring_data {
     double stiffness = 0, damping = 0, rest = 0;
 };
 
-/// A ball of a body against the plane z = 0 (or the one whose normal is `up`).
+/// Heights above the plane of the ground at x[i] ahead and y[k] to the left: heights[i * y.size() + k]; linear between. Without x: the plane. One
+/// y: the same everywhere across.
+struct road_data {
+    std::vector<double> x, y, heights;
+};
+
+/// A ball of a body against the ground, at its point right below; its normal is that of the road there.
 struct contact_data {
+    std::string name;
     int body = 0;
     triple at{};
     double radius = 0, stiffness = 0, damping = 0, friction = 0, slip_speed = 0;
 };
 
-/// A wheel on the ground plane: its contact is the lowest point of a circle about the body's axis. Slip follows sliding with the relaxation length,
+/// A wheel on the ground: its contact is the point of a circle about the body's axis that is nearest to the plane that the road is below its centre. Slip follows sliding with the relaxation length,
 ///     sigma s' = v_slide - (|v_roll| + v_0) s,    F = -mu F_n sin(C atan(B |s|)) s/|s|,    F_n as that of a ground contact.
 struct tyre_data {
     std::string name;
@@ -101,6 +108,7 @@ struct system_data {
     std::vector<joint_spring_data> joint_springs;
     std::vector<contact_data> contacts;
     std::vector<tyre_data> tyres;
+    road_data road;
     std::vector<frame_data> frames;            ///< that loads act on
     std::vector<coordinate_data> coordinates;  ///< likewise
 };

@@ -23,19 +23,24 @@ namespace {
 
 constexpr const char* module_name = "mdpcosim-multibody.so";
 
-/// Beside the program as it is built, where it is installed, and beside the programs of the tests.
-make_engine load_module() {
+/// Beside the program as it is built, where it is installed, beside the programs of the tests, and beside an FMU's library.
+std::filesystem::path find_module() {
     for (const auto& here : own_folders())
         for (const auto& folder : {here, here.parent_path() / "lib/mdpcosim", here.parent_path()})
-            if (std::error_code ignored; std::filesystem::exists(folder / module_name, ignored)) {
-                void* const library = open_shared_library(folder / module_name);
-                return reinterpret_cast<make_engine>(find_symbol(library, "mdpcosim_multibody"));
-            }
-    throw std::invalid_argument(
-        fmt::format("this mdpcosim was built without Simbody, which it needs: there is no '{}' beside the program. "
-                    "Install libsimbody-dev "
-                    "(tools/setup multibody does it) and build mdpcosim again",
-                    module_name));
+            if (std::error_code ignored; std::filesystem::exists(folder / module_name, ignored))
+                return folder / module_name;
+    return {};
+}
+
+make_engine load_module() {
+    const auto module = find_module();
+    if (module.empty())
+        throw std::invalid_argument(
+            fmt::format("this mdpcosim was built without Simbody, which it needs: there is no '{}' beside the program. "
+                        "Install libsimbody-dev "
+                        "(tools/setup multibody does it) and build mdpcosim again",
+                        module_name));
+    return reinterpret_cast<make_engine>(find_symbol(open_shared_library(module), "mdpcosim_multibody"));
 }
 
 /// The body's axis number k in inertial axes.

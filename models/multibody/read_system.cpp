@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "core/files.hpp"
 #include "core/suggest.hpp"
 #include "subsystem/body_frame.hpp"
 #include "system.hpp"
@@ -98,6 +101,87 @@ body_data read_body(const part& p) {
                            "about some axis its moment is larger than the sum of the other two. Lower the products.",
                            xy, xz, yz));
     return b;
+}
+
+/// Rows of numbers below a header that says where they are.
+road_data read_road_file(const part& p, const part::text& written) {
+    std::filesystem::path file = written.value;
+    if (file.is_relative()) file = std::filesystem::path(std::string(written.where.file)).parent_path() / file;
+    const auto fail = [&](int line, const std::string& what) {
+        throw user_error(written.where, fmt::format("road '{}': '{}', line {}: {}", p.name, file.string(), line, what));
+    };
+    std::string text;
+    try {
+        text = read_input(file, 256 << 20);
+    } catch (const file_problem& problem) {
+        throw user_error(written.where,
+                         fmt::format("road '{}': '{}' cannot be read: {}.", p.name, file.string(), problem.what()));
+    }
+    road_data road;
+    std::istringstream in(text);
+    std::size_t columns = 0;
+    int line = 0;
+    for (std::string row; std::getline(in, row);) {
+        ++line;
+        if (row.ends_with('\r')) row.pop_back();
+        if (row.empty()) continue;
+        std::vector<double> values;
+        std::size_t begin = 0, count = 0;
+        for (; begin <= row.size(); ++count) {
+            const std::size_t end = std::min(row.find(',', begin), row.size());
+            const std::string cell = row.substr(begin, end - begin);
+            double value = 0;
+            const char* first = cell.data() + std::min(cell.find_first_not_of(' '), cell.size());
+            const auto [rest, problem] = std::from_chars(first, cell.data() + cell.size(), value);
+            const bool is_number = problem == std::errc() && rest == cell.data() + cell.size() && std::isfinite(value);
+            if (columns == 0 && count == 0 && cell != "x")
+                fail(line, fmt::format("the first column is '{}', not 'x'.", cell));
+            if (columns == 0 && count == 1 && cell == "height") {
+                values.push_back(0);
+            } else if (columns > 0 || count > 0) {
+                if (!is_number) fail(line, fmt::format("'{}' is no number.", cell));
+                values.push_back(value);
+            }
+            begin = end + 1;
+        }
+        if (columns == 0) {
+            columns = count;
+            if (columns < 2) fail(line, "there is no column of heights.");
+            road.y = values;
+        } else if (count != columns) {
+            fail(line, fmt::format("{} values, and the header has {} columns.", count, columns));
+        } else {
+            road.x.push_back(values[0]);
+            road.heights.insert(road.heights.end(), values.begin() + 1, values.end());
+        }
+    }
+    return road;
+}
+
+road_data read_road(const part& p) {
+    road_data road;
+    if (const part::text* file = p.written("file")) {
+        if (p.values.given("x") || p.values.given("y") || p.values.given("heights"))
+            refuse(p, "it has 'file' and points of its own; leave one of both out.");
+        road = read_road_file(p, *file);
+    } else {
+        road = {p.values.list("x"), p.values.given("y") ? p.values.list("y") : std::vector<double>{0},
+                p.values.list("heights")};
+    }
+    const auto rises = [&](const std::vector<double>& points, const char* name, std::size_t least) {
+        if (points.size() < least)
+            refuse(p, fmt::format("'{}' has {} points; {} are needed.", name, points.size(), least));
+        for (std::size_t k = 1; k < points.size(); ++k)
+            if (!(points[k] > points[k - 1]))
+                refuse(p, fmt::format("'{}' does not rise: {:.9g} m comes after {:.9g} m.", name, points[k],
+                                      points[k - 1]));
+    };
+    rises(road.x, "x", 2);
+    rises(road.y, "y", 1);
+    if (road.heights.size() != road.x.size() * road.y.size())
+        refuse(p, fmt::format("'heights' has {} values; {} points ahead and {} to the left need {}.",
+                              road.heights.size(), road.x.size(), road.y.size(), road.x.size() * road.y.size()));
+    return road;
 }
 
 /// Two perpendicular axes of length 1: the first one along `along`, the second near `towards`.
@@ -274,7 +358,7 @@ class system_reader {
             const auto [joint, coordinate] = read_coordinate(p);
             system_.joint_springs.push_back({joint, coordinate, v["stiffness"], v["damping"], v["rest"]});
         } else if (p.kind == "ground-contact") {
-            system_.contacts.push_back({body(p, "body"), read_triple(p, "at"), v["radius"], v["stiffness"],
+            system_.contacts.push_back({p.name, body(p, "body"), read_triple(p, "at"), v["radius"], v["stiffness"],
                                         v["damping"], v["friction"], v["slip-speed"]});
         } else if (p.kind == "tyre") {
             const triple axis = v.given("axis") ? axes(p, read_triple(p, "axis"), {1, 0, 0}).first : triple{0, 1, 0};
@@ -287,6 +371,9 @@ class system_reader {
         } else if (p.kind == "joint-port") {
             system_.coordinates.push_back(read_coordinate(p));
             system_.coordinate_names.push_back(p.name);
+        } else if (p.kind == "road") {
+            if (!system_.road.x.empty()) refuse(p, "there is another road; one is enough.");
+            system_.road = read_road(p);
         } else if (p.kind == "attitude") {
             system_.attitudes.push_back({p.name, body(p, "body")});
         }
@@ -461,25 +548,6 @@ std::vector<part_info> part_kinds() {
          {one_body}}};
     kinds.insert(kinds.end(), others.begin(), others.end());
     return kinds;
-}
-
-/// Every body as the box with its mass and inertia.
-model_scene draw(const described_system& d) {
-    model_scene scene{false, {}};
-    for (const body_data& b : d.bodies) {
-        const auto side = [&](std::size_t i, std::size_t j, std::size_t k) {
-            return fmt::format(
-                "{:.6g}",
-                std::max(0.01, std::sqrt(std::max(0.0, 6 * (b.inertia[j] + b.inertia[k] - b.inertia[i]) / b.mass))));
-        };
-        std::vector<std::string> place, turn;
-        for (int k = 0; k < 4; ++k) {
-            if (k < 3) place.push_back(fmt::format("{}_position_{}", b.name, k));
-            turn.push_back(fmt::format("{}_orientation_{}", b.name, k));
-        }
-        scene.shapes.push_back({"box", {place}, {side(0, 1, 2), side(1, 0, 2), side(2, 0, 1)}, turn, {}});
-    }
-    return scene;
 }
 
 }  // namespace mdpcosim::multibody

@@ -34,6 +34,7 @@ void add_list(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_fmu(CLI::App& app, int& status);
+void add_import(CLI::App& app, int& status);
 void add_export(CLI::App& app, int& status);
 void add_new(CLI::App& app, int& status);
 void add_export_fmu(CLI::App& command, int& status);

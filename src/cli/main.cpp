@@ -85,6 +85,7 @@ int run_program(int argc, char** argv) {
     mdpcosim::add_compare(app, status);
     mdpcosim::add_report(app, status);
     mdpcosim::add_fmu(app, status);
+    mdpcosim::add_import(app, status);
     mdpcosim::add_export(app, status);
     mdpcosim::add_new(app, status);
     mdpcosim::add_stability(app, status);

@@ -32,20 +32,26 @@ namespace {
 
 constexpr const char* library_name = "mdpcosim-fmu.so";
 
-/// Beside the program, as modules and plugins are.
-std::filesystem::path fmu_library() {
-    std::vector<std::string> looked_at;
+/// Beside the program, as modules and plugins are; where it is, or the first place where it is not.
+std::pair<std::filesystem::path, bool> find_library(const char* name) {
+    std::filesystem::path first;
     for (const auto& here : own_folders())
         for (const auto& folder : {here, here.parent_path() / "lib/mdpcosim", here.parent_path()}) {
-            auto file = folder / library_name;
+            auto file = folder / name;
             std::error_code none;
-            if (std::filesystem::is_regular_file(file, none)) return file;
-            looked_at.push_back(file.string());
+            if (std::filesystem::is_regular_file(file, none)) return {file, true};
+            if (first.empty()) first = file;
         }
+    return {first, false};
+}
+
+std::filesystem::path fmu_library() {
+    const auto [file, found] = find_library(library_name);
+    if (found) return file;
     throw user_error(fmt::format(
         "this mdpcosim cannot export FMUs: it was built without {}, which needs static libraries (tools/setup build "
         "installs them). It would be {}.",
-        library_name, looked_at.empty() ? "beside the program" : "'" + looked_at.front() + "'"));
+        library_name, file.empty() ? "beside the program" : "'" + file.string() + "'"));
 }
 
 /// `two-mass` as `two_mass`: what C allows.
@@ -157,6 +163,24 @@ class resources {
     bool once_per_process_ = false;
 };
 
+/// Libraries that its models load; they stand beside the FMU's own.
+std::set<std::filesystem::path> modules_of(const scenario& s, std::vector<std::string>& notes) {
+    std::set<std::filesystem::path> all;
+    for (const auto& entry : s.subsystems) {
+        const model_info* const model = entry.kind == subsystem_spec::source_kind::model
+                                            ? model_registry::instance().find(entry.source.value)
+                                            : nullptr;
+        if (model == nullptr || model->module.empty()) continue;
+        const auto [file, found] = find_library(model->module.c_str());
+        if (!found || !all.insert(file).second) continue;
+        notes.push_back(
+            fmt::format("model {} brings {} along; the libraries that this needs (ldd lists them) must be "
+                        "installed where the FMU runs",
+                        model->name, model->module));
+    }
+    return all;
+}
+
 /// The same text has the same token.
 std::string token_of(const std::string& text) {
     check_sum one, other;
@@ -170,15 +194,6 @@ std::string token_of(const std::string& text) {
 
 void refuse_what_cannot_go(const scenario& s) {
     for (const auto& entry : s.subsystems) {
-        const model_info* model = entry.kind == subsystem_spec::source_kind::model
-                                      ? model_registry::instance().find(entry.source.value)
-                                      : nullptr;
-        if (model != nullptr && !model->module.empty())
-            throw user_error(entry.where,
-                             fmt::format("subsystem '{}': the equations of model '{}' are in {} and libraries that it "
-                                         "needs, which an FMU cannot carry to other machines. Leave it out, or export "
-                                         "the others one by one (--subsystem).",
-                                         entry.name, model->name, model->module));
         if (entry.kind == subsystem_spec::source_kind::program)
             throw user_error(entry.where,
                              fmt::format("subsystem '{}': a program runs in a process of its own on this machine and "
@@ -284,6 +299,8 @@ exported_fmu export_fmu(const scenario& whole, const std::filesystem::path& file
     if (version == fmi::version::v3 && !text.terminals.empty())
         zip.add("terminalsAndIcons/terminalsAndIcons.xml", terminals_description(text));
     zip.add_file(fmt::format("binaries/{}/{}.so", fmi::platform_name(version), text.identifier), library, true);
+    for (const auto& module : modules_of(s, made.notes))
+        zip.add_file(fmt::format("binaries/{}/{}", fmi::platform_name(version), module.filename().string()), module, true);
     zip.add(fmt::format("resources/{}", exported_contents_file), write_contents(contents));
     inside.pack(zip);
     zip.close();

@@ -31,7 +31,7 @@ struct model_info {
     std::function<bool(const parameter_values&)> integrates_itself = {};
     std::function<model_scene(const parameter_values&, const std::vector<part>&)> scene_of_parts =
         {};                   ///< in place of scene
-    std::string module = {};  ///< a library beside the program that has its equations: an exported FMU cannot carry it
+    std::string module = {};  ///< a library beside the program that has its equations; exported FMUs take it along
     /// The solver where the scenario names none, for these kinds of parts; not given: the default one of all.
     std::function<std::string(const std::vector<std::string>& kinds)> solver = {};
 };

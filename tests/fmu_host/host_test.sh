@@ -118,6 +118,29 @@ grep -q 'those of another FMU' "$place/err" || complain "a wrong token: $(cat "$
 if in_root /fmu/binaries/linux64/two.so file:///nowhere "$token" 0.001 1 1 1 2>"$place/err"; then complain 'no resources pass'; fi
 grep -q "resources cannot be read: '/nowhere/variables.txt'" "$place/err" || complain "no resources: $(cat "$place/err")"
 
+# A multibody system brings its module along. Simbody is not in a folder of its own: beside everything else, but far from the program.
+if [[ -e $(dirname "$program")/mdpcosim-multibody.so ]]; then
+    scenario=$source/examples/servo-steering/scenario.yaml
+    "$program" export fmu "$scenario" --subsystem car --out "$place/car.fmu" >/dev/null
+    python3 -m zipfile -e "$place/car.fmu" "$place/car"
+    token=$(sed -n 's/.*guid="\([^"]*\)".*/\1/p' "$place/car/modelDescription.xml")
+    number() { tr '\n' ' ' <"$place/car/modelDescription.xml" | grep -oE "name=\"$1\"[^>]*valueReference=\"[0-9]+" | grep -oE '[0-9]+$'; }
+    env -i "$root/host" "$place/car/binaries/linux64/car.so" "file://$place/car/resources" "$token" 0.001 200 2 \
+        "$(number rack.position)" "$(number 'tyre_left.force.2.')" >"$place/rows" || complain "the host of the car ended with status $?"
+    printf 'subsystems: {car: {include: %s/examples/servo-steering/parts/car.yaml, solver: {name: erk-5, rtol: 1e-7, atol: 1e-9}}}\ntime: {end: 0.2 s, step: 1 ms}\n' "$source" >"$place/alone.yaml"
+    "$program" run "$place/alone.yaml" --out "$place/alone" --quiet --set 'record.every=1 ms' >/dev/null
+    python3 - "$place" <<'EOF' || complain 'the rows of the car are not those of the scenario'
+import csv, sys
+place = sys.argv[1]
+native = list(csv.DictReader(open(place + "/alone/results.csv")))
+hosted = list(csv.reader(open(place + "/rows")))
+assert len(native) == len(hosted) == 201, (len(native), len(hosted))
+for a, b in zip(native, hosted):
+    assert [float(a["car.rack.position"]), float(a["car.tyre_left.force[2]"])] == [float(x) for x in b[1:]], (a["time"], b)
+assert float(hosted[-1][2]) > 3000
+EOF
+fi
+
 # What a step costs in instructions, against the same scenario run directly.
 if command -v valgrind >/dev/null; then
     instructions() { # COMMAND...

@@ -1,6 +1,7 @@
 // The module for the model multibody: its engine on Simbody (Sherman, Seth, Delp, Procedia IUTAM 2 (2011) 241-261).
 #include <Simbody.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -17,44 +18,98 @@ using namespace SimTK;
 
 Vec3 vector(const triple& v) { return Vec3(v[0], v[1], v[2]); }
 
+/// What wheels and balls stand on. Axes ahead, to the left and up follow each other in a circle.
+class ground_surface {
+   public:
+    ground_surface(const road_data& road, const Vec3& up) : road_(road), up_(up) {
+        for (int k = 0; k < 3; ++k)
+            if (up[k] > 0.5) ahead_[(k + 1) % 3] = left_[(k + 2) % 3] = 1;
+    }
+
+    struct place {
+        double depth = 0;  ///< of the point below it
+        Vec3 normal{0};
+    };
+    /// std::out_of_range where the road is not known there.
+    place at(const Vec3& point, const std::string& who) const {
+        const double height = dot(point, up_);
+        if (road_.x.empty()) return {-height, up_};
+        const double x = dot(point, ahead_), y = dot(point, left_);
+        const int i = interval(road_.x, x, who, "ahead");
+        const std::size_t n = road_.y.size();
+        const int k = n > 1 ? interval(road_.y, y, who, "to the left") : 0;
+        const auto of = [&](int row, int column) {
+            return road_.heights[static_cast<std::size_t>(row) * n + static_cast<std::size_t>(column)];
+        };
+        const double dx = road_.x[i + 1] - road_.x[i], s = (x - road_.x[i]) / dx;
+        const double dy = n > 1 ? road_.y[k + 1] - road_.y[k] : 1, r = n > 1 ? (y - road_.y[k]) / dy : 0;
+        const int next = n > 1 ? k + 1 : k;
+        const double near = of(i, k) + r * (of(i, next) - of(i, k)),
+                     far = of(i + 1, k) + r * (of(i + 1, next) - of(i + 1, k));
+        const double across = ((of(i, next) - of(i, k)) * (1 - s) + (of(i + 1, next) - of(i + 1, k)) * s) / dy;
+        Vec3 normal = up_ - (far - near) / dx * ahead_ - across * left_;
+        normal /= normal.norm();
+        return {(near + s * (far - near) - height) * dot(normal, up_), normal};
+    }
+
+   private:
+    static int interval(const std::vector<double>& points, double at, const std::string& who, const char* direction) {
+        if (!(at >= points.front() && at <= points.back())) {
+            std::ostringstream text;
+            text << who << " is at " << at << " m " << direction << ", and the road is known from " << points.front()
+                 << " to " << points.back() << " m. Give more of the road, or end the run earlier";
+            throw std::out_of_range(text.str());
+        }
+        const auto above = std::upper_bound(points.begin() + 1, points.end() - 1, at);
+        return static_cast<int>(above - points.begin()) - 1;
+    }
+
+    const road_data& road_;
+    Vec3 up_, ahead_{0}, left_{0};
+};
+
 /// Hunt and Crossley's force on a ball, with friction that is smooth in the speed of slip.
 class ground_contact final : public Force::Custom::Implementation {
    public:
-    ground_contact(MobilizedBody body, const contact_data& d, const Vec3& up) : body_(body), d_(d), up_(up) {}
+    ground_contact(MobilizedBody body, const contact_data& d, const ground_surface& ground)
+        : body_(body), d_(d), ground_(ground) {}
 
     void calcForce(const State& state, Vector_<SpatialVec>& bodies, Vector_<Vec3>&, Vector&) const override {
-        const double depth = depth_of(state);
+        const ground_surface::place below = under(state);
+        const double depth = d_.radius + below.depth;
         if (!(depth > 0)) return;
-        const Vec3 station = station_of(state), v = body_.findStationVelocityInGround(state, station);
-        const double rate = -dot(v, up_);
+        const Vec3 station = vector(d_.at) - body_.expressGroundVectorInBodyFrame(state, d_.radius * below.normal);
+        const Vec3 v = body_.findStationVelocityInGround(state, station);
+        const double rate = -dot(v, below.normal);
         const double normal = d_.stiffness * depth * std::max(0.0, 1 + d_.damping * rate);
-        const Vec3 slip = v + rate * up_;
+        const Vec3 slip = v + rate * below.normal;
         const double speed = std::sqrt(slip.normSqr() + d_.slip_speed * d_.slip_speed);
-        body_.applyForceToBodyPoint(state, station, normal * up_ - (d_.friction * normal / speed) * slip, bodies);
+        body_.applyForceToBodyPoint(state, station, normal * below.normal - (d_.friction * normal / speed) * slip,
+                                    bodies);
     }
     Real calcPotentialEnergy(const State& state) const override {
-        const double depth = std::max(0.0, depth_of(state));
+        const double depth = std::max(0.0, d_.radius + under(state).depth);
         return d_.stiffness * depth * depth / 2;
     }
 
    private:
-    double depth_of(const State& state) const {
-        return d_.radius - dot(body_.findStationLocationInGround(state, vector(d_.at)), up_);
-    }
-    /// The point of the body that is lowest.
-    Vec3 station_of(const State& state) const {
-        return vector(d_.at) - body_.expressGroundVectorInBodyFrame(state, d_.radius * up_);
+    ground_surface::place under(const State& state) const {
+        return ground_.at(body_.findStationLocationInGround(state, vector(d_.at)), "ground-contact '" + d_.name + "'");
     }
 
     MobilizedBody body_;
     contact_data d_;
-    Vec3 up_;
+    const ground_surface& ground_;
 };
 
 class simbody_engine final : public engine {
    public:
     explicit simbody_engine(const system_data& d)
-        : data_(d), matter_(system_), forces_(system_), loads_(forces_, matter_) {
+        : data_(d),
+          ground_(data_.road, vector(data_.up)),
+          matter_(system_),
+          forces_(system_),
+          loads_(forces_, matter_) {
         Force::UniformGravity(forces_, matter_, vector(d.gravity));
         bodies_.resize(d.bodies.size());
         for (const auto& joint : d.joints) add_joint(joint);
@@ -78,6 +133,15 @@ class simbody_engine final : public engine {
             assemble();
             adapt_speeds();
         }
+        try {
+            const auto check = [&](int body, const triple& at, const std::string& who) {
+                ground_.at(body_at(body).findStationLocationInGround(state_, vector(at)), who);
+            };
+            for (const auto& t : data_.tyres) check(t.body, t.at, "tyre '" + t.name + "'");
+            for (const auto& c : data_.contacts) check(c.body, c.at, "ground-contact '" + c.name + "'");
+        } catch (const std::out_of_range& problem) {
+            throw std::invalid_argument(problem.what());
+        }
         give(x);
     }
 
@@ -95,7 +159,8 @@ class simbody_engine final : public engine {
             const rolling_tyre& t = tyres_[k];
             body_at(data_.tyres[k].body)
                 .applyForceToBodyPoint(state_, t.station,
-                                       t.force[0] * t.along + t.force[1] * t.across + t.force[2] * up(), body_loads_);
+                                       t.force[0] * t.along + t.force[1] * t.across + t.force[2] * t.normal,
+                                       body_loads_);
         }
         for (const auto& frame : data_.frames) {
             const MobilizedBody& body = body_at(frame.body);
@@ -152,11 +217,8 @@ class simbody_engine final : public engine {
     double energy() override {
         system_.realize(state_, Stage::Dynamics);
         double tyres = 0;
-        for (std::size_t k = 0; k < tyres_.size(); ++k) {
-            const double depth = std::max(
-                0.0, -dot(body_at(data_.tyres[k].body).findStationLocationInGround(state_, tyres_[k].station), up()));
-            tyres += data_.tyres[k].stiffness * depth * depth / 2;
-        }
+        for (std::size_t k = 0; k < tyres_.size(); ++k)
+            tyres += data_.tyres[k].stiffness * tyres_[k].depth * tyres_[k].depth / 2;
         return system_.calcEnergy(state_) + tyres;
     }
 
@@ -264,8 +326,7 @@ class simbody_engine final : public engine {
             Force::MobilityLinearSpring(forces_, joint, s.coordinate, s.stiffness, s.rest);
             if (s.damping > 0) Force::MobilityLinearDamper(forces_, joint, s.coordinate, s.damping);
         }
-        for (const auto& c : data_.contacts)
-            Force::Custom(forces_, new ground_contact(body_at(c.body), c, vector(data_.up)));
+        for (const auto& c : data_.contacts) Force::Custom(forces_, new ground_contact(body_at(c.body), c, ground_));
     }
 
     void place(const joint_data& d, const MobilizedBody& joint) {
@@ -303,36 +364,39 @@ class simbody_engine final : public engine {
     // tyres
 
     struct rolling_tyre {
-        Vec3 station{0}, along{0}, across{0};
-        double force[3] = {}, slip[2] = {}, slip_rate[2] = {};
+        Vec3 station{0}, along{0}, across{0}, normal{0};
+        double depth = 0, force[3] = {}, slip[2] = {}, slip_rate[2] = {};
     };
-
-    Vec3 up() const { return vector(data_.up); }
 
     void roll(const tyre_data& d, const double* slip, rolling_tyre& t) const {
         const MobilizedBody& wheel = body_at(d.body);
         const Vec3 axis = wheel.expressVectorInGroundFrame(state_, vector(d.axis));
-        const Vec3 lying = up() - dot(up(), axis) * axis;  // zero for a wheel that lies flat
+        const std::string who = "tyre '" + d.name + "'";
+        const Vec3 normal = ground_.at(wheel.findStationLocationInGround(state_, vector(d.at)), who).normal;
+        const Vec3 lying = normal - dot(normal, axis) * axis;  // zero for a wheel that lies flat
         const double upright = lying.norm();
         for (int k = 0; k < 2; ++k) t.slip[k] = slip[k], t.slip_rate[k] = -slip[k] / d.relaxation;
         std::fill(t.force, t.force + 3, 0.0);
+        t.depth = 0;
         if (!(upright > 1e-3)) return;
         const Vec3 to_contact = -d.radius / upright * lying;
-        t.along = cross(axis, up()) / upright;
-        t.across = cross(up(), t.along);
+        t.normal = normal;
+        t.along = cross(axis, normal) / upright;
+        t.across = cross(normal, t.along);
         t.station = vector(d.at) + wheel.expressGroundVectorInBodyFrame(state_, to_contact);
         const Vec3 centre_speed = wheel.findStationVelocityInGround(state_, vector(d.at));
         const Vec3 slide = wheel.findStationVelocityInGround(state_, t.station);
-        const double depth = -dot(wheel.findStationLocationInGround(state_, t.station), up());
+        const double depth = ground_.at(wheel.findStationLocationInGround(state_, t.station), who).depth;
         const double speed = std::fabs(dot(centre_speed, t.along)) + d.slowest;
         t.slip_rate[0] = (dot(slide, t.along) - speed * slip[0]) / d.relaxation;
         t.slip_rate[1] = (dot(slide, t.across) - speed * slip[1]) / d.relaxation;
         if (!(depth > 0)) return;
-        const double normal = d.stiffness * depth * std::max(0.0, 1 - d.damping * dot(slide, up()));
+        t.depth = depth;
+        const double load = d.stiffness * depth * std::max(0.0, 1 - d.damping * dot(slide, normal));
         const double total = std::hypot(slip[0], slip[1]);
         const double per_slip = total > 1e-12 ? std::sin(d.C * std::atan(d.B * total)) / total : d.B * d.C;
-        for (int k = 0; k < 2; ++k) t.force[k] = -d.friction * normal * per_slip * slip[k];
-        t.force[2] = normal;
+        for (int k = 0; k < 2; ++k) t.force[k] = -d.friction * load * per_slip * slip[k];
+        t.force[2] = load;
     }
 
     // loops
@@ -417,6 +481,7 @@ class simbody_engine final : public engine {
     }
 
     system_data data_;
+    ground_surface ground_;
     MultibodySystem system_;
     SimbodyMatterSubsystem matter_;
     GeneralForceSubsystem forces_;
