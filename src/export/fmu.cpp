@@ -300,7 +300,8 @@ exported_fmu export_fmu(const scenario& whole, const std::filesystem::path& file
         zip.add("terminalsAndIcons/terminalsAndIcons.xml", terminals_description(text));
     zip.add_file(fmt::format("binaries/{}/{}.so", fmi::platform_name(version), text.identifier), library, true);
     for (const auto& module : modules_of(s, made.notes))
-        zip.add_file(fmt::format("binaries/{}/{}", fmi::platform_name(version), module.filename().string()), module, true);
+        zip.add_file(fmt::format("binaries/{}/{}", fmi::platform_name(version), module.filename().string()), module,
+                     true);
     zip.add(fmt::format("resources/{}", exported_contents_file), write_contents(contents));
     inside.pack(zip);
     zip.close();
