@@ -10,6 +10,7 @@
 namespace mdpcosim {
 
 Eigen::MatrixXd matrix_exponential(Eigen::MatrixXd M) {
+    if (M.size() == 0) return M;
     const Eigen::VectorXd scale = balance(M);  // stiff systems: every squaring costs digits
     const double norm = M.cwiseAbs().rowwise().sum().maxCoeff();
     const int squarings = norm > 0.5 ? static_cast<int>(std::ceil(std::log2(norm / 0.5))) : 0;
@@ -45,8 +46,32 @@ linear_subsystem::linear_subsystem(linear_equations equations, Eigen::VectorXd s
         for (int i = 0; i < eq_.D.cols(); ++i)
             if (eq_.D(slot, i) != 0) description_.outputs.back().direct.push_back(i);
     }
+    find_acting_inputs();
+}
+
+linear_subsystem::linear_subsystem(linear_equations equations, Eigen::VectorXd start, subsystem_description as,
+                                   const capabilities& offered)
+    : eq_(std::move(equations)), description_(std::move(as)), start_(std::move(start)), x_(start_), next_(start_) {
+    offered_.save_restore = offered.save_restore;
+    offered_.why_no_save_restore = offered.why_no_save_restore;
+    offered_.rate_sensitivities = offered.rate_sensitivities;
+    offered_.hidden_steps = offered.hidden_steps;
+    offered_.why_fixed_step = offered.why_fixed_step;
+    offered_.port_stiffness = offered.port_stiffness;
+    find_acting_inputs();
+}
+
+void linear_subsystem::find_acting_inputs() {
     for (int i = 0; i < eq_.B.cols(); ++i)
         if (!eq_.B.col(i).isZero(0) || !eq_.E.col(i).isZero(0)) acting_.push_back(i);
+}
+
+void linear_subsystem::rate_sensitivities(std::span<const double>, int input, std::span<double> by_output) {
+    const Eigen::VectorXd answer = eq_.C * eq_.B.col(input);
+    for (const output_variable& y : description_.outputs)
+        for (int k = y.slot; k < y.slot + y.size; ++k)
+            by_output[static_cast<std::size_t>(k)] =
+                y.rate_sensitivities ? answer[k] : std::numeric_limits<double>::quiet_NaN();
 }
 
 void linear_subsystem::initialise(double) { x_ = start_; }

@@ -22,9 +22,16 @@ class linear_subsystem final : public subsystem {
    public:
     /// `input_degree` is the highest degree of polynomial that every input takes.
     linear_subsystem(linear_equations equations, Eigen::VectorXd start, int input_degree);
+    /// In the place of another subsystem, which it describes itself as; of what that offers it keeps what says how a master uses it.
+    linear_subsystem(linear_equations equations, Eigen::VectorXd start, subsystem_description as,
+                     const capabilities& offered);
 
     const subsystem_description& describe() const noexcept override { return description_; }
-    capabilities offers() const override { return {.save_restore = true, .why_no_save_restore = {}}; }
+    capabilities offers() const override { return offered_; }
+    void rate_sensitivities(std::span<const double> u, int input, std::span<double> by_output) override;
+    /// Texts have no part in it.
+    void set_text(int, std::string_view) override {}
+    void get_text(int, std::string& into) override { into.clear(); }
     void initialise(double t0) override;
     void outputs(std::span<const double> u, std::span<double> y) override;
     void advance(const macro_step& step, std::span<const polynomial> inputs, std::span<double> y) override;
@@ -38,8 +45,10 @@ class linear_subsystem final : public subsystem {
     struct stored;
 
     void prepare(const macro_step& step, int degree);
+    void find_acting_inputs();
 
     linear_equations eq_;
+    capabilities offered_{.save_restore = true, .why_no_save_restore = {}};
     subsystem_description description_;
     std::vector<int> acting_;  ///< inputs that act on the state; the others show in outputs only
     Eigen::VectorXd start_, x_, next_;

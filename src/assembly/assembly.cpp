@@ -65,6 +65,11 @@ class builder {
         graph_.input_channels.resize(subsystems().inputs().size());
     }
 
+    builder& with_laws(decltype(stand_ins::replace) replace) {
+        replace_law_ = std::move(replace);
+        return *this;
+    }
+
     assembly build() {
         if (scenario_.extrapolation.given()) {
             channel_report nobody;
@@ -343,6 +348,7 @@ class builder {
         const parameter_values values =
             resolve_parameters(infos, c.parameters, c.where, fmt::format("{} (law {})", object, law.name));
         std::unique_ptr<mdpcosim::law> acting = make_law(law, values, c, object);
+        if (replace_law_) acting = replace_law_(c.name, std::move(acting));
         auto roles = law.join == law_join::node ? std::vector<port_role>(ports.size(), {1, 1})
                      : law.roles                ? law.roles(values)
                                                 : two_port_roles();
@@ -839,6 +845,7 @@ class builder {
 
     const scenario& scenario_;
     bool writable_;
+    decltype(stand_ins::replace) replace_law_;
     std::unique_ptr<method> method_;
     multirate_plan plan_;  ///< its delays follow from the channels
     struct acceleration_use {
@@ -864,6 +871,13 @@ class builder {
 assembly assemble(const scenario& s, const transport_options& options) {
     const auto unpacked = unpacked_fmus(s);
     return builder(s, options.writable, [&] { return make_transport(s, options); }).build();
+}
+
+assembly assemble(const scenario& s, stand_ins in_place) {
+    const auto unpacked = unpacked_fmus(s);
+    return builder(s, false, [&] { return std::move(in_place.subsystems); })
+        .with_laws(std::move(in_place.replace))
+        .build();
 }
 
 assembly assemble_reference(const scenario& s) {

@@ -7,6 +7,7 @@
 
 #include "assembly/transports.hpp"
 #include "coupling/extrapolation.hpp"
+#include "coupling/law.hpp"
 #include "master/coupled_system.hpp"
 #include "master/method.hpp"
 #include "results/coupling_monitor.hpp"
@@ -68,6 +69,13 @@ struct assembly {
 };
 
 assembly assemble(const scenario& s, const transport_options& options);
+/// The same with other subsystems and laws in the place of its own, which describe themselves in the same way.
+struct stand_ins {
+    std::unique_ptr<transport> subsystems;
+    /// A connection's own law becomes another one; not given: it stays.
+    std::function<std::unique_ptr<law>(const std::string& connection, std::unique_ptr<law> own)> replace = {};
+};
+assembly assemble(const scenario& s, stand_ins in_place);
 /// For a reference: the subsystems are described_subsystems, the method is not looked at any further.
 assembly assemble_reference(const scenario& s);
 

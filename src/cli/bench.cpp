@@ -6,6 +6,7 @@
 
 #include "analysis/largest_step.hpp"
 #include "api/mdpcosim.hpp"
+#include "benchmark/advise.hpp"
 #include "benchmark/extrapolations.hpp"
 #include "benchmark/fmu.hpp"
 #include "benchmark/joints.hpp"
@@ -183,6 +184,28 @@ void add_rates(CLI::App& bench, int& status) {
     });
 }
 
+void add_advise_bench(CLI::App& bench, int& status) {
+    CLI::App* command = bench.add_subcommand(
+        "advise", "What 'advise' predicts, against the largest stable steps that runs of generated systems find");
+    auto request = std::make_shared<advise_bench_request>();
+    auto json = std::make_shared<bool>(false);
+    command->add_option("--systems", request->systems, "So many systems, two methods or rules each (default: 40)")
+        ->transform(whole_number(1, 10000));
+    command->add_option("--seed", request->seed, "Others of the same kinds (default: 1)")
+        ->transform(whole_number(0, 40000));
+    command->add_option("--kind", request->kinds, "Only these kinds")->check(CLI::IsMember(advise_bench_kinds()));
+    command->add_option("--fmus", request->fmus, "Folder with the test FMUs (build/fmus), for the kind 'fmus'")
+        ->check(CLI::ExistingDirectory);
+    command->add_flag("--json", *json, "One JSON document on standard output");
+    command->callback([json, request, &status] {
+        status = watched([&] {
+            const auto results = bench_advise(*request, [](const std::string& next) { tell("{}\n", next); });
+            say("{}", *json ? to_json(results) : to_table(results));
+            return 0;
+        });
+    });
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, int& status) {
@@ -325,6 +348,7 @@ void add_bench(CLI::App& app, int& status) {
             say("{}\n{}", to_table(results, false), to_table(results, true));
         status = 0;
     });
+    add_advise_bench(*command, status);
     CLI::App* rank = command->add_subcommand("mpi-ping-pong")->group("");
     auto file = std::make_shared<std::string>();
     rank->add_option("file", *file)->required();

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <memory>
 
+#include "analysis/advice_line.hpp"
 #include "api/mdpcosim.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -13,7 +16,9 @@ void add_check(CLI::App& app, int& status) {
     o->add_to(*command);
     command->callback([o, &status] {
         status = watched([&] {
-            show(check(o->load()));
+            const scenario s = o->load();
+            show(check(s));
+            if (const std::string line = advice_line(s); !line.empty()) show(fmt::format("\n{}\n", line));
             return 0;
         });
     });

@@ -30,6 +30,7 @@ void show_report(const std::string& path);
 void add_run(CLI::App& app, int& status);
 void add_serve(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
+void add_advise(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);

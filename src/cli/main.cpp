@@ -81,6 +81,7 @@ int run_program(int argc, char** argv) {
     mdpcosim::add_run(app, status);
     mdpcosim::add_serve(app, status);
     mdpcosim::add_check(app, status);
+    mdpcosim::add_advise(app, status);
     mdpcosim::add_list(app, status);
     mdpcosim::add_compare(app, status);
     mdpcosim::add_report(app, status);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "analysis/advice_line.hpp"
 #include "api/mdpcosim.hpp"
 #include "assembly/mpi.hpp"
 #include "cli/commands.hpp"
@@ -117,6 +118,12 @@ std::string files_of(const std::filesystem::path& folder, const run_summary& sum
     return fmt::format("{}", fmt::join(there, ", "));
 }
 
+/// A run that diverged or is wrong: whether its macro step is why.
+void tell_limit(const run_settings& o) {
+    if (o.monolithic) return;
+    if (const std::string line = advice_line(o.scenario.load()); !line.empty()) tell("mdpcosim: {}\n", line);
+}
+
 /// Runs the scenario in this process, the master.
 int run_here(const run_settings& o) {
     mdpcosim::scenario s = o.scenario.load();
@@ -160,12 +167,14 @@ int run_here(const run_settings& o) {
     flush_output();
     if (summary.status == "failed") {
         tell("mdpcosim: {}\n", summary.message);
+        if (summary.message.find("diverge") != std::string::npos) tell_limit(o);
         return 1;
     }
     if (summary.status == "interrupted") {
         tell("mdpcosim: {}\n", summary.message);
         return 130;
     }
+    if (level == trust::wrong) tell_limit(o);
     return level == trust::wrong || (o.strict && level == trust::doubtful) ? 3 : 0;
 }
 
