@@ -179,6 +179,11 @@ void refuse_what_cannot_go(const scenario& s) {
                                          "needs, which an FMU cannot carry to other machines. Leave it out, or export "
                                          "the others one by one (--subsystem).",
                                          entry.name, model->name, model->module));
+        if (entry.kind == subsystem_spec::source_kind::system)
+            throw user_error(entry.where,
+                             fmt::format("subsystem '{}': a system is a file of its own, which does not go into an "
+                                         "FMU. Give its subsystems and connections in the scenario.",
+                                         entry.name));
         if (entry.kind == subsystem_spec::source_kind::program)
             throw user_error(entry.where,
                              fmt::format("subsystem '{}': a program runs in a process of its own on this machine and "
