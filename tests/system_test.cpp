@@ -44,6 +44,7 @@ subsystems:
 connections:
   outer: {law: spring, between: [a.mass, b.mass], stiffness: 2e4 N/m}
   inner: {law: spring, between: [b.mass, c.mass], stiffness: 6e4 N/m}
+record: {every: 0.1 ms}
 )";
 
 constexpr const char* joined = R"(mdpcosim: 1
@@ -53,6 +54,7 @@ subsystems:
   rest: {system: pair.yaml, set: {c: 6e4 N/m}, solver: {name: erk-8, rtol: 1e-11, atol: 1e-15}}
 connections:
   outer: {law: spring, between: [a.mass, rest.b.mass], stiffness: 2e4 N/m}
+record: {every: 0.1 ms}
 )";
 
 // As one system, a system within it changes nothing; coupled, it is one subsystem of the same system, with its coupling variables as outputs.
@@ -61,13 +63,13 @@ TEST_F(systems, are_their_subsystems_as_one) {
     const result_table exact = run("exact", write("apart.yaml", apart), true),
                        same = run("same", write("joined.yaml", joined), true),
                        coupled = run("coupled", folder / "joined.yaml", false),
-                       processes = run("processes", folder / "joined.yaml", false, {{"time.step", "0.05 ms"}});
+                       finer = run("finer", folder / "joined.yaml", false, {{"time.step", "0.05 ms"}});
     for (const auto& [mine, name] :
          {std::pair("rest.b.mass.position", "b.mass.position"), std::pair("rest.c.mass.velocity", "c.mass.velocity"),
           std::pair("rest.inner.u", "inner.u"), std::pair("outer.u", "outer.u")}) {
         EXPECT_LT(test::shown(mine, test::difference(same, mine, exact, name)), 1e-9);
         const double error = test::shown(mine, test::difference(coupled, mine, exact, name)),
-                     half = test::shown(mine, test::difference(processes, mine, exact, name));
+                     half = test::shown(mine, test::difference(finer, mine, exact, name));
         EXPECT_LT(error, 1e-4);
         EXPECT_GT(error, 4 * half);  // of an order of at least two
     }
@@ -124,7 +126,8 @@ signals:
 
 TEST_F(systems, take_no_foreign_code_no_samples_and_no_systems) {
     const auto refused = [&](const std::string& entry) {
-        const std::filesystem::path inner = write("inner.yaml", "time: {end: 1 s, step: 1 ms}\nsubsystems:\n  x: " + entry + "\n");
+        const std::filesystem::path inner =
+            write("inner.yaml", "time: {end: 1 s, step: 1 ms}\nsubsystems:\n  x: " + entry + "\n");
         return message_of("time: {end: 1 s, step: 1 ms}\nsubsystems:\n  a: {system: inner.yaml}\n", folder.path());
     };
     expect_message(refused("{fmu: y.fmu}"), (folder / "inner.yaml").string() + ":3:3: ",

@@ -58,8 +58,10 @@ std::unique_ptr<equations> make_system(const subsystem_spec& spec) {
     const scenario inner = read_system(spec);
     assembly made = assemble_reference(inner);
     std::vector<system_equations::shown_channel> channels;
+    std::vector<bool> nodes;
     for (std::size_t c = 0; c < made.channels.size(); ++c) {
         const channel_report& report = made.channels[c];
+        nodes.push_back(report.is_node);
         if (report.internal || !report.recorded_name) continue;
         channels.push_back({report.column.empty() ? report.name + ".u" : report.column, report.unit, channel_index(c)});
     }
@@ -71,7 +73,7 @@ std::unique_ptr<equations> make_system(const subsystem_spec& spec) {
         std::move(parts),
         fmt::format("system {} of {} subsystem{}", spec.path.filename().string(), inner.subsystems.size(),
                     inner.subsystems.size() == 1 ? "" : "s"),
-        channels);
+        channels, nodes);
 }
 
 const source_registration registered{

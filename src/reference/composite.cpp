@@ -98,6 +98,33 @@ void composite_equations::start(double t0) {
     joints_.check_start();
 }
 
+void composite_equations::open(std::vector<input_slot> inputs) {
+    open_ = std::move(inputs);
+    if (std::ranges::any_of(open_, [&](input_slot i) { return coupling_.is_driven(i); }))
+        added_.assign(start_inputs_.size(), 0.0);
+}
+
+void composite_equations::take(const double* u) const {
+    if (u == nullptr) return;
+    for (std::size_t k = 0; k < open_.size(); ++k) {
+        const std::size_t i = open_[k].value();
+        if (coupling_.is_driven(open_[k]))
+            added_[i] = u[k];
+        else
+            start_inputs_[i] = inputs_[i] = u[k];
+    }
+}
+
+void composite_equations::add_open(const place& p, std::span<double> values) const {
+    if (added_.empty()) return;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += added_[p.input + i];
+}
+
+void composite_equations::input_values(const place& p, std::span<const double> u, std::span<double> values) const {
+    coupling_.input_values(u, p.input, values);
+    add_open(p, values);
+}
+
 void composite_equations::begin(double t0, const double* u) {
     take(u);
     t0_ = arrived_ = t0;
@@ -190,7 +217,7 @@ void composite_equations::couple(double t, const double* x) const {
     couple_in_order(t, x);
     for (const subsystem_index s : joints_.subsystems()) {
         const place& p = places_[s.value()];
-        coupling_.input_values(u, p.input, std::span(without_joints_).subspan(p.input, p.inputs));
+        input_values(p, u, std::span(without_joints_).subspan(p.input, p.inputs));
         if (!std::equal(inputs_.begin() + p.input, inputs_.begin() + p.input + p.inputs,
                         without_joints_.begin() + p.input))
             throw run_error(fmt::format(
@@ -221,6 +248,7 @@ void composite_equations::couple_in_order(double t, const double* x) const {
         const place& p = places_[e.subsystem.value()];
         if (!p.model && !sampling_) return;
         coupling_.evaluate_inputs(t, y_, e.channels, u_, p.input, inputs_of(p));
+        add_open(p, inputs_of(p));
         evaluate(p, t, x, inputs_.data(), y_.data());
     };
     for (auto e = order_.begin(); e != order_.end();) {
@@ -233,7 +261,7 @@ void composite_equations::couple_in_order(double t, const double* x) const {
         e = last;
     }
     coupling_.evaluate_values(t, y_, u_, du_);
-    for (const auto& p : places_) coupling_.input_values(u_, p.input, inputs_of(p));
+    for (const auto& p : places_) input_values(p, u_, inputs_of(p));
 }
 
 const composite_equations::place* composite_equations::owner_of(int& state) const {

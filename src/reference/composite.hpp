@@ -55,8 +55,8 @@ class composite_equations final : public equations {
     /// Asks the subsystems for their states at t0 and starts the network there.
     composite_equations(composite_parts parts, double t0, const std::atomic<bool>* interrupt = nullptr);
 
-    /// Inputs of subsystems to which nothing is delivered: from now on the u of every call has their values.
-    void open(std::vector<input_slot> inputs) { open_ = std::move(inputs); }
+    /// Inputs from outside: from now on the u of every call has their values, which are added to what is delivered inside.
+    void open(std::vector<input_slot> inputs);
     /// Everything begins anew at t0, with these inputs; nullptr: with those of the last call.
     void begin(double t0, const double* u);
 
@@ -121,11 +121,10 @@ class composite_equations final : public equations {
     sparsity find_structure() const;
     void add(composite_parts::part from);
     void start(double t0);
-    void take(const double* u) const {
-        if (u == nullptr) return;
-        for (std::size_t k = 0; k < open_.size(); ++k)
-            start_inputs_[open_[k].value()] = inputs_[open_[k].value()] = u[k];
-    }
+    void take(const double* u) const;
+    /// Of one subsystem, with what comes from outside.
+    void input_values(const place& p, std::span<const double> u, std::span<double> values) const;
+    void add_open(const place& p, std::span<double> values) const;
     /// Whose state it is, and which one there; nullptr: of an integral.
     const place* owner_of(int& state) const;
     /// y_ of everything that coupling variables depend on, then u_ and the inputs of all subsystems.
@@ -155,6 +154,7 @@ class composite_equations final : public equations {
     std::vector<network::corner_of> corners_;
     std::vector<input_slot> open_;
     std::vector<double> x0_;
+    mutable std::vector<double> added_;  ///< by input, to what is delivered; empty: nothing
     mutable std::vector<double> start_inputs_, y_, u_, du_, inputs_;
     mutable composite_joints joints_;
     mutable std::vector<double> without_joints_;  ///< inputs

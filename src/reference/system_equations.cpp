@@ -77,10 +77,10 @@ bool move_slots(Slots& slots, const Place& place) {
 
 }  // namespace
 
-system_equations::system_equations(composite_parts parts, std::string type,
-                                   const std::vector<shown_channel>& channels) {
+system_equations::system_equations(composite_parts parts, std::string type, const std::vector<shown_channel>& channels,
+                                   const std::vector<bool>& nodes) {
     description_.type = std::move(type);
-    const std::vector<input_slot> open = open_inputs(parts);
+    const std::vector<input_slot> open = open_inputs(parts, nodes);
     std::size_t inputs = 0;
     for (const auto& p : parts.subsystems)
         inputs = std::max(inputs, p.input_offset + at(p.model->describe().input_count()));
@@ -88,28 +88,71 @@ system_equations::system_equations(composite_parts parts, std::string type,
     for (std::size_t k = 0; k < open.size(); ++k) opened[open[k].value()] = static_cast<int>(k);
     add_outputs(parts, opened, channels);
     for (const auto& p : parts.subsystems) add_ports(p, opened);
+    find_contents_of_nodes(parts, opened);
     whole_ = std::make_unique<composite_equations>(std::move(parts), 0);
     whole_->open(open);
     const std::size_t first = whole_->output_count() + whole_->integral_count();
     for (const auto& c : channels) shown_.push_back(first + c.channel.value());
     y_.resize(first + whole_->channel_count());
+    in_node_.resize(static_cast<std::size_t>(whole_->state_count()));
 }
 
-std::vector<input_slot> system_equations::open_inputs(const composite_parts& parts) {
+std::vector<input_slot> system_equations::open_inputs(const composite_parts& parts, const std::vector<bool>& nodes) {
+    std::vector<bool> of_node, of_port;
+    const auto mark = [](std::vector<bool>& list, std::size_t slot) {
+        if (list.size() <= slot) list.resize(slot + 1);
+        list[slot] = true;
+    };
+    for (const auto& d : parts.coupling.deliveries())
+        if (nodes[d.delivered.channel.value()]) mark(of_node, d.input.value());
+    for (const auto& p : parts.subsystems)
+        for (const port& one : p.model->describe().ports) {
+            if (one.causality != causality::takes_load) continue;
+            if (one.load >= 0) mark(of_port, p.input_offset + at(one.load));
+            for (const int slot : one.load_slots)
+                if (slot >= 0) mark(of_port, p.input_offset + at(slot));
+        }
+    const auto in = [](const std::vector<bool>& list, std::size_t slot) { return slot < list.size() && list[slot]; };
     std::vector<input_slot> open;
     for (const auto& p : parts.subsystems)
         for (input_variable v : p.model->describe().inputs) {
-            const auto slot = [&](int i) { return input_slot(p.input_offset + at(v.slot + i)); };
-            bool driven = false;
-            for (int i = 0; i < v.size; ++i) driven |= parts.coupling.is_driven(slot(i));
-            if (driven) continue;
+            bool closed = false, driven = false;
+            for (int i = 0; i < v.size; ++i) {
+                const std::size_t slot = p.input_offset + at(v.slot + i);
+                driven |= parts.coupling.is_driven(input_slot(slot));
+                closed |= parts.coupling.is_driven(input_slot(slot)) && (in(of_node, slot) || !in(of_port, slot));
+            }
+            if (closed) continue;
             const auto first = static_cast<int>(open.size());
-            for (int i = 0; i < v.size; ++i) open.push_back(slot(i));
+            for (int i = 0; i < v.size; ++i) open.emplace_back(p.input_offset + at(v.slot + i));
             v.name = p.name + "." + v.name;
             v.slot = first;
+            if (driven) v.start = 0;
             description_.inputs.push_back(std::move(v));
         }
     return open;
+}
+
+/// The states that the first motion of a port (a volume, a charge) is made of, where a node inside gives its load.
+void system_equations::find_contents_of_nodes(const composite_parts& parts, const std::vector<int>& opened) {
+    for (const auto& p : parts.subsystems) {
+        const std::size_t first = in_node_.size();
+        in_node_.resize(first + at(p.model->state_count()));
+        const sparsity* shown = p.model->output_structure();
+        for (const port& one : p.model->describe().ports) {
+            if (one.causality != causality::takes_load || one.load < 0 || one.motion[0] < 0) continue;
+            if (opened[p.input_offset + at(one.load)] >= 0) continue;
+            for (std::size_t j = 0; j < at(p.model->state_count()); ++j) {
+                if (shown == nullptr) {
+                    in_node_[first + j] = true;
+                    continue;
+                }
+                const auto begin = shown->rows.begin() + shown->start[j],
+                           end = shown->rows.begin() + shown->start[j + 1];
+                if (std::find(begin, end, one.motion[0]) != end) in_node_[first + j] = true;
+            }
+        }
+    }
 }
 
 void system_equations::add_outputs(const composite_parts& parts, const std::vector<int>& opened,

@@ -9,8 +9,9 @@
 /// Several coupled subsystems as the equations of one, with inputs, outputs and ports to the outside: what `system:` of a scenario is. Names are
 /// those of the parts behind the name of their subsystem, `train.shaft.angle`.
 ///
-/// Inputs: all elements of which nothing inside drives. Ports: those whose inputs are among them. Outputs: those of all subsystems and the coupling
-/// variables of connections; feed-through is followed from output to output.
+/// Inputs: those that nothing inside drives, and the loads of ports, to which what comes from outside is added; a pressure or a potential that a node
+/// inside makes is none. Ports: those whose inputs are among them. Outputs: those of all subsystems and the coupling variables of connections;
+/// feed-through is followed from output to output.
 namespace mdpcosim {
 
 class system_equations final : public equations {
@@ -20,14 +21,16 @@ class system_equations final : public equations {
         std::string name, unit;
         channel_index channel;
     };
-    /// None of the parts is sampled.
-    system_equations(composite_parts parts, std::string type, const std::vector<shown_channel>& channels);
+    /// None of the parts is sampled. nodes: by channel, whether it is that of a node.
+    system_equations(composite_parts parts, std::string type, const std::vector<shown_channel>& channels,
+                     const std::vector<bool>& nodes);
 
     const subsystem_description& describe() const noexcept override { return description_; }
     int state_count() const override { return whole_->state_count(); }
     std::string state_name(int state) const override { return whole_->state_name(state); }
     double nominal(int state) const override { return whole_->nominal(state); }
-    bool rests(int state) const override { return whole_->rests(state); }
+    /// What has flowed into a node inside belongs to its pressure.
+    bool rests(int state) const override { return whole_->rests(state) || in_node_[static_cast<std::size_t>(state)]; }
     bool is_algebraic(int state) const override { return whole_->is_algebraic(state); }
     const sparsity* structure() const override { return whole_->structure(); }
     double port_stiffness(int port) const override { return stiffness_[static_cast<std::size_t>(port)]; }
@@ -64,7 +67,8 @@ class system_equations final : public equations {
     std::string why_no_bytes() const override { return whole_->why_no_bytes(); }
 
    private:
-    std::vector<input_slot> open_inputs(const composite_parts& parts);
+    std::vector<input_slot> open_inputs(const composite_parts& parts, const std::vector<bool>& nodes);
+    void find_contents_of_nodes(const composite_parts& parts, const std::vector<int>& opened);
     void add_ports(const composite_parts::part& from, const std::vector<int>& opened);
     void add_outputs(const composite_parts& parts, const std::vector<int>& opened,
                      const std::vector<shown_channel>& channels);
@@ -72,6 +76,7 @@ class system_equations final : public equations {
 
     subsystem_description description_;
     std::vector<double> stiffness_;  ///< by port
+    std::vector<bool> in_node_;      ///< by state: a volume or charge in a node inside
     std::unique_ptr<composite_equations> whole_;
     std::vector<std::size_t> shown_;  ///< places in the outputs of `whole_`, behind those of the subsystems
     mutable std::vector<double> y_;
