@@ -53,7 +53,10 @@ class variant:
             self.evaluations[s["name"]] = s["evaluations"]
             self.parts.setdefault(s["name"], []).append(cpu if whole else s["seconds_per_macro_step"] * steps)
         end = summary["time"]["start"] + summary["time"]["step"]
-        self.start.append(run(program, [*self.words, "--end", str(end)], folder, 1)[0])
+        words = list(self.words)
+        if "--end" in words:
+            del words[words.index("--end"):words.index("--end") + 2]
+        self.start.append(run(program, [*words, "--end", str(end)], folder, 1)[0])
         if not whole:
             _, summary = run(program, self.words, folder, os.cpu_count())
             self.wall_parallel.append(summary["wall_seconds"])

@@ -30,20 +30,24 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         subsystem("nothing", "|>a:\n", {"subsystem 'a': a map is expected", "not nothing"}),
         subsystem("text", "a: |>inertia", {"subsystem 'a': a map is expected", "not a number or text"}),
-        subsystem("no_source", "|>a: {solver: rk4}",
-                  {"subsystem 'a': one of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program' is missing"}),
-        subsystem("two_sources", "|>a: {model: inertia, file: x.csv}",
-                  {"subsystem 'a': of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program' only one can say "
-                   "what it is."}),
+        subsystem(
+            "no_source", "|>a: {solver: rk4}",
+            {"subsystem 'a': one of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program', 'system' is missing"}),
+        subsystem(
+            "two_sources", "|>a: {model: inertia, file: x.csv}",
+            {"subsystem 'a': of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program', 'system' only one can say "
+             "what it is."}),
         subsystem("misspelt_source", "a: {|>modell: inertia}",
                   {"subsystem 'a': key 'modell' is not known.", "Did you mean 'model'?"}),
         subsystem("unknown_key", "a: {model: inertia, |>sett: {}}",
                   {"subsystem 'a': key 'sett' is not known.", "Did you mean 'set'?"}),
         subsystem("fmu", "a: {fmu: |>x.fmu}", {"subsystem 'a': FMU '", "/x.fmu': the file does not exist."}),
+        subsystem("system", "a: {system: |>x.yaml}",
+                  {"subsystem 'a': system 'x.yaml': the file '", "x.yaml' does not exist."}),
         subsystem("plugin", "a: {plugin: |>x.so}",
                   {"subsystem 'a': plugin 'x.so': the file '", "x.so' does not exist."}),
         subsystem("plugin_and_model", "|>a: {model: inertia, plugin: x.so}",
-                  {"'fmu', 'program' only one can say what it is."}),
+                  {"'fmu', 'program', 'system' only one can say what it is."}),
         subsystem("program", "a: {program: |>./x}", {"subsystem 'a': program './x' does not exist: neither as '"}),
         subsystem("program_folder", "a: {program: |>/tmp -x}", {"subsystem 'a': program '/tmp' is a folder."}),
         subsystem("program_in_path", "a: {program: |>no-such-program -x}",

@@ -255,9 +255,9 @@ TEST_P(mpi_run, a_lost_rank_is_told_by_the_launching_process) {
         expect_whole_rows(rank == 0);
         if (rank == 1) {
             EXPECT_EQ(summary()["status"], "failed");
-            EXPECT_THAT(
-                summary()["message"].get<std::string>(),
-                testing::ContainsRegex("subsystem 'c' failed at t = .*rank 1 on .* was lost in advance .macro step"));
+            EXPECT_THAT(summary()["message"].get<std::string>(),
+                        testing::ContainsRegex(
+                            "subsystem 'c' failed at t = .*rank 1 on .* was lost in (advance .macro step|outputs)"));
         }
         fs::remove_all(out());
     }

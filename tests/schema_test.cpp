@@ -153,6 +153,7 @@ subsystems:
   taken: {include: taken.yaml, set: {J: 3}}
   pump: {plugin: libraries/pump.so, set: {volume: 28e-6 m3}, solver: rk4, input-degree: 1}
   valve: {program: ./valve --fast, set: {gain: 3, law: linear}, folder: programs, limit: 5 s, limits: {memory: 2 GB, cpu: 10 s, system-calls: compute}}
+  rest: {system: rest.yaml, set: {c: 3 kN/m}, solver: {name: erk-5, rtol: 1e-8}, initial: equilibrium}
   guard: {program: [python3, guard.py, 7], step: solver}
   pid: {model: pid-sampled, sample: {time: 10 ms, offset: $half, delay: 2 ms}}
   relay: {model: pid-sampled, sample: 5 ms}
@@ -209,6 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
         wrong{"name_with_dot", "  brake:", "  my.brake:"}, wrong{"no_source", "model: inertia, ", ""},
         wrong{"two_sources", "model: inertia,", "model: inertia, file: a.csv,"},
         wrong{"model_and_program", "program: ./valve", "model: inertia, program: ./valve"},
+        wrong{"model_and_system", "system: rest.yaml", "model: inertia, system: rest.yaml"},
+        wrong{"system_without_file", "system: rest.yaml", "system: ''"},
         wrong{"program_without_file", "program: ./valve --fast", "program: ''"},
         wrong{"solver_of_a_program", "program: ./valve --fast", "program: ./valve, solver: rk4"},
         wrong{"folder_of_a_plugin", "plugin: libraries/pump.so", "plugin: libraries/pump.so, folder: x"},

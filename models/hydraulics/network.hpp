@@ -28,6 +28,7 @@ class network final : public equations {
     bool rests(int i) const override;
     void derivatives(double t, const double* x, const double* u, double* dx) const override;
     void outputs(double t, const double* x, const double* u, double* y) const override;
+    void port_outputs(double t, const double* x, const double* u, double* y) const override;
 
     const sparsity* structure() const override { return &structure_; }
     const sparsity* input_structure() const override { return &input_structure_; }
@@ -61,6 +62,11 @@ class network final : public equations {
         int entry, pressure, slot;
         double weight;
     };
+    /// An output that is a sum of states.
+    struct port_value {
+        int slot;
+        std::vector<std::pair<int, double>> states;
+    };
     /// A row that a result of an element goes to.
     struct destination {
         int row;
@@ -80,6 +86,7 @@ class network final : public equations {
     void describe_nodes();
     void describe_elements();
     void add_input_dependence();
+    void find_port_values();
     std::vector<int> states_behind(const element& e, std::uint32_t mask) const;
     std::vector<int> inputs_behind(const element& e, std::uint32_t mask) const;
     void pressures(double t, const double* x, const double* u) const;
@@ -95,6 +102,8 @@ class network final : public equations {
     subsystem_description description_;
     std::vector<std::vector<shown>> shown_;  ///< by element
     std::vector<int> node_outputs_;          ///< first slot by node
+    std::vector<port_value> port_values_;    ///< what ports give without depending on inputs at once
+    bool ports_are_states_ = true;           ///< all of that is in port_values_
     sparsity structure_, input_structure_, output_structure_;
     std::vector<term> terms_;         ///< element by element
     std::vector<std::size_t> first_;  ///< of each element, and the end
@@ -135,6 +144,7 @@ inline network::network(const compressible& f, std::vector<node> nodes, std::vec
     add_dependents();
     make_structure();
     add_input_dependence();
+    find_port_values();
 }
 
 inline void network::initial_state(double /*t0*/, double* x) const {
@@ -305,6 +315,15 @@ inline void network::describe_elements() {
         e->input = description_.input_count();
         shown_.emplace_back();
         e->describe(description_, shown_.back());
+    }
+}
+
+inline void network::port_outputs(double t, const double* x, const double* u, double* y) const {
+    if (!ports_are_states_) return outputs(t, x, u, y);
+    for (const auto& one : port_values_) {
+        double sum = 0;
+        for (const auto& [i, factor] : one.states) sum += factor * x[i];
+        y[one.slot] = sum;
     }
 }
 

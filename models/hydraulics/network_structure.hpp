@@ -140,6 +140,39 @@ inline std::vector<int> network::inputs_behind(const element& e, std::uint32_t m
 }
 
 /// Of rates and outputs on inputs, and of outputs on states.
+inline void network::find_port_values() {
+    std::vector<bool> of_port(static_cast<std::size_t>(description_.output_count()));
+    for (const port& p : description_.ports)
+        for (const int slot : {p.motion[0], p.motion[1]})
+            if (slot >= 0) of_port[static_cast<std::size_t>(slot)] = true;
+    for (std::size_t k = 0; k < elements_.size(); ++k)
+        for (const auto& one : shown_[k]) {
+            if (!of_port[static_cast<std::size_t>(one.slot)]) continue;
+            port_values_.push_back({one.slot, {}});
+            for (const auto& [i, factor] : one.terms) {
+                const int own = i - elements_[k]->terminals();
+                if (own < 0 || own >= elements_[k]->states) ports_are_states_ = false;
+                port_values_.back().states.emplace_back(elements_[k]->state + own, factor);
+            }
+        }
+    for (int i = 0; i < node_count(); ++i) {
+        if (node_at(i).kind != node_kind::port) continue;
+        const int volume = node_outputs_[static_cast<std::size_t>(i)];
+        port_values_.push_back({volume, {{i, 1}}});
+        port_value flow{volume + 1, {}};
+        bool follows = false;  // the pressure at once: nobody asks for it here
+        for (const auto& e : elements_)
+            for (int k = 0; k < e->terminals(); ++k) {
+                if (e->nodes[static_cast<std::size_t>(k)] != i) continue;
+                const flow_nature nature = e->nature(k);
+                if (nature.what == flow_nature::kind::given) ports_are_states_ = false;
+                follows |= nature.what != flow_nature::kind::inertial;
+                flow.states.emplace_back(e->state + nature.state, nature.factor);
+            }
+        if (!follows) port_values_.push_back(std::move(flow));
+    }
+}
+
 inline void network::add_input_dependence() {
     std::set<std::pair<int, int>> rates, shown_by;
     std::vector<std::set<int>> direct(static_cast<std::size_t>(description_.output_count()));

@@ -281,6 +281,12 @@ void train::resolve() {
     const auto number = [](result_place r) { return r.group->first_result + r.local; };
     for (const auto& s : sent_) destinations_.push_back({number(s.result), s.row, s.weight});
     for (const auto& s : shown_results_) shown_[s.output].results.emplace_back(number(s.result), s.factor);
+    for (std::size_t i = 0; i < shown_.size(); ++i)
+        if (shown_[i].results.empty() && shown_[i].rates.empty() &&
+            std::ranges::any_of(description_.ports, [&](const port& p) {
+                return p.motion[0] == shown_[i].slot || p.motion[1] == shown_[i].slot;
+            }))
+            port_values_.push_back(i);
 }
 
 void train::expect(const usage& used) {
@@ -308,6 +314,14 @@ double train::energy(const double* x) const {
         sum += b.mass / 2 * v * v;
     }
     return sum;
+}
+
+void train::port_outputs(double /*t*/, const double* x, const double* /*u*/, double* y) const {
+    for (const std::size_t i : port_values_) {
+        double sum = 0;
+        for (const auto& [state, factor] : shown_[i].states) sum += factor * x[state];
+        y[shown_[i].slot] = sum;
+    }
 }
 
 void train::outputs(double /*t*/, const double* x, const double* u, double* y) const {

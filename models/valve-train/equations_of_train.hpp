@@ -21,6 +21,7 @@ class train final : public equations {
     bool rests(int i) const override { return at(i).rests; }
     void derivatives(double t, const double* x, const double* u, double* dx) const override;
     void outputs(double t, const double* x, const double* u, double* y) const override;
+    void port_outputs(double t, const double* x, const double* u, double* y) const override;
 
     const sparsity* structure() const override { return &structure_; }
     const sparsity* input_structure() const override { return &input_structure_; }
@@ -127,6 +128,8 @@ class train final : public equations {
     std::vector<shown_result> shown_results_;
     std::vector<destination> destinations_;
     std::vector<shown> shown_;
+    std::vector<std::size_t>
+        port_values_;  ///< of shown_: what ports give, all of it states; flows follow pressures at once
     int energy_slot_ = 0;
     bool energy_is_read_ = true, results_are_read_ = true;
 

@@ -61,7 +61,7 @@ std::string advice_line(const scenario& given) {
                                                                 : fmt::format("ABOVE the limit of {:.4g} s", limit);
         else
             text += limit_of(own);
-        if (found.found.size() > 1 && !found.found[1].refused)
+        if (found.found.size() > 1 && !found.found[1].refused && found.found[1].limit.outcome != step_limit::kind::none)
             text += fmt::format("; one-pass: {}", limit_of(found.found[1]));
         return text + ". " + how_to_ask(given) + " of every method and its error.";
     } catch (const std::exception&) {

@@ -11,6 +11,7 @@
 #include "assembly/ssp_parts.hpp"
 #include "assembly/ssp_units.hpp"
 #include "core/suggest.hpp"
+#include "core/units.hpp"
 #include "fmu/layout.hpp"
 #include "scenario/signal_text.hpp"
 #include "ssp/flatten.hpp"

@@ -194,6 +194,11 @@ std::string token_of(const std::string& text) {
 
 void refuse_what_cannot_go(const scenario& s) {
     for (const auto& entry : s.subsystems) {
+        if (entry.kind == subsystem_spec::source_kind::system)
+            throw user_error(entry.where,
+                             fmt::format("subsystem '{}': a system is a file of its own, which does not go into an "
+                                         "FMU. Give its subsystems and connections in the scenario.",
+                                         entry.name));
         if (entry.kind == subsystem_spec::source_kind::program)
             throw user_error(entry.where,
                              fmt::format("subsystem '{}': a program runs in a process of its own on this machine and "

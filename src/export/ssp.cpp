@@ -84,7 +84,8 @@ std::vector<std::string> unseen_by_others(const scenario& s) {
 
 void refuse_programs(const scenario& s) {
     for (const auto& entry : s.subsystems)
-        if (entry.kind == source_kind::program || entry.kind == source_kind::plugin)
+        if (entry.kind == source_kind::program || entry.kind == source_kind::plugin ||
+            entry.kind == source_kind::system)
             throw user_error(
                 entry.where,
                 fmt::format("subsystem '{}': a {} of this machine cannot go into an SSP. Make an FMU of it, or "

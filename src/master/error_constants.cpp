@@ -11,6 +11,8 @@ namespace {
 constexpr double new_from = 2;
 /// Of what was expected to be missed, where less was: the miss may just pass through zero.
 constexpr double least_part = 0.5;
+/// Of the largest value: less was expected to be missed, and how much more was says nothing.
+constexpr double next_to_nothing = 1e-13;
 
 }  // namespace
 
@@ -131,7 +133,7 @@ void error_constants::update(const coupled_system& system, constants of) {
 void error_constants::rescale(std::span<const double> seen, std::span<const double> right) {
     for (auto& s : subsystems_) s.seen = s.right = 0;
     for (const auto& [channel, subsystem] : acting_) {
-        if (seen[channel.value()] == 0) continue;
+        if (std::abs(seen[channel.value()]) <= next_to_nothing * tried_largest_[channel.value()]) continue;
         acted_on& s = subsystems_[subsystem];
         s.seen = std::max(s.seen, std::abs(seen[channel.value()]));
         s.right = std::max(s.right, std::abs(right[channel.value()]));

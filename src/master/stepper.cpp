@@ -10,8 +10,12 @@ namespace {
 
 constexpr int order_that_needs_none = 2;
 
-/// The shortest part is 2^-(3 + 2 order) of the step. Parts that grow faster make extrapolations of many points unstable.
-int parts_for(int order) { return 4 + 2 * order; }
+/// Parts that grow fast make extrapolations of many points unstable: of six and more they grow by the square root of two.
+constexpr int order_of_many_points = 6;
+int parts_per_doubling(int order) { return order < order_of_many_points ? 1 : 2; }
+
+/// The shortest part is about 2^-(3 + 2 order) of the step.
+int parts_for(int order) { return parts_per_doubling(order) * (4 + 2 * order); }
 
 }  // namespace
 
@@ -92,9 +96,12 @@ void constant_stepper::step_part(coupled_system& system, method& chosen, const m
 }
 
 macro_step constant_stepper::next_part(const macro_step& whole) {
+    // Only those of many points are so many.
+    const int per_doubling = parts_ < parts_for(order_of_many_points) ? 1 : parts_per_doubling(order_of_many_points);
     const auto end_of = [&](int part) {
         if (part == 0) return whole.begin;
-        return part == parts_ ? whole.end : whole.begin + (whole.end - whole.begin) * std::ldexp(1, part - parts_);
+        if (part == parts_) return whole.end;
+        return whole.begin + (whole.end - whole.begin) * std::exp2(static_cast<double>(part - parts_) / per_doubling);
     };
     ++part_;
     return {end_of(part_ - 1), end_of(part_), whole.counter};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <exception>
 
 #include "core/time_grid.hpp"
@@ -32,7 +33,7 @@ class stepper {
 int parts_of_first_step(const coupled_system& system, const method& chosen);
 
 /// Steps of equal length. Where extrapolations build on values of several macro points, which the first step does not have, it is done in
-/// parts, each half of what comes next: the first ones are so short that their low order does not matter. The same after a jump that
+/// parts that double, of many points within two: the first ones are so short that their low order does not matter. The same after a jump that
 /// extrapolations of a higher order than 2 start anew from, and where a method that repeats steps finds no solution over the whole step.
 class constant_stepper final : public stepper {
    public:
@@ -51,7 +52,8 @@ class constant_stepper final : public stepper {
     macro_step step(coupled_system& system, method& chosen) override {
         macro_step next = grid_.step(n_);
         next.counter += before_;
-        if (system.restarted > order_without_parts && !within_step() && n_ - divided_ >= steps_between) [[unlikely]]
+        if (system.restarted > order_without_parts && !within_step() &&
+            n_ - divided_ >= std::max(steps_between, usual_)) [[unlikely]]
             divide(usual_);
         if (part_ < parts_) [[unlikely]] {
             next = next_part(next);
@@ -80,7 +82,7 @@ class constant_stepper final : public stepper {
     static constexpr std::int64_t least_steps = 8;
 
     /// After jumps steps are divided, too, but not so often that it would cost as much again.
-    static constexpr std::int64_t steps_between = 20;
+    static constexpr int steps_between = 20;
     static constexpr int order_without_parts = 2;
 
     /// Where a step as a whole has no solution; the first one is 1/128 of it.

@@ -48,6 +48,7 @@ composite_equations::composite_equations(composite_parts parts, double t0, const
     }
     corners_ = coupling_.corners();
     for (const auto& c : corners_) corner_count_ += c.corners;
+    coupling_.use_limit();
     start(t0);
     find_readers();
 }
@@ -90,7 +91,6 @@ void composite_equations::start(double t0) {
         });
         evaluate(p, t0, x0_.data(), start_inputs_.data(), y_.data());
     }
-    coupling_.use_limit();
     coupling_.start(t0, y_);
     settle_models(t0);
     if (joints_.empty()) return;
@@ -98,10 +98,48 @@ void composite_equations::start(double t0) {
     joints_.check_start();
 }
 
+void composite_equations::open(std::vector<input_slot> inputs) {
+    open_ = std::move(inputs);
+    if (std::ranges::any_of(open_, [&](input_slot i) { return coupling_.is_driven(i); }))
+        added_.assign(start_inputs_.size(), 0.0);
+}
+
+void composite_equations::take(const double* u) const {
+    if (u == nullptr) return;
+    for (std::size_t k = 0; k < open_.size(); ++k) {
+        const std::size_t i = open_[k].value();
+        if (coupling_.is_driven(open_[k]))
+            added_[i] = u[k];
+        else
+            start_inputs_[i] = inputs_[i] = u[k];
+    }
+}
+
+void composite_equations::add_open(const place& p, std::span<double> values) const {
+    if (added_.empty()) return;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += added_[p.input + i];
+}
+
+void composite_equations::input_values(const place& p, std::span<const double> u, std::span<double> values) const {
+    coupling_.input_values(u, p.input, values);
+    add_open(p, values);
+}
+
+void composite_equations::begin(double t0, const double* u) {
+    take(u);
+    t0_ = arrived_ = t0;
+    start(t0);
+}
+
+bool composite_equations::settles() const {
+    return std::ranges::any_of(
+        places_, [](const place& p) { return p.model && (p.model->settles() || p.model->begins_at_rest); });
+}
+
 /// Initial states that follow from inputs, which outputs give that need no state, or are an equilibrium under them.
 void composite_equations::settle_models(double t0) {
+    if (!settles()) return;
     const auto waits = [](const place& p) { return p.model && (p.model->settles() || p.model->begins_at_rest); };
-    if (std::ranges::none_of(places_, waits)) return;
     couple(t0, x0_.data());
     const std::vector<double> inputs = inputs_;
     for (const auto& p : places_) {
@@ -179,7 +217,7 @@ void composite_equations::couple(double t, const double* x) const {
     couple_in_order(t, x);
     for (const subsystem_index s : joints_.subsystems()) {
         const place& p = places_[s.value()];
-        coupling_.input_values(u, p.input, std::span(without_joints_).subspan(p.input, p.inputs));
+        input_values(p, u, std::span(without_joints_).subspan(p.input, p.inputs));
         if (!std::equal(inputs_.begin() + p.input, inputs_.begin() + p.input + p.inputs,
                         without_joints_.begin() + p.input))
             throw run_error(fmt::format(
@@ -210,6 +248,7 @@ void composite_equations::couple_in_order(double t, const double* x) const {
         const place& p = places_[e.subsystem.value()];
         if (!p.model && !sampling_) return;
         coupling_.evaluate_inputs(t, y_, e.channels, u_, p.input, inputs_of(p));
+        add_open(p, inputs_of(p));
         evaluate(p, t, x, inputs_.data(), y_.data());
     };
     for (auto e = order_.begin(); e != order_.end();) {
@@ -222,13 +261,21 @@ void composite_equations::couple_in_order(double t, const double* x) const {
         e = last;
     }
     coupling_.evaluate_values(t, y_, u_, du_);
-    for (const auto& p : places_) coupling_.input_values(u_, p.input, inputs_of(p));
+    for (const auto& p : places_) input_values(p, u_, inputs_of(p));
+}
+
+const composite_equations::place* composite_equations::owner_of(int& state) const {
+    for (const auto& p : places_)
+        if (size(state) >= p.state && size(state) < p.state + p.states) {
+            state -= static_cast<int>(p.state);
+            return &p;
+        }
+    return nullptr;
 }
 
 std::string composite_equations::state_name(int state) const {
-    for (const auto& p : places_)
-        if (size(state) >= p.state && size(state) < p.state + p.states)
-            return fmt::format("{} of subsystem '{}'", p.model->state_name(state - static_cast<int>(p.state)), p.name);
+    if (const place* p = owner_of(state))
+        return fmt::format("{} of subsystem '{}'", p->model->state_name(state), p->name);
     if (size(state) >= states_ + rates_.size())
         return fmt::format("the state of connection '{}'",
                            coupling_.name(law_states_[size(state) - states_ - rates_.size()]));
@@ -236,10 +283,13 @@ std::string composite_equations::state_name(int state) const {
 }
 
 double composite_equations::nominal(int state) const {
-    for (const auto& p : places_)
-        if (size(state) >= p.state && size(state) < p.state + p.states)
-            return p.model->nominal(state - static_cast<int>(p.state));
-    return 1;
+    const place* p = owner_of(state);
+    return p != nullptr ? p->model->nominal(state) : 1;
+}
+
+bool composite_equations::rests(int state) const {
+    const place* p = owner_of(state);
+    return p == nullptr || p->model->rests(state);
 }
 
 std::string composite_equations::output_name(std::size_t slot) const {
@@ -257,15 +307,14 @@ std::string composite_equations::output_name(std::size_t slot) const {
 }
 
 bool composite_equations::is_algebraic(int state) const {
-    for (const auto& p : places_)
-        if (size(state) >= p.state && size(state) < p.state + p.states)
-            return p.model->is_algebraic(state - static_cast<int>(p.state));
-    return false;
+    const place* p = owner_of(state);
+    return p != nullptr && p->model->is_algebraic(state);
 }
 
 void composite_equations::initial_state(double, double* x) const { std::copy(x0_.begin(), x0_.end(), x); }
 
-void composite_equations::derivatives(double t, const double* x, const double*, double* dx) const {
+void composite_equations::derivatives(double t, const double* x, const double* u, double* dx) const {
+    take(u);
     if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) throw composite_interrupted();
     couple(t, x);
     for (const auto& p : places_)
@@ -276,7 +325,8 @@ void composite_equations::derivatives(double t, const double* x, const double*, 
         dx[states_ + rates_.size() + k] = coupling_.state_rate(t, law_states_[k], y_);
 }
 
-void composite_equations::outputs(double t, const double* x, const double*, double* y) const {
+void composite_equations::outputs(double t, const double* x, const double* u, double* y) const {
+    take(u);
     couple(t, x);
     y = std::copy(y_.begin(), y_.end(), y);
     std::copy(u_.begin(), u_.end(), y);
@@ -285,7 +335,8 @@ void composite_equations::outputs(double t, const double* x, const double*, doub
         if (p.model && (p.inputs > 0 || p.by_ports)) evaluate(p, t, x, inputs_.data(), y);
 }
 
-void composite_equations::event_indicators(double t, const double* x, const double*, double* z) const {
+void composite_equations::event_indicators(double t, const double* x, const double* u, double* z) const {
+    take(u);
     couple(t, x);
     for (const auto& p : places_)
         if (p.events > 0)
@@ -293,7 +344,8 @@ void composite_equations::event_indicators(double t, const double* x, const doub
     coupling_.corner_values(t, y_, corners_, z + events_);
 }
 
-bool composite_equations::apply_event(int event, bool rising, double t, double* x, const double*) {
+bool composite_equations::apply_event(int event, bool rising, double t, double* x, const double* u) {
+    take(u);
     couple(t, x);
     const place& p = place_of_event(event);
     bool changed = false;
@@ -327,7 +379,8 @@ bool composite_equations::watches(moment m) const {
     return std::any_of(places_.begin(), places_.end(), [m](const place& p) { return p.model && p.model->watches(m); });
 }
 
-bool composite_equations::discrete_update(moment m, double t, double* x, const double*) {
+bool composite_equations::discrete_update(moment m, double t, double* x, const double* u) {
+    take(u);
     bool changed = false;
     for (const auto& p : places_) {
         if (!p.model || (m != moment::time_event && !p.model->watches(m))) continue;
@@ -337,6 +390,51 @@ bool composite_equations::discrete_update(moment m, double t, double* x, const d
     }
     if (m == moment::micro_step && !joints_.empty()) changed |= joints_.project(x, inputs_, y_, at(t));
     return changed;
+}
+
+namespace {
+
+/// Discrete parts of all models that have one.
+struct composite_memory final : snapshot {
+    std::vector<std::unique_ptr<snapshot>> models;
+    void state(state_bytes& bytes) override {
+        for (const auto& m : models)
+            if (m) m->state(bytes);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<snapshot> composite_equations::make_memory() const {
+    auto made = std::make_unique<composite_memory>();
+    for (const auto& p : places_) made->models.push_back(p.model ? p.model->make_memory() : nullptr);
+    return made;
+}
+
+void composite_equations::save_memory(snapshot& into) {
+    const auto& models = static_cast<composite_memory&>(into).models;
+    for (std::size_t i = 0; i < models.size(); ++i)
+        if (models[i]) places_[i].model->save_memory(*models[i]);
+}
+
+void composite_equations::restore_memory(const snapshot& from) {
+    const auto& models = static_cast<const composite_memory&>(from).models;
+    for (std::size_t i = 0; i < models.size(); ++i)
+        if (models[i]) places_[i].model->restore_memory(*models[i]);
+}
+
+std::string composite_equations::why_not_saved() const {
+    for (const auto& p : places_)
+        if (p.model && !p.model->why_not_saved().empty())
+            return fmt::format("subsystem '{}': {}", p.name, p.model->why_not_saved());
+    return {};
+}
+
+std::string composite_equations::why_no_bytes() const {
+    for (const auto& p : places_)
+        if (p.model && !p.model->why_no_bytes().empty())
+            return fmt::format("subsystem '{}': {}", p.name, p.model->why_no_bytes());
+    return {};
 }
 
 }  // namespace mdpcosim

@@ -49,11 +49,16 @@ class composite_interrupted : public run_error {
     composite_interrupted() : run_error("interrupted") {}
 };
 
-/// Outputs: those of all subsystems, the integrals, the coupling variables. No inputs. One thread at a time.
+/// Outputs: those of all subsystems, the integrals, the coupling variables. Inputs: those that open() names, else none. One thread at a time.
 class composite_equations final : public equations {
    public:
     /// Asks the subsystems for their states at t0 and starts the network there.
     composite_equations(composite_parts parts, double t0, const std::atomic<bool>* interrupt = nullptr);
+
+    /// Inputs from outside: from now on the u of every call has their values, which are added to what is delivered inside.
+    void open(std::vector<input_slot> inputs);
+    /// Everything begins anew at t0, with these inputs; nullptr: with those of the last call.
+    void begin(double t0, const double* u);
 
     std::size_t output_count() const { return first_integral_; }  ///< of the subsystems
     std::size_t integral_count() const { return rates_.size() + law_states_.size(); }
@@ -75,6 +80,8 @@ class composite_equations final : public equations {
     std::string state_name(int state) const override;
     double nominal(int state) const override;
     void initial_state(double t0, double* x) const override;
+    bool settles() const override;
+    bool rests(int state) const override;
     /// Of the subsystems' own structures and of what couples them; none with joints, whose multipliers depend on everything.
     const sparsity* structure() const override;
     void derivatives(double t, const double* x, const double*, double* dx) const override;
@@ -89,6 +96,11 @@ class composite_equations final : public equations {
     double next_time_event(double t) const override;
     bool watches(moment m) const override;
     bool discrete_update(moment m, double t, double* x, const double*) override;
+    std::unique_ptr<snapshot> make_memory() const override;
+    void save_memory(snapshot& into) override;
+    void restore_memory(const snapshot& from) override;
+    std::string why_not_saved() const override;
+    std::string why_no_bytes() const override;
 
    private:
     struct place {
@@ -109,6 +121,12 @@ class composite_equations final : public equations {
     sparsity find_structure() const;
     void add(composite_parts::part from);
     void start(double t0);
+    void take(const double* u) const;
+    /// Of one subsystem, with what comes from outside.
+    void input_values(const place& p, std::span<const double> u, std::span<double> values) const;
+    void add_open(const place& p, std::span<double> values) const;
+    /// Whose state it is, and which one there; nullptr: of an integral.
+    const place* owner_of(int& state) const;
     /// y_ of everything that coupling variables depend on, then u_ and the inputs of all subsystems.
     void couple(double t, const double* x) const;
     void couple_in_order(double t, const double* x) const;
@@ -134,8 +152,10 @@ class composite_equations final : public equations {
     std::size_t first_integral_ = 0, states_ = 0;
     int events_ = 0, corner_count_ = 0;
     std::vector<network::corner_of> corners_;
-    std::vector<double> x0_, start_inputs_;
-    mutable std::vector<double> y_, u_, du_, inputs_;
+    std::vector<input_slot> open_;
+    std::vector<double> x0_;
+    mutable std::vector<double> added_;  ///< by input, to what is delivered; empty: nothing
+    mutable std::vector<double> start_inputs_, y_, u_, du_, inputs_;
     mutable composite_joints joints_;
     mutable std::vector<double> without_joints_;  ///< inputs
     std::string asked_to_end_;

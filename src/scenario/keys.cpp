@@ -129,7 +129,7 @@ void refuse_elsewhere(const key_info& info, unsigned bits, const yaml_node& node
     const yaml_node* given = node.find(info.name);
     if (given == nullptr || info.elsewhere.empty() || (info.elsewhere_for & bits) == 0) return;
     std::string source;
-    for (int k = 0; k < 6; ++k)
+    for (int k = 0; k < 7; ++k)
         if (const auto kind = static_cast<subsystem_spec::source_kind>(k); source_bit(kind) == bits)
             source = to_string(kind);
     const bool vowel = source == "ode" || source == "fmu";

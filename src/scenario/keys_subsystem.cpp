@@ -19,7 +19,8 @@ using source_kind = subsystem_spec::source_kind;
 
 constexpr unsigned model_bit = source_bit(source_kind::model), ode_bit = source_bit(source_kind::ode),
                    file_bit = source_bit(source_kind::file), plugin_bit = source_bit(source_kind::plugin),
-                   fmu_bit = source_bit(source_kind::fmu), program_bit = source_bit(source_kind::program);
+                   fmu_bit = source_bit(source_kind::fmu), program_bit = source_bit(source_kind::program),
+                   system_bit = source_bit(source_kind::system);
 
 const key_group& sample_keys() {
     using spec = sample_spec;
@@ -133,7 +134,12 @@ std::vector<key_info> sources() {
             "its words. The file is looked for in the folder of the scenario, then in PATH.",
             read_program, command)
             .of(program_bit)
-            .more_in("programs.md")};
+            .more_in("programs.md"),
+        source_file(
+            "system", system_bit, [](spec & s) -> auto& { return s.path; },
+            "Another scenario, whose subsystems this entry's solver integrates as one. The path starts at the folder "
+            "of the scenario.")
+            .more_in("scenario.md#system")};
 }
 
 // ---- keys of some sources --------------------------------------------------------------------------------------------
@@ -406,7 +412,7 @@ std::vector<key_info> of_most() {
     auto initial = word<spec>("initial", &spec::initial,
                               "'equilibrium': it begins at rest under its first inputs, found from the given start.",
                               {"given", "equilibrium"})
-                       .of(model_bit | ode_bit)
+                       .of(model_bit | ode_bit | system_bit)
                        .by_default("`given`")
                        .more_in("scenario.md#equilibrium");
     auto sample = map<spec>("sample", &spec::sample, sample_keys,
@@ -447,7 +453,7 @@ std::vector<key_info> of_most() {
 unsigned find_source(void* owner, const yaml_key& key, const yaml_node& node, const key_place& at) {
     auto& spec = *static_cast<subsystem_spec*>(owner);
     int count = 0;
-    for (int k = 0; k < 6; ++k) {
+    for (int k = 0; k < 7; ++k) {
         const auto kind = static_cast<source_kind>(k);
         if (node.find(to_string(kind)) == nullptr) continue;
         spec.kind = kind;
@@ -459,8 +465,9 @@ unsigned find_source(void* owner, const yaml_key& key, const yaml_node& node, co
     misspelt.finish();
     const char* reason =
         count == 0
-            ? "one of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program' is missing, which say what it is."
-            : "of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program' only one can say what it is.";
+            ? "one of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program', 'system' is missing, which say what "
+              "it is."
+            : "of the keys 'model', 'ode', 'file', 'plugin', 'fmu', 'program', 'system' only one can say what it is.";
     throw user_error(key.where, fmt::format("{}: {}", at.object, reason));
 }
 
@@ -484,7 +491,7 @@ const key_group& subsystem_keys() {
         all.push_back(limit_key());  // before `isolate`, which may have one, too
         for (auto part : {of_files(), of_fmus(), of_most(), of_all()}) all.insert(all.end(), part.begin(), part.end());
         key_group made = group<subsystem_spec>("subsystem", "One model with its own solver.", std::move(all));
-        made.one_of = {"model", "ode", "file", "plugin", "fmu", "program"};
+        made.one_of = {"model", "ode", "file", "plugin", "fmu", "program", "system"};
         made.prepare = find_source;
         made.sources_of = [](const void* owner) { return source_bit(static_cast<const subsystem_spec*>(owner)->kind); };
         return made;

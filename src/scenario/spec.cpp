@@ -3,7 +3,7 @@
 namespace mdpcosim {
 
 const char* to_string(subsystem_spec::source_kind kind) {
-    constexpr const char* names[] = {"model", "ode", "file", "plugin", "fmu", "program"};
+    constexpr const char* names[] = {"model", "ode", "file", "plugin", "fmu", "program", "system"};
     return names[static_cast<int>(kind)];
 }
 

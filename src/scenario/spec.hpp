@@ -176,11 +176,12 @@ struct part_spec {
 inline constexpr int most_replicas = 1000;
 
 struct subsystem_spec {
-    enum class source_kind { model, ode, file, plugin, fmu, program };
+    enum class source_kind { model, ode, file, plugin, fmu, program, system };
 
     /// Nothing but this program takes part: no code of others.
     bool built_in() const {
-        return kind == source_kind::model || kind == source_kind::ode || kind == source_kind::file;
+        return kind == source_kind::model || kind == source_kind::ode || kind == source_kind::file ||
+               kind == source_kind::system;
     }
     /// Those whose saved states are numbers that any instance takes.
     bool can_have_replicas() const { return built_in(); }
@@ -189,7 +190,7 @@ struct subsystem_spec {
     location where;
     source_kind kind = source_kind::model;
     text source;                 ///< the model's name or the file as written
-    std::filesystem::path path;  ///< of a plugin or an FMU, resolved against the scenario's folder
+    std::filesystem::path path;  ///< of a plugin, an FMU or a system, resolved against the scenario's folder
     std::vector<setting> set;
     std::vector<part_spec> parts;
     solver_spec solver;

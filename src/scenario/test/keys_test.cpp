@@ -61,6 +61,7 @@ subsystems:
   f: {fmu: a.fmu, interface: model-exchange, tolerance: 1e-5, outputs: [x, y], continuous: [u], driven: [k], exact: [n], log: all, isolate: {limit: 10 s, apart: true, because: crashes},
       limits: {memory: 2 GB, cpu: 10 s, system-calls: compute}}
   g: {program: [./valve, --fast], folder: programs}
+  s: {system: other.yaml, set: {c: 2}, initial: equilibrium}
 connections:
   k: {law: spring, between: [m.right, e.shaft], stiffness: $c, extrapolation: {name: lin-2-3-opt-F, F: 20}, delay: 1 ms}
   j: {joint: revolute, between: [m.left, e.shaft]}
@@ -69,7 +70,7 @@ signals:
   - {connect: "2 kN/m*d.x - 3 kN -> f.v", name: demand, extrapolation: poly-1, delay: 2 ms}
 bonds:
   shaft: {flow: f.u, effort: demand, correct: true}
-order: [e, m, d, p, f, g]
+order: [e, m, d, p, f, g, s]
 iteration: {solver: newton, limit: 20}
 step-control: {rtol: 1e-3, atol: 1e-5, atol-rate: 1e-4, estimate: jump, level: value, over: step, smallest: 1 us, largest: 1 ms}
 placement: {groups: [[m, e], [d]], cores: {m: 1, master: 0}}
@@ -226,7 +227,7 @@ TEST(keys, settings_are_reached_by_name) {
     EXPECT_EQ(with("monitor.divergence", "stop").monitor.divergence.value, "stop");
     EXPECT_EQ(with("demand.delay", "3 ms").signals[1].delay.value, 3e-3);
     EXPECT_EQ(with("let.word", "euler").let[1].values[0].value, "euler");
-    EXPECT_EQ(with("order", "[m, e, d, p, f, g]").order.names[0].value, "m");
+    EXPECT_EQ(with("order", "[m, e, d, p, f, g, s]").order.names[0].value, "m");
 }
 
 TEST(keys, every_key_has_a_sentence) {
