@@ -54,7 +54,8 @@ std::string explain(const CLI::ParseError& problem, const CLI::App& app) {
     const std::string help = fmt::format(" '{} --help' shows how it is used.", name);
     const auto rest = app.remaining(true);
     std::vector<std::string> commands;
-    for (const CLI::App* each : command.get_subcommands({})) commands.push_back(each->get_name());
+    for (const CLI::App* each : command.get_subcommands({}))
+        if (!each->get_group().empty()) commands.push_back(each->get_name());  // not those between our own processes
     if (rest.empty() && !commands.empty())
         return fmt::format("a subcommand is missing. {} has: {}.{}", name, mdpcosim::name_list(commands), help);
     if (rest.empty() || problem.get_name() == "ValidationError") {

@@ -41,8 +41,6 @@ std::vector<pugi::xml_node> xml_document::children(pugi::xml_node node, std::str
 
 std::string xml_document::required_text(pugi::xml_node node, const char* attribute) const {
     std::string value = text(node, attribute);
-    if (value.empty() && node.attribute(attribute))
-        fail(node, fmt::format("the attribute '{}' of <{}> is empty.", attribute, node.name()));
     if (value.empty()) fail(node, fmt::format("<{}> has no attribute '{}'.", node.name(), attribute));
     return value;
 }
