@@ -57,7 +57,10 @@ class adviser {
         for (const auto& one : out_.system.subsystems) out_.instances += one.instances, out_.advances += one.advances;
         look_at_physics();
         for (const step_choice& choice : request_.choices) find_limit(out_.found.emplace_back(), choice);
-        if (request_.errors) predict_errors();
+        with_errors_ = request_.errors && !(sample_time() > 0);
+        if (request_.errors && !with_errors_)
+            out_.warnings.emplace_back("errors are not predicted where subsystems are sampled");
+        if (with_errors_) predict_errors();
         recommend();
         confirm();
         return std::move(out_);
@@ -162,6 +165,11 @@ class adviser {
             tell(fmt::format("{} {}", one.method, one.extrapolation));
             step_growth growth(s, out_.system, out_.system.slopes);
             if (request_.quick && !growth.by_matrix()) throw user_error("its macro step is no small matrix");
+            if (!growth.by_matrix() && !(sample_time() > 0))
+                throw user_error(
+                    fmt::format("its macro step depends on {} unknowns, of which 160 can be looked at; 'mdpcosim bench "
+                                "largest-step' finds limits by running",
+                                growth.unknowns()));
             one.limit = limit_of(growth);
             if (out_.system.moving_slopes) {
                 step_growth steep(s, out_.system, out_.system.steepest);
@@ -169,6 +177,7 @@ class adviser {
                 if (there.outcome != step_limit::kind::unbounded && there.largest < one.limit.largest)
                     one.steep = there.largest;
             }
+            one.safe = allowed(part_of_limit * one.stable_step());
             one.integrations = growth.integrations(std::min(own_.time.step, one.stable_step()));
             if (one.limit.outcome == step_limit::kind::limit) one.mode = growth.mode(one.limit.largest * 1.005);
             if (one.mode) name_connections(one);
@@ -280,9 +289,9 @@ class adviser {
     void recommend() {
         for (std::size_t k = 0; k < out_.found.size(); ++k) {
             const advised_choice& one = out_.found[k];
-            if (!usable(one) || (request_.errors && !(one.accurate > 0))) continue;
+            if (!usable(one) || (with_errors_ && !(one.accurate > 0))) continue;
             const auto price = [&](const advised_choice& x) {
-                return request_.errors ? x.cost() : x.integrations / x.stable_step();
+                return with_errors_ ? x.cost() : x.integrations / x.stable_step();
             };
             if (!out_.recommended || price(one) < price(out_.found[*out_.recommended]) * (1 - 1e-6))
                 out_.recommended = k;
@@ -292,7 +301,7 @@ class adviser {
             return;
         }
         const advised_choice& best = out_.found[*out_.recommended];
-        if (request_.errors)
+        if (with_errors_)
             out_.reason = fmt::format(
                 "of all that keep an error of {:.3g} it needs the fewest integrations, {:.4g} for each simulated "
                 "second",
@@ -340,6 +349,7 @@ class adviser {
     const advice_request& request_;
     scenario own_;
     advice out_;
+    bool with_errors_ = true;
     std::vector<std::string> columns_;
     std::vector<std::pair<std::string, std::vector<std::string>>> joins_;  ///< channels, and whom they join
 };

@@ -54,13 +54,14 @@ struct advised_choice {
     double integrations = 0;               ///< of a subsystem for a macro step
     std::vector<step_error> errors;        ///< predicted, by step; the scenario's own step among them
     double accurate = 0;                   ///< the step for the wanted error; 0: none of those tried
+    double safe = 0;                       ///< 0.95 of the limit, or the next smaller step that samples leave
     std::optional<confirmation> confirmed;
 
     /// What the run may rely on.
     double stable_step() const { return steep ? std::min(*steep, limit.largest) : limit.largest; }
     double cost() const { return accurate > 0 ? integrations / accurate : 0; }
     /// What is recommended with it.
-    double step() const { return accurate > 0 ? accurate : 0.95 * stable_step(); }
+    double step() const { return accurate > 0 ? accurate : safe; }
 };
 
 struct advice {
