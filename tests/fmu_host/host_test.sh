@@ -120,12 +120,11 @@ grep -q "resources cannot be read: '/nowhere/variables.txt'" "$place/err" || com
 
 # A multibody system brings its module along. Simbody is not in a folder of its own: beside everything else, but far from the program.
 if [[ -e $(dirname "$program")/mdpcosim-multibody.so ]]; then
-    scenario=$source/examples/servo-steering/scenario.yaml
-    "$program" export fmu "$scenario" --subsystem car --out "$place/car.fmu" >/dev/null
+    "$program" export fmu "$source/examples/servo-steering/scenario.yaml" --subsystem car --out "$place/car.fmu" >/dev/null
     python3 -m zipfile -e "$place/car.fmu" "$place/car"
-    token=$(sed -n 's/.*guid="\([^"]*\)".*/\1/p' "$place/car/modelDescription.xml")
+    car_token=$(sed -n 's/.*guid="\([^"]*\)".*/\1/p' "$place/car/modelDescription.xml")
     number() { tr '\n' ' ' <"$place/car/modelDescription.xml" | grep -oE "name=\"$1\"[^>]*valueReference=\"[0-9]+" | grep -oE '[0-9]+$'; }
-    env -i "$root/host" "$place/car/binaries/linux64/car.so" "file://$place/car/resources" "$token" 0.001 200 2 \
+    env -i "$root/host" "$place/car/binaries/linux64/car.so" "file://$place/car/resources" "$car_token" 0.001 200 2 \
         "$(number rack.position)" "$(number 'tyre_left.force.2.')" >"$place/rows" || complain "the host of the car ended with status $?"
     printf 'subsystems: {car: {include: %s/examples/servo-steering/parts/car.yaml, solver: {name: erk-5, rtol: 1e-7, atol: 1e-9}}}\ntime: {end: 0.2 s, step: 1 ms}\n' "$source" >"$place/alone.yaml"
     "$program" run "$place/alone.yaml" --out "$place/alone" --quiet --set 'record.every=1 ms' >/dev/null
