@@ -189,9 +189,11 @@ TEST_F(command_line, wrong_options) {
     expect_refused("run s.yaml --workers 1.5", "run: --workers: ", {"'1.5' must be a whole number"});
     expect_refused("run s.yaml --transport mail", "run: --transport: ",
                    {"transport 'mail' is not available in this version. Available: threads, processes, tcp, mpi."});
-    expect_refused("rum s.yaml", "",
-                   {"subcommand 'rum' does not exist. mdpcosim has: run, serve, check, advise, list", "Did you mean 'run'?"});
-    expect_refused("", "", {"a subcommand is missing. mdpcosim has: run, serve, check, advise, list", "'mdpcosim --help'"});
+    expect_refused(
+        "rum s.yaml", "",
+        {"subcommand 'rum' does not exist. mdpcosim has: run, serve, check, advise, list", "Did you mean 'run'?"});
+    expect_refused("", "",
+                   {"a subcommand is missing. mdpcosim has: run, serve, check, advise, list", "'mdpcosim --help'"});
     expect_refused("--versio", "", {"option '--versio' does not exist. Did you mean '--version'?"});
     expect_refused("list", "list: ", {"topic is required"});
     expect_refused("list modells", "list: ",
