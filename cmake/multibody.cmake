@@ -1,4 +1,4 @@
-# The model multibody works on Simbody, which stands in a module beside the program, where Simbody is installed (docs/decisions/0082). Its
+# The model multibody works on Simbody, which stands in a module beside the program, where Simbody is installed (docs/decisions/0090). Its
 # headers need C++17.
 find_path(MDPCOSIM_SIMBODY_HEADERS Simbody.h PATH_SUFFIXES simbody)
 find_library(MDPCOSIM_SIMBODY SimTKsimbody)
