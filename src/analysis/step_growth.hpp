@@ -7,8 +7,8 @@
 /// How a coupled system of identified subsystems grows in one macro step of a scenario's method, and the largest macro step with which it
 /// does not grow by more than the system itself does.
 ///
-/// Up to `most_dense` unknowns the macro step is a matrix, found by columns as analysis/recurrence.hpp does; its spectral radius is meant. Beyond, and
-/// where a sampled subsystem takes part as it is, two runs from neighbouring states tell how fast they part.
+/// Up to `most_dense` unknowns the macro step is a matrix, found by columns as analysis/recurrence.hpp does; its spectral radius is meant; more are
+/// refused. Where a sampled subsystem takes part as it is, two runs from neighbouring states tell how fast they part.
 namespace mdpcosim {
 
 /// What instability is: growth in a macro step by more than this part, besides the growth of the coupled system itself.
